@@ -21,8 +21,8 @@ class PassGraph {
   Function& F() { return g.fn(1); }
   static Type F32(const std::vector<int64_t>& dims) { return TensorType(DType::kFloat, dims); }
 
-  ValueId Param(const std::string& name, Type t = F32({2})) {
-    const ValueId v = AddValue(&F(), std::move(t), name);
+  ValueId Param(const std::string& name, Type type = F32({2})) {
+    const ValueId v = AddValue(&F(), std::move(type), name);
     F().params.push_back(v);
     return v;
   }
@@ -47,9 +47,9 @@ class PassGraph {
               Type type = F32({2})) {
     return Outputs(op, std::move(in), {std::move(type)}, std::move(attrs))[0];
   }
-  void Result(ValueId v, const std::string& name) {
-    F().value(v).name = name;
-    F().results.push_back(v);
+  void Result(ValueId value, const std::string& name) {
+    F().value(value).name = name;
+    F().results.push_back(value);
   }
   // The number of edits that the pass makes.
   template <typename P>
@@ -66,8 +66,8 @@ class PassGraph {
     for (const Node& n : F().nodes) out += (out.empty() ? "" : " ") + n.op;
     return out;
   }
-  std::vector<float> ConstFloats(ValueId v) {
-    const Const& c = g.consts[F().value(v).constant];
+  std::vector<float> ConstFloats(ValueId value) {
+    const Const& c = g.consts[F().value(value).constant];
     ConstScratch scratch;
     const auto* p = reinterpret_cast<const float*>(ConstBytes(c, &scratch));
     return std::vector<float>(p, p + *ElementCount(c.type));

@@ -129,8 +129,8 @@ class Emitter {
 }  // namespace
 
 void Emit(const Plan& plan, const std::vector<Task>& tasks, const Schedule& schedule,
-          PlanFunction* f) {
-  Emitter(plan, tasks, schedule).Run(f);
+          PlanFunction* function) {
+  Emitter(plan, tasks, schedule).Run(function);
 }
 
 }  // namespace ge::streams

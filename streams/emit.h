@@ -8,6 +8,6 @@
 namespace ge::streams {
 
 void Emit(const Plan& plan, const std::vector<Task>& tasks, const Schedule& schedule,
-          PlanFunction* f);
+          PlanFunction* function);
 
 }  // namespace ge::streams

@@ -234,43 +234,43 @@ class Player {
 
 }  // namespace
 
-Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& f) {
-  GE_ASSIGN_OR_RETURN(const std::vector<PlanUses> uses, CollectUses(f));
-  std::vector<Task> tasks(f.code.size());
-  std::vector<uint32_t> launch(f.segments.size(), kNoInstruction);
+Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& function) {
+  GE_ASSIGN_OR_RETURN(const std::vector<PlanUses> uses, CollectUses(function));
+  std::vector<Task> tasks(function.code.size());
+  std::vector<uint32_t> launch(function.segments.size(), kNoInstruction);
   std::vector<PlanValueId> scratch;
-  for (uint32_t i = 0; i < f.code.size(); ++i) {
-    const Instruction& in = f.code[i];
+  for (uint32_t i = 0; i < function.code.size(); ++i) {
+    const Instruction& in = function.code[i];
     if ((in.op != PlanOp::kLaunch && in.op != PlanOp::kCopy) || in.stream != 0) {
       return Status(Code::kInternal,
                     fmt::format("instruction {} of function '{}' is no launch or copy on stream 0; "
                                 "STREAMS takes code without streams, signals and waits",
-                                i, f.name));
+                                i, function.name));
     }
     Task& t = tasks[i];
     t.copy = in.op == PlanOp::kCopy;
-    t.device = t.copy ? CopyDevice(plan, f, in) : f.segments[in.segment].device;
+    t.device = t.copy ? CopyDevice(plan, function, in) : function.segments[in.segment].device;
     if (t.device >= plan.devices.size()) {
       return Status(Code::kInternal, fmt::format("segment {} is on device {}, wanted below {}",
                                                  in.segment, t.device, plan.devices.size()));
     }
     if (!plan.devices[t.device].async) t.device = 0;
     t.engine = plan.devices[t.device].engine;
-    t.ns = PredictedNs(plan, f, in);
-    for (PlanValueId v : ReadsOf(f, in, &scratch)) {
+    t.ns = PredictedNs(plan, function, in);
+    for (PlanValueId v : ReadsOf(function, in, &scratch)) {
       const uint32_t w = uses[v].writer;
       if (w == kNoInstruction) continue;
       if (w >= i) {
         return Status(Code::kInternal,
                       fmt::format("value '{}' is read by instruction {} before instruction {} "
                                   "writes it; wanted a legal order",
-                                  f.values[v].name, i, w));
+                                  function.values[v].name, i, w));
       }
       t.before.push_back(w);
     }
     if (!t.copy) {
       launch[in.segment] = i;
-      for (SegmentId s : f.segments[in.segment].after) {
+      for (SegmentId s : function.segments[in.segment].after) {
         if (s >= launch.size() || launch[s] == kNoInstruction) {
           return Status(Code::kInternal,
                         fmt::format("segment {} is to run after segment {}, which instruction {} "

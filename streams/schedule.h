@@ -30,7 +30,7 @@ struct Schedule {
 
 // INTERNAL when the code on entry reads a value before its writer, holds anything but launches and
 // copies, or names streams already.
-Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& f);
+Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& function);
 
 // The best of several orders and spreads; one stream per device where more do not pay, though
 // copies ride apart from launches when that costs nothing.

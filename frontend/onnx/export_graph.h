@@ -21,7 +21,7 @@ class GraphExporter {
  public:
   explicit GraphExporter(const Graph& graph);
 
-  Status ExportMain(const Function& f, wire::Graph* out);
+  Status ExportMain(const Function& function, wire::Graph* out);
 
   // By domain, after ExportMain: what opset_import has to say.
   const std::map<std::string, int64_t>& opsets() const { return opsets_; }
@@ -44,17 +44,17 @@ class GraphExporter {
     bool main = false;
   };
 
-  Status Nodes(Scope* s);
-  Status AddNode(Scope* s, const Node& n);
-  Status AddAttr(const Node& n, const Attr& a, wire::Node* to);
-  Status AddBody(Scope* s, const Node& n, const Callee& c, wire::Node* to);
-  Status AddCall(Scope* s, const Node& n);
-  Status AddResults(Scope* s, bool keep_names);
-  void AddIdentity(Scope* s, const std::string& from, const std::string& to);
+  Status Nodes(Scope* scope);
+  Status AddNode(Scope* scope, const Node& n);
+  Status AddAttr(const Node& n, const Attr& attr, wire::Node* to);
+  Status AddBody(Scope* scope, const Node& n, const Callee& callee, wire::Node* to);
+  Status AddCall(Scope* scope, const Node& n);
+  Status AddResults(Scope* scope, bool keep_names);
+  void AddIdentity(Scope* scope, const std::string& from, const std::string& to);
   std::string Unique(const std::string& wish);
   // The name of a value; writes a constant into the graph at its first use.
-  Result<std::string> NameOf(Scope* s, ValueId v);
-  void AddInfo(const Scope& s, ValueId v, const std::string& name, wire::ValueInfo* to);
+  Result<std::string> NameOf(Scope* scope, ValueId given);
+  void AddInfo(const Scope& scope, ValueId value, const std::string& name, wire::ValueInfo* to);
 
   const Graph& g_;
   int64_t source_opset_ = 0;  // of the model that the graph came from; 0 = not known
@@ -65,8 +65,9 @@ class GraphExporter {
 };
 
 // dtype, dims and payload; `with_payload` false leaves the bytes out.
-Status ExportTensor(const Const& c, const std::string& name, bool with_payload, wire::Tensor* out);
+Status ExportTensor(const Const& constant, const std::string& name, bool with_payload,
+                    wire::Tensor* out);
 // False when ONNX has no such type, or nothing is known of it.
-bool ExportType(const Type& t, const DimTable& dims, wire::Type* out);
+bool ExportType(const Type& type, const DimTable& dims, wire::Type* out);
 
 }  // namespace ge

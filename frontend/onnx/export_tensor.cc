@@ -4,28 +4,29 @@
 
 namespace ge {
 
-Status ExportTensor(const Const& c, const std::string& name, bool with_payload, wire::Tensor* out) {
-  if (!c.type.is_static()) {
+Status ExportTensor(const Const& constant, const std::string& name, bool with_payload,
+                    wire::Tensor* out) {
+  if (!constant.type.is_static()) {
     return Status(Code::kUnsupported,
                   fmt::format("the constant '{}' is no tensor of known shape", name));
   }
   if (!name.empty()) out->set_name(name);
-  for (const int64_t d : c.type.static_dims()) out->add_dims(d);
-  out->set_data_type(static_cast<int32_t>(c.type.dtype));
-  if (c.type.dtype == DType::kString) {
-    for (const std::string& s : c.strings) out->add_string_data(s);
+  for (const int64_t d : constant.type.static_dims()) out->add_dims(d);
+  out->set_data_type(static_cast<int32_t>(constant.type.dtype));
+  if (constant.type.dtype == DType::kString) {
+    for (const std::string& s : constant.strings) out->add_string_data(s);
     return {};
   }
-  if (!c.data && c.splat.empty() && c.bytes > 0) {
+  if (!constant.data && constant.splat.empty() && constant.bytes > 0) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("the data of the constant '{}' in '{}' were not loaded", name,
-                              c.external.file));
+                              constant.external.file));
   }
   if (!with_payload) return {};
   ConstScratch scratch;
   constexpr uint64_t kMost = uint64_t{2} << 30;  // of a protobuf message
-  const std::byte* data = ConstBytes(c, &scratch, kMost);
-  const auto size = static_cast<size_t>(ByteCount(c.type).value_or(0));
+  const std::byte* data = ConstBytes(constant, &scratch, kMost);
+  const auto size = static_cast<size_t>(ByteCount(constant.type).value_or(0));
   if (size > 0 && !data) {
     return Status(Code::kResourceExhausted,
                   fmt::format("no room for the {} bytes of the constant '{}'", size, name));
@@ -49,22 +50,22 @@ void ExportShape(const Type& t, const DimTable& dims, wire::TensorShape* out) {
 
 }  // namespace
 
-bool ExportType(const Type& t, const DimTable& dims, wire::Type* out) {
-  switch (t.kind) {
+bool ExportType(const Type& type, const DimTable& dims, wire::Type* out) {
+  switch (type.kind) {
     case TypeKind::kTensor: {
-      if (!IsKnown(t.dtype)) return false;
+      if (!IsKnown(type.dtype)) return false;
       auto* tensor = out->mutable_tensor_type();
-      tensor->set_elem_type(static_cast<int32_t>(t.dtype));
-      if (t.ranked) ExportShape(t, dims, tensor->mutable_shape());
+      tensor->set_elem_type(static_cast<int32_t>(type.dtype));
+      if (type.ranked) ExportShape(type, dims, tensor->mutable_shape());
       return true;
     }
     case TypeKind::kSequence:
-      return ExportType(t.elems[0], dims, out->mutable_sequence_type()->mutable_elem_type());
+      return ExportType(type.elems[0], dims, out->mutable_sequence_type()->mutable_elem_type());
     case TypeKind::kOptional:
-      return ExportType(t.elems[0], dims, out->mutable_optional_type()->mutable_elem_type());
+      return ExportType(type.elems[0], dims, out->mutable_optional_type()->mutable_elem_type());
     case TypeKind::kMap:
-      out->mutable_map_type()->set_key_type(static_cast<int32_t>(t.dtype));
-      return ExportType(t.elems[0], dims, out->mutable_map_type()->mutable_value_type());
+      out->mutable_map_type()->set_key_type(static_cast<int32_t>(type.dtype));
+      return ExportType(type.elems[0], dims, out->mutable_map_type()->mutable_value_type());
     default:
       return false;
   }

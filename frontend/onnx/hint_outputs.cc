@@ -135,14 +135,14 @@ ValueHint Apply(Rule rule, const Graph& g, const Node& n, const std::vector<Valu
 
 }  // namespace
 
-void HintOutputs(const Graph& g, const Node& n, std::vector<ValueHint>* hints) {
+void HintOutputs(const Graph& graph, const Node& n, std::vector<ValueHint>* hints) {
   if (!n.domain.empty()) return;
   auto entry = std::find_if(std::begin(kHintRules), std::end(kHintRules),
                             [&](const HintRule& e) { return e.op == n.op; });
   if (entry == std::end(kHintRules)) return;
   std::vector<ValueHint> in;
   for (ValueId v : n.inputs) in.push_back((*hints)[v]);
-  ValueHint out = Apply(entry->rule, g, n, in);
+  ValueHint out = Apply(entry->rule, graph, n, in);
   for (size_t i = 0; i < n.outputs.size(); ++i) {
     // Only Split has several outputs of one kind; LSTM's share the dtype.
     bool alike = i == 0 || n.op == "Split" || n.op == "LSTM";

@@ -104,14 +104,14 @@ Result<Attr::Payload> PayloadOf(ImportState* s, const wire::Attribute& a, int32_
 
 }  // namespace
 
-Result<Attr> ImportAttr(ImportState* s, const wire::Attribute& a, const std::string& where) {
+Result<Attr> ImportAttr(ImportState* state, const wire::Attribute& a, const std::string& where) {
   if (!a.ref_attr_name().empty()) {
     return Status(Code::kInvalidGraph,
                   fmt::format("{} refers to the parameter '{}', which only a function's body may",
                               where, a.ref_attr_name()));
   }
   GE_ASSIGN_OR_RETURN(int32_t kind, AttributeKind(a, where));
-  GE_ASSIGN_OR_RETURN(Attr::Payload value, PayloadOf(s, a, kind, where));
+  GE_ASSIGN_OR_RETURN(Attr::Payload value, PayloadOf(state, a, kind, where));
   return Attr{a.name(), std::move(value)};
 }
 

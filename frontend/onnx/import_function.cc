@@ -43,14 +43,17 @@ std::string LabelShort(const Node& node) {
 
 }  // namespace
 
-Status GraphImporter::AddLocalFunction(const wire::LocalFunction& f) {
-  GE_RETURN_IF_ERROR(CheckName(*s_, "a function", f.name()));
-  GE_RETURN_IF_ERROR(CheckName(*s_, "a function's domain", f.domain()));
+Status GraphImporter::AddLocalFunction(const wire::LocalFunction& function) {
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a function", function.name()));
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a function's domain", function.domain()));
   const bool fresh =
-      local_functions_.try_emplace({PlainDomain(f.domain()), f.name(), f.overload()}, &f).second;
+      local_functions_
+          .try_emplace({PlainDomain(function.domain()), function.name(), function.overload()},
+                       &function)
+          .second;
   if (fresh) return {};
   return BadFunction(fmt::format("the model defines the function '{}' of domain '{}' twice",
-                                 f.name(), f.domain()));
+                                 function.name(), function.domain()));
 }
 
 const wire::LocalFunction* GraphImporter::LocalFunctionOf(const wire::Node& n) const {
@@ -59,8 +62,8 @@ const wire::LocalFunction* GraphImporter::LocalFunctionOf(const wire::Node& n) c
 }
 
 // One opset holds for the whole model: nodes are upgraded after calls are written out.
-Status GraphImporter::CheckOpsets(const wire::LocalFunction& f) {
-  for (const auto& import : f.opset_import()) {
+Status GraphImporter::CheckOpsets(const wire::LocalFunction& function) {
+  for (const auto& import : function.opset_import()) {
     const std::string domain = PlainDomain(import.domain());
     const auto at = s_->graph.opsets.find(domain);
     if (at == s_->graph.opsets.end()) {
@@ -73,47 +76,48 @@ Status GraphImporter::CheckOpsets(const wire::LocalFunction& f) {
     }
     const int64_t models = domain.empty() ? s_->opset : at->second;
     if (models == import.version()) continue;
-    return Status(
-        Code::kUnsupported,
-        fmt::format("the function '{}' is written for version {} of the domain '{}', the "
-                    "model for {}; export both for one version",
-                    f.name(), import.version(), domain.empty() ? "ai.onnx" : domain, models));
+    return Status(Code::kUnsupported,
+                  fmt::format("the function '{}' is written for version {} of the domain '{}', the "
+                              "model for {}; export both for one version",
+                              function.name(), import.version(),
+                              domain.empty() ? "ai.onnx" : domain, models));
   }
   return {};
 }
 
-Status GraphImporter::CheckCall(const wire::LocalFunction& f, const wire::Node& n,
+Status GraphImporter::CheckCall(const wire::LocalFunction& function, const wire::Node& n,
                                 const std::string& label) {
-  const auto start = std::find(calls_.begin(), calls_.end(), &f);
+  const auto start = std::find(calls_.begin(), calls_.end(), &function);
   if (start != calls_.end()) {
     std::string circle;
     for (auto it = start; it != calls_.end(); ++it) circle += (*it)->name() + " -> ";
-    return BadFunction(
-        fmt::format("functions of the model call each other in a circle: {}{}", circle, f.name()));
+    return BadFunction(fmt::format("functions of the model call each other in a circle: {}{}",
+                                   circle, function.name()));
   }
   if (calls_.size() >= s_->options.max_graph_depth) {
     return Status(Code::kLimitExceeded,
                   fmt::format("functions of the model are called more than {} deep, at '{}'",
-                              s_->options.max_graph_depth, f.name()));
+                              s_->options.max_graph_depth, function.name()));
   }
-  if (n.input_size() > f.input_size() || n.output_size() > f.output_size()) {
-    return BadFunction(fmt::format(
-        "node '{}' gives the function '{}' {} inputs and takes {} "
-        "outputs, wanted at most {} and {}",
-        label, f.name(), n.input_size(), n.output_size(), f.input_size(), f.output_size()));
+  if (n.input_size() > function.input_size() || n.output_size() > function.output_size()) {
+    return BadFunction(
+        fmt::format("node '{}' gives the function '{}' {} inputs and takes {} "
+                    "outputs, wanted at most {} and {}",
+                    label, function.name(), n.input_size(), n.output_size(), function.input_size(),
+                    function.output_size()));
   }
   for (const auto& a : n.attribute()) {
-    const auto& names = f.attribute();
+    const auto& names = function.attribute();
     const bool known = std::find(names.begin(), names.end(), a.name()) != names.end() ||
-                       FindAttribute(f.attribute_proto(), a.name()) != nullptr;
+                       FindAttribute(function.attribute_proto(), a.name()) != nullptr;
     if (!known) {
       return BadFunction(
           fmt::format("node '{}' gives the attribute '{}', which the function '{}' "
                       "does not have",
-                      label, a.name(), f.name()));
+                      label, a.name(), function.name()));
     }
   }
-  return CheckOpsets(f);
+  return CheckOpsets(function);
 }
 
 Status GraphImporter::AddCall(const wire::Node& n, const std::string& label, Scope* scope) {
@@ -194,18 +198,18 @@ Status GraphImporter::HandResultsOut(const CallSite& call, Scope* inner, Scope* 
   return {};
 }
 
-Result<const wire::Attribute*> GraphImporter::Given(const Scope& scope, const wire::Attribute& a,
+Result<const wire::Attribute*> GraphImporter::Given(const Scope& scope, const wire::Attribute& attr,
                                                     const std::string& where) const {
-  if (a.ref_attr_name().empty()) return &a;
+  if (attr.ref_attr_name().empty()) return &attr;
   const Scope* at = &scope;
   while (at && !at->call) at = at->parent;
-  if (!at) return &a;  // refused where attributes are read
+  if (!at) return &attr;  // refused where attributes are read
   const CallSite& call = *at->call;
-  const wire::Attribute* from = FindAttribute(call.node->attribute(), a.ref_attr_name());
+  const wire::Attribute* from = FindAttribute(call.node->attribute(), attr.ref_attr_name());
   if (from) {
     GE_ASSIGN_OR_RETURN(from, Given(*call.caller, *from, where));
   } else {
-    from = FindAttribute(call.function->attribute_proto(), a.ref_attr_name());
+    from = FindAttribute(call.function->attribute_proto(), attr.ref_attr_name());
   }
   if (from && (from->has_g() || from->graphs_size() > 0)) {
     return Status(Code::kUnsupported,

@@ -88,8 +88,8 @@ Result<ValueId> GraphImporter::TypedValue(Scope* scope, const std::string& name)
   return value;
 }
 
-Status GraphImporter::CollectInfos(const wire::Graph& g, Scope* scope) {
-  for (const auto* list : {&g.value_info(), &g.output()}) {
+Status GraphImporter::CollectInfos(const wire::Graph& graph, Scope* scope) {
+  for (const auto* list : {&graph.value_info(), &graph.output()}) {
     for (const auto& info : *list) {
       GE_RETURN_IF_ERROR(CheckName(*s_, "a value", info.name()));
       if (info.has_type()) scope->infos.emplace(info.name(), &info);
@@ -116,9 +116,9 @@ static std::set<std::string_view> LiteralsOf(const wire::Graph& g) {
   return literals;
 }
 
-Status GraphImporter::AddInitializers(const wire::Graph& g, Scope* scope) {
-  const std::set<std::string_view> literals = LiteralsOf(g);
-  for (const auto& t : g.initializer()) {
+Status GraphImporter::AddInitializers(const wire::Graph& graph, Scope* scope) {
+  const std::set<std::string_view> literals = LiteralsOf(graph);
+  for (const auto& t : graph.initializer()) {
     if (t.name().empty()) return Invalid("an initializer has no name; every initializer needs one");
     GE_ASSIGN_OR_RETURN(const ConstId c,
                         ImportTensorOnce(s_, t, fmt::format("initializer '{}'", t.name())));
@@ -126,19 +126,19 @@ Status GraphImporter::AddInitializers(const wire::Graph& g, Scope* scope) {
     if (literals.count(t.name()) != 0) s_->graph.consts[c].name.clear();
     GE_RETURN_IF_ERROR(Declare(scope, t.name(), value, "an initializer"));
   }
-  if (g.sparse_initializer_size() > 0) {
+  if (graph.sparse_initializer_size() > 0) {
     return Status(Code::kUnsupported,
                   fmt::format("the sparse initializer '{}' is not supported yet; make it dense",
-                              g.sparse_initializer(0).values().name()));
+                              graph.sparse_initializer(0).values().name()));
   }
   return {};
 }
 
 // An input that has an initializer is a constant: up to IR version 3 every initializer had to be
 // listed among the inputs, and later exporters kept doing it.
-Status GraphImporter::AddInputs(const wire::Graph& g, Scope* scope) {
+Status GraphImporter::AddInputs(const wire::Graph& graph, Scope* scope) {
   std::set<std::string_view> seen;
-  for (const auto& input : g.input()) {
+  for (const auto& input : graph.input()) {
     if (input.name().empty()) return Invalid("a graph input has no name; every input needs one");
     GE_RETURN_IF_ERROR(CheckName(*s_, "a graph input", input.name()));
     if (!seen.insert(input.name()).second) {
@@ -240,14 +240,14 @@ Result<ConstId> GraphImporter::ConstantOf(const wire::Node& n, const std::string
   return id;
 }
 
-// `name` of the attribute is Constant's; that of `a` may be of the parameter that gives it.
-Result<Const> GraphImporter::ReadConstant(const wire::Attribute& a, std::string_view name,
+// `name` of the attribute is Constant's; that of `attribute` may be of the parameter that gives it.
+Result<Const> GraphImporter::ReadConstant(const wire::Attribute& attribute, std::string_view name,
                                           const std::string& where) {
   if (name == "sparse_value") {
     return Status(Code::kUnsupported,
                   fmt::format("{} is not supported yet; store it dense as value", where));
   }
-  GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, a, where));
+  GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, attribute, where));
   Const c;
   auto plain = [&](auto values, DType dtype, bool scalar) {
     std::vector<int64_t> dims;
@@ -386,9 +386,9 @@ Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   return {};
 }
 
-Status GraphImporter::AddResults(const wire::Graph& g, Scope* scope) {
+Status GraphImporter::AddResults(const wire::Graph& graph, Scope* scope) {
   std::set<std::string_view> seen;
-  for (const auto& output : g.output()) {
+  for (const auto& output : graph.output()) {
     if (output.name().empty()) return Invalid("a graph output has no name; every output needs one");
     if (!scope->parent && !seen.insert(output.name()).second) {
       return Invalid(fmt::format("the graph output '{}' is listed twice", output.name()));
@@ -411,17 +411,17 @@ Status GraphImporter::AddNodes(const NodeList& nodes, Scope* scope) {
   return {};
 }
 
-Status GraphImporter::ImportGraph(const wire::Graph& g, const std::string& name, Scope* scope) {
-  GE_RETURN_IF_ERROR(CheckName(*s_, "a graph", g.name()));
+Status GraphImporter::ImportGraph(const wire::Graph& graph, const std::string& name, Scope* scope) {
+  GE_RETURN_IF_ERROR(CheckName(*s_, "a graph", graph.name()));
   Function& f = s_->graph.AddFunction(UniqueFunctionName(name));
   scope->fn = f.id;
-  f.doc = g.doc_string();
-  GE_RETURN_IF_ERROR(CollectInfos(g, scope));
-  GE_RETURN_IF_ERROR(AddInitializers(g, scope));
-  GE_RETURN_IF_ERROR(AddInputs(g, scope));
-  GE_RETURN_IF_ERROR(DeclareNodeOutputs(g.node(), scope));
-  GE_RETURN_IF_ERROR(AddNodes(g.node(), scope));
-  GE_RETURN_IF_ERROR(AddResults(g, scope));
+  f.doc = graph.doc_string();
+  GE_RETURN_IF_ERROR(CollectInfos(graph, scope));
+  GE_RETURN_IF_ERROR(AddInitializers(graph, scope));
+  GE_RETURN_IF_ERROR(AddInputs(graph, scope));
+  GE_RETURN_IF_ERROR(DeclareNodeOutputs(graph.node(), scope));
+  GE_RETURN_IF_ERROR(AddNodes(graph.node(), scope));
+  GE_RETURN_IF_ERROR(AddResults(graph, scope));
   return SortNodes(&Fn(*scope));
 }
 

@@ -32,9 +32,9 @@ class GraphImporter {
  public:
   explicit GraphImporter(ImportState* state) : s_(state) {}
 
-  // A function that the model itself defines; `f` outlives this. Its calls are written out in
-  // place.
-  Status AddLocalFunction(const wire::LocalFunction& f);
+  // A function that the model itself defines; `function` outlives this. Its calls are written out
+  // in place.
+  Status AddLocalFunction(const wire::LocalFunction& function);
   Result<FunctionId> ImportMain(const wire::Graph& graph);
 
  private:
@@ -66,13 +66,13 @@ class GraphImporter {
     Scope scope;
   };
 
-  Status ImportGraph(const wire::Graph& g, const std::string& name, Scope* scope);
-  Status CollectInfos(const wire::Graph& g, Scope* scope);
-  Status AddInitializers(const wire::Graph& g, Scope* scope);
-  Status AddInputs(const wire::Graph& g, Scope* scope);
+  Status ImportGraph(const wire::Graph& graph, const std::string& name, Scope* scope);
+  Status CollectInfos(const wire::Graph& graph, Scope* scope);
+  Status AddInitializers(const wire::Graph& graph, Scope* scope);
+  Status AddInputs(const wire::Graph& graph, Scope* scope);
   Status DeclareNodeOutputs(const NodeList& nodes, Scope* scope);
   Status AddNodes(const NodeList& nodes, Scope* scope);
-  Status AddResults(const wire::Graph& g, Scope* scope);
+  Status AddResults(const wire::Graph& graph, Scope* scope);
 
   Status AddNode(const wire::Node& n, int index, Scope* scope);
   Status CheckOperator(const wire::Node& n, const std::string& label);
@@ -82,7 +82,7 @@ class GraphImporter {
   Status AddConstantNode(const wire::Node& n, const std::string& label, Scope* scope);
   // The constant of a Constant node, imported once for all calls of the function that it is in.
   Result<ConstId> ConstantOf(const wire::Node& n, const std::string& label, const Scope& scope);
-  Result<Const> ReadConstant(const wire::Attribute& a, std::string_view name,
+  Result<Const> ReadConstant(const wire::Attribute& attribute, std::string_view name,
                              const std::string& where);
   // The value of a constant in the scope's function; one for all calls.
   ValueId ConstValue(const Scope& scope, ConstId id, const std::string& name);
@@ -90,13 +90,14 @@ class GraphImporter {
   // Calls of local functions: import_function.cc.
   const wire::LocalFunction* LocalFunctionOf(const wire::Node& n) const;  // null when it is none
   Status AddCall(const wire::Node& n, const std::string& label, Scope* scope);
-  Status CheckCall(const wire::LocalFunction& f, const wire::Node& n, const std::string& label);
-  Status CheckOpsets(const wire::LocalFunction& f);
+  Status CheckCall(const wire::LocalFunction& function, const wire::Node& n,
+                   const std::string& label);
+  Status CheckOpsets(const wire::LocalFunction& function);
   Status HandResultsOut(const CallSite& call, Scope* inner, Scope* outer);
   // The attribute that the enclosing call gives, under a name of its own, for one that refers to a
   // parameter; null when it is given none and has no default, so that the node does not have it
   // either.
-  Result<const wire::Attribute*> Given(const Scope& scope, const wire::Attribute& a,
+  Result<const wire::Attribute*> Given(const Scope& scope, const wire::Attribute& attr,
                                        const std::string& where) const;
   // Counts what a call has written out against the limits.
   Status CountWritten(const Scope& scope, const Node& node);

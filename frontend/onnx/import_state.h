@@ -51,7 +51,7 @@ struct ImportState {
 Status CheckOnnxOpset(int64_t opset);
 
 // Names are UTF-8 without NUL and not too long. `what` says whose name it is.
-Status CheckName(const ImportState& s, std::string_view what, const std::string& name);
+Status CheckName(const ImportState& state, std::string_view what, const std::string& name);
 
 // How the unknown dims of a declared type are read.
 enum class DimNaming {
@@ -59,17 +59,19 @@ enum class DimNaming {
   kUse,     // elsewhere: names of known symbols; else the type loses its shape, *rank keeps it
 };
 // `where` is "input 'x'". *rank is -1 when none is declared.
-Result<Type> ImportType(ImportState* s, const wire::Type& type, DimNaming naming,
+Result<Type> ImportType(ImportState* state, const wire::Type& type, DimNaming naming,
                         const std::string& where, int* rank);
 
 // `where` is "initializer 'w'" or "attribute 'value' of node 'n'".
-Result<Const> ImportTensor(ImportState* s, const wire::Tensor& tensor, const std::string& where);
+Result<Const> ImportTensor(ImportState* state, const wire::Tensor& tensor,
+                           const std::string& where);
 
 // The constant of a tensor, imported once however often it is asked for.
-Result<ConstId> ImportTensorOnce(ImportState* s, const wire::Tensor& tensor,
+Result<ConstId> ImportTensorOnce(ImportState* state, const wire::Tensor& tensor,
                                  const std::string& where);
 
 // Every attribute but graphs.
-Result<Attr> ImportAttr(ImportState* s, const wire::Attribute& attribute, const std::string& where);
+Result<Attr> ImportAttr(ImportState* state, const wire::Attribute& attribute,
+                        const std::string& where);
 
 }  // namespace ge

@@ -261,10 +261,10 @@ Status ImportRaw(ImportState* s, const wire::Tensor& t, const std::string& where
 
 }  // namespace
 
-Result<Const> ImportTensor(ImportState* s, const wire::Tensor& t, const std::string& where) {
+Result<Const> ImportTensor(ImportState* state, const wire::Tensor& t, const std::string& where) {
   Const c;
-  GE_RETURN_IF_ERROR(CheckName(*s, where, t.name()));
-  GE_ASSIGN_OR_RETURN(c.type, TensorShapeOf(*s, t, where));
+  GE_RETURN_IF_ERROR(CheckName(*state, where, t.name()));
+  GE_ASSIGN_OR_RETURN(c.type, TensorShapeOf(*state, t, where));
   c.name = t.name();
   if (t.has_segment()) {
     return Status(
@@ -284,17 +284,17 @@ Result<Const> ImportTensor(ImportState* s, const wire::Tensor& t, const std::str
                                      where, DTypeName(dtype), used.name, FieldOf(dtype)));
   }
   if (dtype != DType::kString) c.bytes = static_cast<uint64_t>(*ByteCount(c.type));
-  s->stats->weight_bytes += c.bytes;
+  state->stats->weight_bytes += c.bytes;
   if (t.data_location() == 1) {
     if (dtype == DType::kString) {
       return InvalidTensor(
           fmt::format("{} holds strings in external data, wanted string_data", where));
     }
-    GE_RETURN_IF_ERROR(ImportExternal(s, t, where, &c));
+    GE_RETURN_IF_ERROR(ImportExternal(state, t, where, &c));
     return c;
   }
   if (t.has_payload_index()) {
-    GE_RETURN_IF_ERROR(ImportRaw(s, t, where, &c));
+    GE_RETURN_IF_ERROR(ImportRaw(state, t, where, &c));
     return c;
   }
   if (dtype == DType::kString) {
@@ -306,16 +306,17 @@ Result<Const> ImportTensor(ImportState* s, const wire::Tensor& t, const std::str
   GE_RETURN_IF_ERROR(DecodeTyped(t, dtype, count, where, buffer.get()));
   c.data = buffer->data();
   c.owner = std::move(buffer);
-  s->stats->copied_bytes += c.bytes;
+  state->stats->copied_bytes += c.bytes;
   return c;
 }
 
-Result<ConstId> ImportTensorOnce(ImportState* s, const wire::Tensor& t, const std::string& where) {
-  const auto known = s->const_of.find(&t);
-  if (known != s->const_of.end()) return known->second;
-  GE_ASSIGN_OR_RETURN(Const c, ImportTensor(s, t, where));
-  const ConstId id = s->graph.AddConst(std::move(c));
-  s->const_of.emplace(&t, id);
+Result<ConstId> ImportTensorOnce(ImportState* state, const wire::Tensor& t,
+                                 const std::string& where) {
+  const auto known = state->const_of.find(&t);
+  if (known != state->const_of.end()) return known->second;
+  GE_ASSIGN_OR_RETURN(Const c, ImportTensor(state, t, where));
+  const ConstId id = state->graph.AddConst(std::move(c));
+  state->const_of.emplace(&t, id);
   return id;
 }
 

@@ -107,11 +107,11 @@ Result<Type> Wrap(ImportState* s, TypeKind kind, const wire::Type& elem, const s
 
 }  // namespace
 
-Status CheckName(const ImportState& s, std::string_view what, const std::string& name) {
-  if (name.size() > s.options.max_name_bytes) {
+Status CheckName(const ImportState& state, std::string_view what, const std::string& name) {
+  if (name.size() > state.options.max_name_bytes) {
     return Status(Code::kLimitExceeded,
                   fmt::format("the name of {} has {} bytes, more than the limit of {}", what,
-                              name.size(), s.options.max_name_bytes));
+                              name.size(), state.options.max_name_bytes));
   }
   if (name.find('\0') != std::string::npos || !IsUtf8(name)) {
     return Status(Code::kInvalidGraph,
@@ -121,19 +121,19 @@ Status CheckName(const ImportState& s, std::string_view what, const std::string&
 }
 
 // Recursion is bounded by the scanner's limit on nested messages.
-Result<Type> ImportType(ImportState* s, const wire::Type& type, DimNaming naming,
+Result<Type> ImportType(ImportState* state, const wire::Type& type, DimNaming naming,
                         const std::string& where, int* rank) {
   *rank = -1;
   switch (type.value_case()) {
     case wire::Type::kTensorType:
-      return ImportTensorType(s, type.tensor_type(), naming, where, rank);
+      return ImportTensorType(state, type.tensor_type(), naming, where, rank);
     case wire::Type::kSequenceType:
-      return Wrap(s, TypeKind::kSequence, type.sequence_type().elem_type(), where);
+      return Wrap(state, TypeKind::kSequence, type.sequence_type().elem_type(), where);
     case wire::Type::kOptionalType:
-      return Wrap(s, TypeKind::kOptional, type.optional_type().elem_type(), where);
+      return Wrap(state, TypeKind::kOptional, type.optional_type().elem_type(), where);
     case wire::Type::kMapType: {
       GE_ASSIGN_OR_RETURN(DType key, ImportDType(type.map_type().key_type(), where));
-      GE_ASSIGN_OR_RETURN(Type t, Wrap(s, TypeKind::kMap, type.map_type().value_type(), where));
+      GE_ASSIGN_OR_RETURN(Type t, Wrap(state, TypeKind::kMap, type.map_type().value_type(), where));
       t.dtype = key;
       return t;
     }

@@ -20,8 +20,8 @@ namespace ge::testing {
 
 // Dims of a test's value: a number, -1 for an unnamed size, or a name.
 struct TestDim {
-  TestDim(int64_t v) : value(v) {}     // NOLINT: implicit on purpose
-  TestDim(const char* n) : name(n) {}  // NOLINT: implicit on purpose
+  TestDim(int64_t given) : value(given) {}  // NOLINT: implicit on purpose
+  TestDim(const char* n) : name(n) {}       // NOLINT: implicit on purpose
   int64_t value = 0;
   std::string name;
 };
@@ -43,9 +43,9 @@ inline void SetInfo(wire::ValueInfo* info, const std::string& name, int dtype,
 }
 
 // Node of a graph with inputs and outputs named in words ("x w", "y"); "-" is an omitted one.
-inline wire::Node* AddNode(wire::Graph* g, const std::string& op, const std::string& inputs,
+inline wire::Node* AddNode(wire::Graph* graph, const std::string& op, const std::string& inputs,
                            const std::string& outputs, const std::string& name = {}) {
-  wire::Node* n = g->add_node();
+  wire::Node* n = graph->add_node();
   n->set_op_type(op);
   n->set_name(name);
   auto each = [](const std::string& words, auto add) {
@@ -67,24 +67,24 @@ inline wire::Attribute* AddAttr(wire::Node* n, const std::string& name, int type
   a->set_type(type);
   return a;
 }
-inline void AddInt(wire::Node* n, const std::string& name, int64_t v) {
-  AddAttr(n, name, 2)->set_i(v);
+inline void AddInt(wire::Node* n, const std::string& name, int64_t value) {
+  AddAttr(n, name, 2)->set_i(value);
 }
-inline void AddFloat(wire::Node* n, const std::string& name, float v) {
-  AddAttr(n, name, 1)->set_f(v);
+inline void AddFloat(wire::Node* n, const std::string& name, float value) {
+  AddAttr(n, name, 1)->set_f(value);
 }
-inline void AddInts(wire::Node* n, const std::string& name, std::initializer_list<int64_t> v) {
+inline void AddInts(wire::Node* n, const std::string& name, std::initializer_list<int64_t> values) {
   auto* a = AddAttr(n, name, 7);
-  for (int64_t i : v) a->add_ints(i);
+  for (int64_t i : values) a->add_ints(i);
 }
 
 template <typename T>
-void SetRaw(wire::Tensor* t, const std::string& name, int dtype, std::vector<int64_t> dims,
+void SetRaw(wire::Tensor* tensor, const std::string& name, int dtype, std::vector<int64_t> dims,
             const std::vector<T>& values) {
-  t->set_name(name);
-  t->set_data_type(dtype);
-  for (int64_t d : dims) t->add_dims(d);
-  t->set_raw_data(values.data(), values.size() * sizeof(T));
+  tensor->set_name(name);
+  tensor->set_data_type(dtype);
+  for (int64_t d : dims) tensor->add_dims(d);
+  tensor->set_raw_data(values.data(), values.size() * sizeof(T));
 }
 
 struct TestModel {
@@ -109,8 +109,8 @@ struct TestModel {
   }
 };
 
-inline void ExpectImportRefused(const TestModel& m, Code code, const std::string& part) {
-  auto g = m.Import();
+inline void ExpectImportRefused(const TestModel& model, Code code, const std::string& part) {
+  auto g = model.Import();
   ASSERT_FALSE(g.ok()) << part;
   EXPECT_EQ(g.status().code(), code) << g.status().ToString();
   EXPECT_NE(g.status().ToString().find(part), std::string::npos) << g.status().ToString();

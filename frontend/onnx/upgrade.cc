@@ -124,8 +124,8 @@ int64_t OldestOpsetOf(const OpDef& op) {
   return op.since_version;
 }
 
-Status UpgradeToCanonical(ImportState* s, FunctionId fn) {
-  return FunctionUpgrade(s, fn, {}).Run();
+Status UpgradeToCanonical(ImportState* state, FunctionId fn) {
+  return FunctionUpgrade(state, fn, {}).Run();
 }
 
 }  // namespace ge

@@ -106,31 +106,31 @@ std::span<const UpgradeRule> UpgradeRules();
 int64_t OldestOpsetOf(const OpDef& op);
 
 // Adapters, by file in adapt/.
-Status UpgradeAxes(NodeUpgrade& u);  // Squeeze, Unsqueeze, Reduce*
-Status UpgradeBatchNormalization(NodeUpgrade& u);
-Status UpgradeClip(NodeUpgrade& u);
-Status UpgradeDft(NodeUpgrade& u);
-Status UpgradeDropout(NodeUpgrade& u);
-Status UpgradePad(NodeUpgrade& u);
-Status UpgradeFirstOpsets(NodeUpgrade& u);  // of every operator, before opset 7
-Status UpgradeGridSample(NodeUpgrade& u);
-Status UpgradeGroupNormalization(NodeUpgrade& u);
-Status UpgradeResize(NodeUpgrade& u);
-Status UpgradeRoiAlign(NodeUpgrade& u);
-Status UpgradeScan(NodeUpgrade& u);
-Status UpgradeScatter(NodeUpgrade& u);
-Status UpgradeSlice(NodeUpgrade& u);
-Status UpgradeSoftmax(NodeUpgrade& u);  // Softmax, LogSoftmax, Hardmax
-Status UpgradeSplit(NodeUpgrade& u);
-Status UpgradeTopK(NodeUpgrade& u);
-Status UpgradeUpsample(NodeUpgrade& u);
+Status UpgradeAxes(NodeUpgrade& upgrade);  // Squeeze, Unsqueeze, Reduce*
+Status UpgradeBatchNormalization(NodeUpgrade& upgrade);
+Status UpgradeClip(NodeUpgrade& upgrade);
+Status UpgradeDft(NodeUpgrade& upgrade);
+Status UpgradeDropout(NodeUpgrade& upgrade);
+Status UpgradePad(NodeUpgrade& upgrade);
+Status UpgradeFirstOpsets(NodeUpgrade& upgrade);  // of every operator, before opset 7
+Status UpgradeGridSample(NodeUpgrade& upgrade);
+Status UpgradeGroupNormalization(NodeUpgrade& upgrade);
+Status UpgradeResize(NodeUpgrade& upgrade);
+Status UpgradeRoiAlign(NodeUpgrade& upgrade);
+Status UpgradeScan(NodeUpgrade& upgrade);
+Status UpgradeScatter(NodeUpgrade& upgrade);
+Status UpgradeSlice(NodeUpgrade& upgrade);
+Status UpgradeSoftmax(NodeUpgrade& upgrade);  // Softmax, LogSoftmax, Hardmax
+Status UpgradeSplit(NodeUpgrade& upgrade);
+Status UpgradeTopK(NodeUpgrade& upgrade);
+Status UpgradeUpsample(NodeUpgrade& upgrade);
 // Every operator of ai.onnx.ml.
-Status UpgradeMachineLearning(NodeUpgrade& u);
+Status UpgradeMachineLearning(NodeUpgrade& upgrade);
 
 // What the outputs of a node of any opset are, as far as its inputs tell.
-void HintOutputs(const Graph& g, const Node& n, std::vector<ValueHint>* hints);
+void HintOutputs(const Graph& graph, const Node& n, std::vector<ValueHint>* hints);
 
 // Upgrades `fn` and, before the nodes that read their results, the bodies that it calls.
-Status UpgradeToCanonical(ImportState* s, FunctionId fn);
+Status UpgradeToCanonical(ImportState* state, FunctionId fn);
 
 }  // namespace ge

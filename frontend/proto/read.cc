@@ -141,26 +141,26 @@ Status Reader::ReadConst(const ConstPiece& piece, uint32_t index) {
   return Status();
 }
 
-Status Reader::ReadPayload(const pb::Const& c, const ConstPiece& piece, Const* out) {
-  if (piece.has_payload && c.payload_case() != pb::Const::PAYLOAD_NOT_SET) {
+Status Reader::ReadPayload(const pb::Const& constant, const ConstPiece& piece, Const* out) {
+  if (piece.has_payload && constant.payload_case() != pb::Const::PAYLOAD_NOT_SET) {
     return Invalid("the constant has two payloads, wanted one");
   }
-  switch (c.payload_case()) {
+  switch (constant.payload_case()) {
     case pb::Const::kSplat: {
-      const auto* p = reinterpret_cast<const std::byte*>(c.splat().data());
-      out->splat.assign(p, p + c.splat().size());
+      const auto* p = reinterpret_cast<const std::byte*>(constant.splat().data());
+      out->splat.assign(p, p + constant.splat().size());
       return Status();
     }
     case pb::Const::kExternal:
-      out->external.file = c.external().file();
-      out->external.offset = c.external().offset();
-      out->external.length = c.external().length();
-      out->external.sha256 = c.external().sha256();
+      out->external.file = constant.external().file();
+      out->external.offset = constant.external().offset();
+      out->external.length = constant.external().length();
+      out->external.sha256 = constant.external().sha256();
       if (out->external.file.empty()) return Invalid("the external constant names no file");
       return Status();
     case pb::Const::kStrings:
-      GE_RETURN_IF_ERROR(Count(c.strings().v_size()));
-      out->strings.assign(c.strings().v().begin(), c.strings().v().end());
+      GE_RETURN_IF_ERROR(Count(constant.strings().v_size()));
+      out->strings.assign(constant.strings().v().begin(), constant.strings().v().end());
       return Status();
     default:
       break;

@@ -25,61 +25,61 @@ std::string AsNodeField(const pb::Attr& a) {
 
 }  // namespace
 
-Status Reader::ReadAttrValue(const pb::Attr& a, Attr::Payload* out) {
-  switch (a.value_case()) {
+Status Reader::ReadAttrValue(const pb::Attr& attr, Attr::Payload* out) {
+  switch (attr.value_case()) {
     case pb::Attr::kI:
-      *out = int64_t{a.i()};
+      *out = int64_t{attr.i()};
       return Status();
     case pb::Attr::kF:
-      *out = a.f();
+      *out = attr.f();
       return Status();
     case pb::Attr::kS:
-      *out = a.s();
+      *out = attr.s();
       return Status();
     case pb::Attr::kType: {
       Type t;
-      GE_RETURN_IF_ERROR(ReadType(a.type(), &t, 0));
+      GE_RETURN_IF_ERROR(ReadType(attr.type(), &t, 0));
       *out = std::move(t);
       return Status();
     }
     case pb::Attr::kDim: {
       Dim d;
       int budget = kMaxDimNodes;
-      GE_RETURN_IF_ERROR(ReadDim(a.dim(), &d, 0, &budget));
+      GE_RETURN_IF_ERROR(ReadDim(attr.dim(), &d, 0, &budget));
       *out = d;
       return Status();
     }
     case pb::Attr::kConstant:
-      *out = ConstRef{a.constant()};
-      return CheckId("constant", a.constant(), g_.consts.size() - 1, false);
+      *out = ConstRef{attr.constant()};
+      return CheckId("constant", attr.constant(), g_.consts.size() - 1, false);
     case pb::Attr::kFn:
-      *out = FunctionRef{a.fn()};
-      return CheckId("function", a.fn(), function_count(), false);
+      *out = FunctionRef{attr.fn()};
+      return CheckId("function", attr.fn(), function_count(), false);
     case pb::Attr::kInts:
-      *out = std::vector<int64_t>(a.ints().v().begin(), a.ints().v().end());
-      return Count(a.ints().v_size());
+      *out = std::vector<int64_t>(attr.ints().v().begin(), attr.ints().v().end());
+      return Count(attr.ints().v_size());
     case pb::Attr::kFloats:
-      *out = std::vector<double>(a.floats().v().begin(), a.floats().v().end());
-      return Count(a.floats().v_size());
+      *out = std::vector<double>(attr.floats().v().begin(), attr.floats().v().end());
+      return Count(attr.floats().v_size());
     case pb::Attr::kStrings:
-      *out = std::vector<std::string>(a.strings().v().begin(), a.strings().v().end());
-      return Count(a.strings().v_size());
+      *out = std::vector<std::string>(attr.strings().v().begin(), attr.strings().v().end());
+      return Count(attr.strings().v_size());
     case pb::Attr::kTypes: {
-      std::vector<Type> types(a.types().v_size());
+      std::vector<Type> types(attr.types().v_size());
       GE_RETURN_IF_ERROR(Count(types.size()));
       for (size_t i = 0; i < types.size(); ++i) {
-        GE_RETURN_IF_ERROR(ReadType(a.types().v(static_cast<int>(i)), &types[i], 0));
+        GE_RETURN_IF_ERROR(ReadType(attr.types().v(static_cast<int>(i)), &types[i], 0));
       }
       *out = std::move(types);
       return Status();
     }
     case pb::Attr::kRef:
-      *out = AttrRef{a.ref()};
+      *out = AttrRef{attr.ref()};
       return Status();
     case pb::Attr::VALUE_NOT_SET:
       break;
   }
-  return Invalid(fmt::format("attribute '{}' has no value", a.name()));
+  return Invalid(fmt::format("attribute '{}' has no value", attr.name()));
 }
 
 Status Reader::ReadAttr(const pb::Attr& a, Node* out) {
@@ -95,13 +95,13 @@ Status Reader::ReadAttr(const pb::Attr& a, Node* out) {
   return Status();
 }
 
-Status Reader::ReadEffect(const pb::Effect& e, Effect* out) {
-  GE_RETURN_IF_ERROR(CheckEnum("the kind of an effect", e.kind(), pb::EFFECT_STREAM));
-  out->kind = static_cast<EffectKind>(e.kind());
-  out->object = e.object();
-  out->sequence = e.sequence();
+Status Reader::ReadEffect(const pb::Effect& effect, Effect* out) {
+  GE_RETURN_IF_ERROR(CheckEnum("the kind of an effect", effect.kind(), pb::EFFECT_STREAM));
+  out->kind = static_cast<EffectKind>(effect.kind());
+  out->object = effect.object();
+  out->sequence = effect.sequence();
   if (out->kind != EffectKind::kState) return Status();
-  return CheckId("state", e.object(), g_.states.size() - 1, false);
+  return CheckId("state", effect.object(), g_.states.size() - 1, false);
 }
 
 Status Reader::ReadNodeLists(const pb::Node& n, Node* out) {
@@ -123,19 +123,19 @@ Status Reader::ReadNodeLists(const pb::Node& n, Node* out) {
   return Status();
 }
 
-Status Reader::ReadNode(const pb::Node& n, Function* f, Node* out) {
+Status Reader::ReadNode(const pb::Node& n, Function* function, Node* out) {
   node_ = n.name().empty() ? fmt::format("#{}", n.id()) : n.name();
   if (n.id() == 0 || n.id() > kMaxFileNodeId) {
     return Invalid(fmt::format("a node has id {}, wanted 1..{}", n.id(), kMaxFileNodeId));
   }
   out->id = n.id();
-  f->next_node_id = std::max(f->next_node_id, n.id() + 1);
+  function->next_node_id = std::max(function->next_node_id, n.id() + 1);
   GE_RETURN_IF_ERROR(CheckId("operator", n.op(), m_.ops_size(), false));
   const pb::Op& op = m_.ops(static_cast<int>(n.op()) - 1);
   out->domain = op.domain();
   out->op = op.name();
   out->name = n.name();
-  const uint64_t values = f->values.size() - 1;
+  const uint64_t values = function->values.size() - 1;
   for (uint32_t v : n.inputs()) GE_RETURN_IF_ERROR(CheckId("value", v, values, true));
   for (uint32_t v : n.outputs()) GE_RETURN_IF_ERROR(CheckId("value", v, values, true));
   out->inputs.assign(n.inputs().begin(), n.inputs().end());
@@ -158,11 +158,11 @@ Status Reader::ReadNode(const pb::Node& n, Function* f, Node* out) {
   return Status();
 }
 
-Status Reader::ReadValues(const pb::Function& f, Function* out) {
-  GE_RETURN_IF_ERROR(Count(f.values_size()));
-  out->values.resize(static_cast<size_t>(f.values_size()) + 1);
-  for (int i = 0; i < f.values_size(); ++i) {
-    const pb::Value& v = f.values(i);
+Status Reader::ReadValues(const pb::Function& function, Function* out) {
+  GE_RETURN_IF_ERROR(Count(function.values_size()));
+  out->values.resize(static_cast<size_t>(function.values_size()) + 1);
+  for (int i = 0; i < function.values_size(); ++i) {
+    const pb::Value& v = function.values(i);
     Value& value = out->values[static_cast<size_t>(i) + 1];
     node_ = v.name();
     value.name = v.name();
@@ -177,31 +177,32 @@ Status Reader::ReadValues(const pb::Function& f, Function* out) {
   return Status();
 }
 
-Status Reader::ReadSignature(const pb::Function& f, Function* out) {
-  for (uint32_t v : f.params()) {
-    GE_RETURN_IF_ERROR(CheckId("value", v, f.values_size(), false));
+Status Reader::ReadSignature(const pb::Function& function, Function* out) {
+  for (uint32_t v : function.params()) {
+    GE_RETURN_IF_ERROR(CheckId("value", v, function.values_size(), false));
     out->params.push_back(v);
   }
-  for (uint32_t v : f.results()) {
-    GE_RETURN_IF_ERROR(CheckId("value", v, f.values_size(), true));
+  for (uint32_t v : function.results()) {
+    GE_RETURN_IF_ERROR(CheckId("value", v, function.values_size(), true));
     out->results.push_back(v);
   }
-  out->attr_params.assign(f.attr_params().begin(), f.attr_params().end());
-  for (const pb::Effect& e : f.effects()) {
+  out->attr_params.assign(function.attr_params().begin(), function.attr_params().end());
+  for (const pb::Effect& e : function.effects()) {
     GE_RETURN_IF_ERROR(ReadEffect(e, &out->effects.emplace_back()));
   }
-  GE_RETURN_IF_ERROR(CheckEnum("the inlining of the function", f.inlining(), pb::INLINE_ALWAYS));
-  out->inlining = static_cast<Function::Inline>(f.inlining());
-  out->recursive = f.recursive();
-  GE_RETURN_IF_ERROR(CheckId("function", f.custom_jvp(), function_count(), true));
-  GE_RETURN_IF_ERROR(CheckId("function", f.custom_vjp(), function_count(), true));
-  out->custom_jvp = f.custom_jvp();
-  out->custom_vjp = f.custom_vjp();
-  GE_RETURN_IF_ERROR(CheckId("location", f.loc(), g_.locs.size() - 1, true));
-  out->loc = f.loc();
-  out->doc = f.doc();
-  if (!f.has_derived()) return Status();
-  const pb::Derived& d = f.derived();
+  GE_RETURN_IF_ERROR(
+      CheckEnum("the inlining of the function", function.inlining(), pb::INLINE_ALWAYS));
+  out->inlining = static_cast<Function::Inline>(function.inlining());
+  out->recursive = function.recursive();
+  GE_RETURN_IF_ERROR(CheckId("function", function.custom_jvp(), function_count(), true));
+  GE_RETURN_IF_ERROR(CheckId("function", function.custom_vjp(), function_count(), true));
+  out->custom_jvp = function.custom_jvp();
+  out->custom_vjp = function.custom_vjp();
+  GE_RETURN_IF_ERROR(CheckId("location", function.loc(), g_.locs.size() - 1, true));
+  out->loc = function.loc();
+  out->doc = function.doc();
+  if (!function.has_derived()) return Status();
+  const pb::Derived& d = function.derived();
   GE_RETURN_IF_ERROR(CheckId("function", d.of(), function_count(), true));
   out->derived.kind = d.kind();
   out->derived.of = d.of();
@@ -213,28 +214,28 @@ Status Reader::ReadSignature(const pb::Function& f, Function* out) {
   return Status();
 }
 
-Status Reader::ReadFunction(const pb::Function& f, Function* out) {
-  if (f.id() != out->id) {
+Status Reader::ReadFunction(const pb::Function& function, Function* out) {
+  if (function.id() != out->id) {
     return Invalid(
         fmt::format("function '{}' has id {}, wanted {}: functions are numbered by "
                     "their place in the file",
-                    f.name(), f.id(), out->id));
+                    function.name(), function.id(), out->id));
   }
-  function_ = f.name();
-  out->overload = f.overload();
-  out->unknown_fields = UnknownFields(f);
-  GE_RETURN_IF_ERROR(ReadValues(f, out));
-  GE_RETURN_IF_ERROR(ReadSignature(f, out));
-  GE_RETURN_IF_ERROR(Count(f.nodes_size()));
-  out->nodes.resize(f.nodes_size());
-  for (int i = 0; i < f.nodes_size(); ++i) {
-    GE_RETURN_IF_ERROR(ReadNode(f.nodes(i), out, &out->nodes[i]));
+  function_ = function.name();
+  out->overload = function.overload();
+  out->unknown_fields = UnknownFields(function);
+  GE_RETURN_IF_ERROR(ReadValues(function, out));
+  GE_RETURN_IF_ERROR(ReadSignature(function, out));
+  GE_RETURN_IF_ERROR(Count(function.nodes_size()));
+  out->nodes.resize(function.nodes_size());
+  for (int i = 0; i < function.nodes_size(); ++i) {
+    GE_RETURN_IF_ERROR(ReadNode(function.nodes(i), out, &out->nodes[i]));
   }
-  if (f.next_node_id() > kMaxFileNodeId + 1) {
-    return Invalid(fmt::format("the next node id is {}, wanted at most {}", f.next_node_id(),
+  if (function.next_node_id() > kMaxFileNodeId + 1) {
+    return Invalid(fmt::format("the next node id is {}, wanted at most {}", function.next_node_id(),
                                kMaxFileNodeId + 1));
   }
-  out->next_node_id = std::max(out->next_node_id, f.next_node_id());
+  out->next_node_id = std::max(out->next_node_id, function.next_node_id());
   function_.clear();
   return Status();
 }

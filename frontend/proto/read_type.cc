@@ -13,23 +13,23 @@ Status Reader::ReadDType(int32_t number, DType* out) const {
   return Status();
 }
 
-Status Reader::ReadDimExpr(const pb::DimExpr& e, Dim* out, int depth, int* budget) {
-  GE_RETURN_IF_ERROR(CheckEnum("a dimension expression", e.op(), pb::DIM_MAX));
-  const bool chain = e.op() == pb::DIM_ADD || e.op() == pb::DIM_MUL;
-  if (e.op() == pb::DIM_OP_UNKNOWN || (chain ? e.args_size() < 1 : e.args_size() != 2)) {
-    return Invalid(fmt::format("dimension expression number {} has {} arguments, wanted {}", e.op(),
-                               e.args_size(), chain ? "one or more" : "two"));
+Status Reader::ReadDimExpr(const pb::DimExpr& expr, Dim* out, int depth, int* budget) {
+  GE_RETURN_IF_ERROR(CheckEnum("a dimension expression", expr.op(), pb::DIM_MAX));
+  const bool chain = expr.op() == pb::DIM_ADD || expr.op() == pb::DIM_MUL;
+  if (expr.op() == pb::DIM_OP_UNKNOWN || (chain ? expr.args_size() < 1 : expr.args_size() != 2)) {
+    return Invalid(fmt::format("dimension expression number {} has {} arguments, wanted {}",
+                               expr.op(), expr.args_size(), chain ? "one or more" : "two"));
   }
   Dim left;
-  GE_RETURN_IF_ERROR(ReadDim(e.args(0), &left, depth + 1, budget));
-  for (int i = 1; i < e.args_size(); ++i) {
+  GE_RETURN_IF_ERROR(ReadDim(expr.args(0), &left, depth + 1, budget));
+  for (int i = 1; i < expr.args_size(); ++i) {
     Dim right;
-    GE_RETURN_IF_ERROR(ReadDim(e.args(i), &right, depth + 1, budget));
+    GE_RETURN_IF_ERROR(ReadDim(expr.args(i), &right, depth + 1, budget));
     // The table keeps every partial sum in full, so that a long one costs its square.
     GE_RETURN_IF_ERROR(Count(1 + static_cast<uint64_t>(kMaxDimNodes - *budget) / 8));
     std::optional<Dim> r;
     DimTable& t = g_.dims;
-    switch (e.op()) {
+    switch (expr.op()) {
       case pb::DIM_ADD:
         r = t.Add(left, right);
         break;
@@ -64,126 +64,126 @@ Status Reader::ReadDimExpr(const pb::DimExpr& e, Dim* out, int depth, int* budge
   return Status();
 }
 
-Status Reader::ReadDim(const pb::Dim& d, Dim* out, int depth, int* budget) {
+Status Reader::ReadDim(const pb::Dim& dim, Dim* out, int depth, int* budget) {
   if (depth > options_.max_depth || --*budget < 0) {
     return Status(Code::kLimitExceeded,
                   fmt::format("{}a dimension expression has more than {} parts or nests deeper "
                               "than {}",
                               Place(), kMaxDimNodes, options_.max_depth));
   }
-  switch (d.kind_case()) {
+  switch (dim.kind_case()) {
     case pb::Dim::kValue:
-      *out = KnownDim(d.value());
+      *out = KnownDim(dim.value());
       return Status();
     case pb::Dim::kSymbol:
-      GE_RETURN_IF_ERROR(CheckId("symbol", d.symbol(), g_.dims.symbol_count(), false));
-      *out = g_.dims.OfSymbol(d.symbol());
+      GE_RETURN_IF_ERROR(CheckId("symbol", dim.symbol(), g_.dims.symbol_count(), false));
+      *out = g_.dims.OfSymbol(dim.symbol());
       return Status();
     case pb::Dim::kExpr:
-      return ReadDimExpr(d.expr(), out, depth, budget);
+      return ReadDimExpr(dim.expr(), out, depth, budget);
     default:
       return Invalid("a dimension is neither a number, a symbol nor an expression");
   }
 }
 
-Status Reader::ReadShape(const pb::Shape& s, std::vector<Dim>* out) {
-  GE_RETURN_IF_ERROR(Count(s.dims_size()));
-  out->reserve(s.dims_size());
-  for (const pb::Dim& d : s.dims()) {
+Status Reader::ReadShape(const pb::Shape& shape, std::vector<Dim>* out) {
+  GE_RETURN_IF_ERROR(Count(shape.dims_size()));
+  out->reserve(shape.dims_size());
+  for (const pb::Dim& d : shape.dims()) {
     int budget = kMaxDimNodes;
     GE_RETURN_IF_ERROR(ReadDim(d, &out->emplace_back(), 0, &budget));
   }
   return Status();
 }
 
-Status Reader::ReadTensor(const pb::TensorType& t, Type* out) {
+Status Reader::ReadTensor(const pb::TensorType& type, Type* out) {
   out->kind = TypeKind::kTensor;
-  GE_RETURN_IF_ERROR(ReadDType(t.dtype(), &out->dtype));
-  out->ranked = t.has_shape();
-  if (t.has_shape()) GE_RETURN_IF_ERROR(ReadShape(t.shape(), &out->dims));
-  if (!t.has_sharding()) return Status();
-  GE_RETURN_IF_ERROR(CheckEnum("a sharding", t.sharding().kind(), pb::SHARDING_PARTIAL));
-  out->sharding.kind = static_cast<Sharding::Kind>(t.sharding().kind());
-  out->sharding.axes.assign(t.sharding().axes().begin(), t.sharding().axes().end());
+  GE_RETURN_IF_ERROR(ReadDType(type.dtype(), &out->dtype));
+  out->ranked = type.has_shape();
+  if (type.has_shape()) GE_RETURN_IF_ERROR(ReadShape(type.shape(), &out->dims));
+  if (!type.has_sharding()) return Status();
+  GE_RETURN_IF_ERROR(CheckEnum("a sharding", type.sharding().kind(), pb::SHARDING_PARTIAL));
+  out->sharding.kind = static_cast<Sharding::Kind>(type.sharding().kind());
+  out->sharding.axes.assign(type.sharding().axes().begin(), type.sharding().axes().end());
   return Status();
 }
 
-Status Reader::ReadElem(const pb::Type& t, Type* out, int depth) {
-  return ReadType(t, &out->elems.emplace_back(), depth + 1);
+Status Reader::ReadElem(const pb::Type& type, Type* out, int depth) {
+  return ReadType(type, &out->elems.emplace_back(), depth + 1);
 }
 
-Status Reader::ReadTuple(const pb::TupleType& t, Type* out, int depth) {
+Status Reader::ReadTuple(const pb::TupleType& type, Type* out, int depth) {
   out->kind = TypeKind::kTuple;
-  if (t.field_names_size() != 0 && t.field_names_size() != t.elems_size()) {
+  if (type.field_names_size() != 0 && type.field_names_size() != type.elems_size()) {
     return Invalid(
         fmt::format("a tuple type has {} elements and {} field names; wanted none or "
                     "one for each",
-                    t.elems_size(), t.field_names_size()));
+                    type.elems_size(), type.field_names_size()));
   }
-  GE_RETURN_IF_ERROR(Count(t.elems_size()));
-  for (const pb::Type& e : t.elems()) GE_RETURN_IF_ERROR(ReadElem(e, out, depth));
-  out->field_names.assign(t.field_names().begin(), t.field_names().end());
+  GE_RETURN_IF_ERROR(Count(type.elems_size()));
+  for (const pb::Type& e : type.elems()) GE_RETURN_IF_ERROR(ReadElem(e, out, depth));
+  out->field_names.assign(type.field_names().begin(), type.field_names().end());
   return Status();
 }
 
-Status Reader::ReadFunc(const pb::FuncType& t, Type* out, int depth) {
+Status Reader::ReadFunc(const pb::FuncType& type, Type* out, int depth) {
   out->kind = TypeKind::kFunc;
-  GE_RETURN_IF_ERROR(Count(uint64_t{0} + t.params_size() + t.results_size()));
-  for (const pb::Type& e : t.params()) GE_RETURN_IF_ERROR(ReadElem(e, out, depth));
-  out->params = static_cast<uint32_t>(t.params_size());
-  for (const pb::Type& e : t.results()) GE_RETURN_IF_ERROR(ReadElem(e, out, depth));
-  for (uint32_t fn : t.candidates()) {
+  GE_RETURN_IF_ERROR(Count(uint64_t{0} + type.params_size() + type.results_size()));
+  for (const pb::Type& e : type.params()) GE_RETURN_IF_ERROR(ReadElem(e, out, depth));
+  out->params = static_cast<uint32_t>(type.params_size());
+  for (const pb::Type& e : type.results()) GE_RETURN_IF_ERROR(ReadElem(e, out, depth));
+  for (uint32_t fn : type.candidates()) {
     GE_RETURN_IF_ERROR(CheckId("function", fn, function_count(), false));
     out->candidates.push_back(fn);
   }
   return Status();
 }
 
-Status Reader::ReadType(const pb::Type& t, Type* out, int depth) {
+Status Reader::ReadType(const pb::Type& type, Type* out, int depth) {
   if (depth > options_.max_depth) {
     return Status(Code::kLimitExceeded,
                   fmt::format("{}a type nests deeper than {}", Place(), options_.max_depth));
   }
-  switch (t.kind_case()) {
+  switch (type.kind_case()) {
     case pb::Type::kTensor:
-      return ReadTensor(t.tensor(), out);
+      return ReadTensor(type.tensor(), out);
     case pb::Type::kSequence:
       out->kind = TypeKind::kSequence;
-      return ReadElem(t.sequence(), out, depth);
+      return ReadElem(type.sequence(), out, depth);
     case pb::Type::kOptional:
       out->kind = TypeKind::kOptional;
-      return ReadElem(t.optional(), out, depth);
+      return ReadElem(type.optional(), out, depth);
     case pb::Type::kMap:
       out->kind = TypeKind::kMap;
-      GE_RETURN_IF_ERROR(ReadDType(t.map().key(), &out->dtype));
-      return ReadElem(t.map().value(), out, depth);
+      GE_RETURN_IF_ERROR(ReadDType(type.map().key(), &out->dtype));
+      return ReadElem(type.map().value(), out, depth);
     case pb::Type::kTuple:
-      return ReadTuple(t.tuple(), out, depth);
+      return ReadTuple(type.tuple(), out, depth);
     case pb::Type::kFunc:
-      return ReadFunc(t.func(), out, depth);
+      return ReadFunc(type.func(), out, depth);
     case pb::Type::kPack:
       out->kind = TypeKind::kPack;
-      GE_RETURN_IF_ERROR(CheckId("function", t.pack(), function_count(), false));
-      out->fn = t.pack();
+      GE_RETURN_IF_ERROR(CheckId("function", type.pack(), function_count(), false));
+      out->fn = type.pack();
       return Status();
     case pb::Type::kSparse:
       out->kind = TypeKind::kSparse;
-      GE_RETURN_IF_ERROR(ReadDType(t.sparse().index_dtype(), &out->dtype));
-      out->ranked = t.sparse().has_dense_shape();
-      GE_RETURN_IF_ERROR(ReadShape(t.sparse().dense_shape(), &out->dims));
-      return ReadElem(t.sparse().values(), out, depth);
+      GE_RETURN_IF_ERROR(ReadDType(type.sparse().index_dtype(), &out->dtype));
+      out->ranked = type.sparse().has_dense_shape();
+      GE_RETURN_IF_ERROR(ReadShape(type.sparse().dense_shape(), &out->dims));
+      return ReadElem(type.sparse().values(), out, depth);
     case pb::Type::kRagged:
       out->kind = TypeKind::kRagged;
-      GE_RETURN_IF_ERROR(ReadElem(t.ragged().values(), out, depth));
-      return ReadElem(t.ragged().splits(), out, depth);
+      GE_RETURN_IF_ERROR(ReadElem(type.ragged().values(), out, depth));
+      return ReadElem(type.ragged().splits(), out, depth);
     case pb::Type::kToken:
       out->kind = TypeKind::kToken;
       return Status();
     case pb::Type::kZero:
       out->kind = TypeKind::kZero;
-      return ReadElem(t.zero(), out, depth);
+      return ReadElem(type.zero(), out, depth);
     case pb::Type::KIND_NOT_SET:
-      if (UnknownFields(t).empty()) return Status();  // not inferred yet
+      if (UnknownFields(type).empty()) return Status();  // not inferred yet
       return Invalid("a type is of a kind that this version does not know; update GraphEngine");
   }
   return Status();

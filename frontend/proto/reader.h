@@ -34,30 +34,30 @@ class Reader {
   Status ReadLocs();
   Status ReadConsts(const std::vector<ConstPiece>& consts);
   Status ReadConst(const ConstPiece& piece, uint32_t index);
-  Status ReadPayload(const pb::Const& c, const ConstPiece& piece, Const* out);
+  Status ReadPayload(const pb::Const& constant, const ConstPiece& piece, Const* out);
   Status ReadStates();
   Status ReadEntries();
 
   // read_function.cc
   Status ReadFunctions();
-  Status ReadFunction(const pb::Function& f, Function* out);
-  Status ReadSignature(const pb::Function& f, Function* out);
-  Status ReadValues(const pb::Function& f, Function* out);
-  Status ReadNode(const pb::Node& n, Function* f, Node* out);
+  Status ReadFunction(const pb::Function& function, Function* out);
+  Status ReadSignature(const pb::Function& function, Function* out);
+  Status ReadValues(const pb::Function& function, Function* out);
+  Status ReadNode(const pb::Node& n, Function* function, Node* out);
   Status ReadNodeLists(const pb::Node& n, Node* out);
   Status ReadAttr(const pb::Attr& a, Node* out);
-  Status ReadAttrValue(const pb::Attr& a, Attr::Payload* out);
-  Status ReadEffect(const pb::Effect& e, Effect* out);
+  Status ReadAttrValue(const pb::Attr& attr, Attr::Payload* out);
+  Status ReadEffect(const pb::Effect& effect, Effect* out);
 
   // read_type.cc
-  Status ReadType(const pb::Type& t, Type* out, int depth);
-  Status ReadTensor(const pb::TensorType& t, Type* out);
-  Status ReadElem(const pb::Type& t, Type* out, int depth);
-  Status ReadTuple(const pb::TupleType& t, Type* out, int depth);
-  Status ReadFunc(const pb::FuncType& t, Type* out, int depth);
-  Status ReadShape(const pb::Shape& s, std::vector<Dim>* out);
-  Status ReadDim(const pb::Dim& d, Dim* out, int depth, int* budget);
-  Status ReadDimExpr(const pb::DimExpr& e, Dim* out, int depth, int* budget);
+  Status ReadType(const pb::Type& type, Type* out, int depth);
+  Status ReadTensor(const pb::TensorType& type, Type* out);
+  Status ReadElem(const pb::Type& type, Type* out, int depth);
+  Status ReadTuple(const pb::TupleType& type, Type* out, int depth);
+  Status ReadFunc(const pb::FuncType& type, Type* out, int depth);
+  Status ReadShape(const pb::Shape& shape, std::vector<Dim>* out);
+  Status ReadDim(const pb::Dim& dim, Dim* out, int depth, int* budget);
+  Status ReadDimExpr(const pb::DimExpr& expr, Dim* out, int depth, int* budget);
   Status ReadDType(int32_t number, DType* out) const;
 
   // `id` must name an element of a table of `size` elements (ids 1..size; 0 when `optional`).

@@ -14,15 +14,15 @@ struct UnknownFieldAccess : google::protobuf::MessageLite {
   static constexpr auto Metadata() { return &UnknownFieldAccess::_internal_metadata_; }
 };
 
-inline std::string UnknownFields(const google::protobuf::MessageLite& m) {
-  const auto& metadata = m.*UnknownFieldAccess::Metadata();
+inline std::string UnknownFields(const google::protobuf::MessageLite& message) {
+  const auto& metadata = message.*UnknownFieldAccess::Metadata();
   if (!metadata.have_unknown_fields()) return {};
   return metadata.unknown_fields<std::string>(google::protobuf::internal::GetEmptyString);
 }
 
-inline void SetUnknownFields(const std::string& bytes, google::protobuf::MessageLite* m) {
+inline void SetUnknownFields(const std::string& bytes, google::protobuf::MessageLite* message) {
   if (bytes.empty()) return;
-  *(m->*UnknownFieldAccess::Metadata()).mutable_unknown_fields<std::string>() = bytes;
+  *(message->*UnknownFieldAccess::Metadata()).mutable_unknown_fields<std::string>() = bytes;
 }
 
 }  // namespace ge::proto

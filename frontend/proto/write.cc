@@ -104,21 +104,21 @@ Status Writer::WriteFunctions() {
 }
 
 // Everything of a constant but an inline payload.
-Status Writer::WriteConstSkeleton(const Const& c, pb::Const* out) {
-  out->set_name(c.name);
+Status Writer::WriteConstSkeleton(const Const& constant, pb::Const* out) {
+  out->set_name(constant.name);
   GE_RETURN_IF_ERROR(WriteType(
-      c.type, [&] { return out->mutable_type(); }, 0));
-  if (!c.external.file.empty()) {
-    out->mutable_external()->set_file(c.external.file);
-    out->mutable_external()->set_offset(c.external.offset);
-    out->mutable_external()->set_length(c.external.length);
-    out->mutable_external()->set_sha256(c.external.sha256);
-  } else if (!c.splat.empty()) {
-    out->set_splat(c.splat.data(), c.splat.size());
-  } else if (!c.strings.empty()) {
-    for (const std::string& s : c.strings) out->mutable_strings()->add_v(s);
+      constant.type, [&] { return out->mutable_type(); }, 0));
+  if (!constant.external.file.empty()) {
+    out->mutable_external()->set_file(constant.external.file);
+    out->mutable_external()->set_offset(constant.external.offset);
+    out->mutable_external()->set_length(constant.external.length);
+    out->mutable_external()->set_sha256(constant.external.sha256);
+  } else if (!constant.splat.empty()) {
+    out->set_splat(constant.splat.data(), constant.splat.size());
+  } else if (!constant.strings.empty()) {
+    for (const std::string& s : constant.strings) out->mutable_strings()->add_v(s);
   }
-  SetUnknownFields(c.unknown_fields, out);
+  SetUnknownFields(constant.unknown_fields, out);
   return Status();
 }
 

@@ -44,13 +44,13 @@ pb::DimOp DimOpOf(DimOp op) {
 
 }  // namespace
 
-Status Writer::WriteDim(const Dim& d, pb::Dim* out, int depth, int* budget) {
+Status Writer::WriteDim(const Dim& dim, pb::Dim* out, int depth, int* budget) {
   if (depth > kMaxDepth || --*budget < 0) return TooDeep("a dimension expression");
-  if (d.known()) {
-    out->set_value(d.value);
+  if (dim.known()) {
+    out->set_value(dim.value);
     return Status();
   }
-  const DimTable::Expr& e = g_.dims.expr(d.expr);
+  const DimTable::Expr& e = g_.dims.expr(dim.expr);
   if (e.op == DimOp::kSymbol) {
     out->set_symbol(e.symbol);
     return Status();
@@ -76,88 +76,89 @@ Status Writer::WriteDim(const Dim& d, pb::Dim* out, int depth, int* budget) {
   return Status();
 }
 
-Status Writer::WriteShape(const Type& t, pb::Shape* out) {
-  for (const Dim& d : t.dims) {
+Status Writer::WriteShape(const Type& type, pb::Shape* out) {
+  for (const Dim& d : type.dims) {
     int budget = kMaxDimNodes;
     GE_RETURN_IF_ERROR(WriteDim(d, out->add_dims(), 0, &budget));
   }
   return Status();
 }
 
-Status Writer::FillElem(const Type& t, size_t index, pb::Type* out, int depth) {
-  if (index >= t.elems.size()) {
+Status Writer::FillElem(const Type& type, size_t index, pb::Type* out, int depth) {
+  if (index >= type.elems.size()) {
     return Status(Code::kInvalidGraph,
                   fmt::format("a type of kind {} has {} element types, wanted {} or more",
-                              static_cast<int>(t.kind), t.elems.size(), index + 1));
+                              static_cast<int>(type.kind), type.elems.size(), index + 1));
   }
-  return FillType(t.elems[index], out, depth + 1);
+  return FillType(type.elems[index], out, depth + 1);
 }
 
-Status Writer::FillType(const Type& t, pb::Type* out, int depth) {
+Status Writer::FillType(const Type& type, pb::Type* out, int depth) {
   if (depth > kMaxDepth) return TooDeep("a type");
-  switch (t.kind) {
+  switch (type.kind) {
     case TypeKind::kUnknown:
       return Status();
     case TypeKind::kTensor: {
       pb::TensorType* tensor = out->mutable_tensor();
-      tensor->set_dtype(static_cast<int32_t>(t.dtype));
-      if (t.ranked) GE_RETURN_IF_ERROR(WriteShape(t, tensor->mutable_shape()));
-      if (t.sharding == Sharding()) return Status();
-      tensor->mutable_sharding()->set_kind(static_cast<pb::ShardingKind>(t.sharding.kind));
-      for (const int32_t axis : t.sharding.axes) tensor->mutable_sharding()->add_axes(axis);
+      tensor->set_dtype(static_cast<int32_t>(type.dtype));
+      if (type.ranked) GE_RETURN_IF_ERROR(WriteShape(type, tensor->mutable_shape()));
+      if (type.sharding == Sharding()) return Status();
+      tensor->mutable_sharding()->set_kind(static_cast<pb::ShardingKind>(type.sharding.kind));
+      for (const int32_t axis : type.sharding.axes) tensor->mutable_sharding()->add_axes(axis);
       return Status();
     }
     case TypeKind::kSequence:
-      return FillElem(t, 0, out->mutable_sequence(), depth);
+      return FillElem(type, 0, out->mutable_sequence(), depth);
     case TypeKind::kOptional:
-      return FillElem(t, 0, out->mutable_optional(), depth);
+      return FillElem(type, 0, out->mutable_optional(), depth);
     case TypeKind::kMap:
-      out->mutable_map()->set_key(static_cast<int32_t>(t.dtype));
-      return FillElem(t, 0, out->mutable_map()->mutable_value(), depth);
+      out->mutable_map()->set_key(static_cast<int32_t>(type.dtype));
+      return FillElem(type, 0, out->mutable_map()->mutable_value(), depth);
     case TypeKind::kTuple:
       out->mutable_tuple();
-      for (size_t i = 0; i < t.elems.size(); ++i) {
-        GE_RETURN_IF_ERROR(FillElem(t, i, out->mutable_tuple()->add_elems(), depth));
+      for (size_t i = 0; i < type.elems.size(); ++i) {
+        GE_RETURN_IF_ERROR(FillElem(type, i, out->mutable_tuple()->add_elems(), depth));
       }
-      for (const std::string& n : t.field_names) out->mutable_tuple()->add_field_names(n);
+      for (const std::string& n : type.field_names) out->mutable_tuple()->add_field_names(n);
       return Status();
     case TypeKind::kFunc:
       out->mutable_func();
-      for (size_t i = 0; i < t.elems.size(); ++i) {
+      for (size_t i = 0; i < type.elems.size(); ++i) {
         pb::FuncType* func = out->mutable_func();
         GE_RETURN_IF_ERROR(
-            FillElem(t, i, i < t.params ? func->add_params() : func->add_results(), depth));
+            FillElem(type, i, i < type.params ? func->add_params() : func->add_results(), depth));
       }
-      AddAll(t.candidates, out->mutable_func()->mutable_candidates());
+      AddAll(type.candidates, out->mutable_func()->mutable_candidates());
       return Status();
     case TypeKind::kPack:
-      out->set_pack(t.fn);
+      out->set_pack(type.fn);
       return Status();
     case TypeKind::kSparse:
-      out->mutable_sparse()->set_index_dtype(static_cast<int32_t>(t.dtype));
-      if (t.ranked) GE_RETURN_IF_ERROR(WriteShape(t, out->mutable_sparse()->mutable_dense_shape()));
-      return FillElem(t, 0, out->mutable_sparse()->mutable_values(), depth);
+      out->mutable_sparse()->set_index_dtype(static_cast<int32_t>(type.dtype));
+      if (type.ranked)
+        GE_RETURN_IF_ERROR(WriteShape(type, out->mutable_sparse()->mutable_dense_shape()));
+      return FillElem(type, 0, out->mutable_sparse()->mutable_values(), depth);
     case TypeKind::kRagged:
-      GE_RETURN_IF_ERROR(FillElem(t, 0, out->mutable_ragged()->mutable_values(), depth));
-      return FillElem(t, 1, out->mutable_ragged()->mutable_splits(), depth);
+      GE_RETURN_IF_ERROR(FillElem(type, 0, out->mutable_ragged()->mutable_values(), depth));
+      return FillElem(type, 1, out->mutable_ragged()->mutable_splits(), depth);
     case TypeKind::kToken:
       out->set_token(true);
       return Status();
     case TypeKind::kZero:
-      return FillElem(t, 0, out->mutable_zero(), depth);
+      return FillElem(type, 0, out->mutable_zero(), depth);
   }
   return Status(Code::kInternal, "a type has an unknown kind");
 }
 
-void Writer::WriteEffect(const Effect& e, pb::Effect* out) {
-  out->set_kind(static_cast<pb::EffectKind>(e.kind));
-  out->set_object(e.object);
-  out->set_sequence(e.sequence);
+void Writer::WriteEffect(const Effect& effect, pb::Effect* out) {
+  out->set_kind(static_cast<pb::EffectKind>(effect.kind));
+  out->set_object(effect.object);
+  out->set_sequence(effect.sequence);
 }
 
-Status Writer::WriteAttr(const Attr& a, pb::Attr* out) {
-  out->set_name(a.name);
-  const Attr::Payload& v = a.value;
+Status Writer::WriteAttr(const Attr& attr, pb::Attr* out) {
+  out->set_name(attr.name);
+  const Attr::Payload& v = attr.value;
   if (const auto* i = std::get_if<int64_t>(&v)) out->set_i(*i);
   if (const auto* f = std::get_if<double>(&v)) out->set_f(*f);
   if (const auto* s = std::get_if<std::string>(&v)) out->set_s(*s);
@@ -224,12 +225,12 @@ Status Writer::WriteNode(const Node& n, pb::Node* out) {
   return Status();
 }
 
-void Writer::WriteSignature(const Function& f, pb::Function* out) {
-  AddAll(f.params, out->mutable_params());
-  AddAll(f.results, out->mutable_results());
-  for (const std::string& p : f.attr_params) out->add_attr_params(p);
-  for (const Effect& e : f.effects) WriteEffect(e, out->add_effects());
-  const Function::Derived& d = f.derived;
+void Writer::WriteSignature(const Function& function, pb::Function* out) {
+  AddAll(function.params, out->mutable_params());
+  AddAll(function.results, out->mutable_results());
+  for (const std::string& p : function.attr_params) out->add_attr_params(p);
+  for (const Effect& e : function.effects) WriteEffect(e, out->add_effects());
+  const Function::Derived& d = function.derived;
   if (!d.kind.empty() || d.of != 0) {
     pb::Derived* derived = out->mutable_derived();
     derived->set_kind(d.kind);
@@ -240,21 +241,21 @@ void Writer::WriteSignature(const Function& f, pb::Function* out) {
     derived->set_pass(d.pass);
     derived->set_pass_version(d.pass_version);
   }
-  out->set_custom_jvp(f.custom_jvp);
-  out->set_custom_vjp(f.custom_vjp);
-  out->set_inlining(static_cast<pb::Inline>(f.inlining));
-  out->set_recursive(f.recursive);
-  out->set_loc(f.loc);
-  out->set_doc(f.doc);
-  out->set_next_node_id(f.next_node_id);
+  out->set_custom_jvp(function.custom_jvp);
+  out->set_custom_vjp(function.custom_vjp);
+  out->set_inlining(static_cast<pb::Inline>(function.inlining));
+  out->set_recursive(function.recursive);
+  out->set_loc(function.loc);
+  out->set_doc(function.doc);
+  out->set_next_node_id(function.next_node_id);
 }
 
-Status Writer::WriteFunction(const Function& f, pb::Function* out) {
-  out->set_id(f.id);
-  out->set_name(f.name);
-  out->set_overload(f.overload);
-  for (size_t i = 1; i < f.values.size(); ++i) {
-    const Value& v = f.values[i];
+Status Writer::WriteFunction(const Function& function, pb::Function* out) {
+  out->set_id(function.id);
+  out->set_name(function.name);
+  out->set_overload(function.overload);
+  for (size_t i = 1; i < function.values.size(); ++i) {
+    const Value& v = function.values[i];
     pb::Value* value = out->add_values();
     value->set_name(v.name);
     GE_RETURN_IF_ERROR(WriteType(
@@ -263,9 +264,9 @@ Status Writer::WriteFunction(const Function& f, pb::Function* out) {
     value->set_loc(v.loc);
     SetUnknownFields(v.unknown_fields, value);
   }
-  WriteSignature(f, out);
-  for (const Node& n : f.nodes) GE_RETURN_IF_ERROR(WriteNode(n, out->add_nodes()));
-  SetUnknownFields(f.unknown_fields, out);
+  WriteSignature(function, out);
+  for (const Node& n : function.nodes) GE_RETURN_IF_ERROR(WriteNode(n, out->add_nodes()));
+  SetUnknownFields(function.unknown_fields, out);
   return Status();
 }
 

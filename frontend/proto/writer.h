@@ -27,28 +27,28 @@ class Writer {
   Status WriteTables();
   Status WriteStatesAndEntries();
   Status WriteFunctions();
-  Status WriteConstSkeleton(const Const& c, pb::Const* out);
+  Status WriteConstSkeleton(const Const& constant, pb::Const* out);
   Status AppendConsts(std::string* out);
   uint32_t OpIndex(const std::string& domain, const std::string& name);
   uint32_t FileIndex(const std::string& file);
 
   // write_function.cc
-  Status WriteFunction(const Function& f, pb::Function* out);
-  void WriteSignature(const Function& f, pb::Function* out);
+  Status WriteFunction(const Function& function, pb::Function* out);
+  void WriteSignature(const Function& function, pb::Function* out);
   Status WriteNode(const Node& n, pb::Node* out);
-  Status WriteAttr(const Attr& a, pb::Attr* out);
-  static void WriteEffect(const Effect& e, pb::Effect* out);
+  Status WriteAttr(const Attr& attr, pb::Attr* out);
+  static void WriteEffect(const Effect& effect, pb::Effect* out);
 
   // write_function.cc; `make` answers the message to fill and is not called for an unknown type
   template <typename Make>
-  Status WriteType(const Type& t, Make make, int depth) {
-    if (t.kind == TypeKind::kUnknown) return Status();
-    return FillType(t, make(), depth);
+  Status WriteType(const Type& type, Make make, int depth) {
+    if (type.kind == TypeKind::kUnknown) return Status();
+    return FillType(type, make(), depth);
   }
-  Status FillType(const Type& t, pb::Type* out, int depth);
-  Status FillElem(const Type& t, size_t index, pb::Type* out, int depth);
-  Status WriteShape(const Type& t, pb::Shape* out);
-  Status WriteDim(const Dim& d, pb::Dim* out, int depth, int* budget);
+  Status FillType(const Type& type, pb::Type* out, int depth);
+  Status FillElem(const Type& type, size_t index, pb::Type* out, int depth);
+  Status WriteShape(const Type& type, pb::Shape* out);
+  Status WriteDim(const Dim& dim, pb::Dim* out, int depth, int* budget);
 
   const Graph& g_;
   google::protobuf::Arena arena_;

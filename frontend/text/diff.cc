@@ -274,6 +274,6 @@ class Differ {
 
 }  // namespace
 
-std::string DiffGraphs(const Graph& a, const Graph& b) { return Differ(a, b).Run(); }
+std::string DiffGraphs(const Graph& left, const Graph& right) { return Differ(left, right).Run(); }
 
 }  // namespace ge

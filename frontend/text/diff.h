@@ -12,6 +12,6 @@
 namespace ge {
 
 // Empty when equal, else the first difference in words: "function 'f': node 3: op: Conv, Relu".
-std::string DiffGraphs(const Graph& a, const Graph& b);
+std::string DiffGraphs(const Graph& left, const Graph& right);
 
 }  // namespace ge

@@ -34,11 +34,11 @@ std::string Describe(const Token& t) {
 const Token& Parser::Peek(size_t ahead) const {
   return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
 }
-bool Parser::IsPunct(std::string_view p, size_t ahead) const {
-  return Peek(ahead).kind == TokenKind::kPunct && Peek(ahead).text == p;
+bool Parser::IsPunct(std::string_view text, size_t ahead) const {
+  return Peek(ahead).kind == TokenKind::kPunct && Peek(ahead).text == text;
 }
-bool Parser::IsKeyword(std::string_view w, size_t ahead) const {
-  return Peek(ahead).kind == TokenKind::kWord && Peek(ahead).text == w;
+bool Parser::IsKeyword(std::string_view text, size_t ahead) const {
+  return Peek(ahead).kind == TokenKind::kWord && Peek(ahead).text == text;
 }
 bool Parser::Accept(std::string_view punct) {
   if (!IsPunct(punct)) return false;
@@ -344,22 +344,22 @@ Status Parser::ParseLoc() {
   return Status();
 }
 
-Status Parser::ParseStateClause(State* s) {
+Status Parser::ParseStateClause(State* state) {
   if (AcceptWord("trainable")) {
-    s->trainable = true;
+    state->trainable = true;
   } else if (AcceptWord("alias")) {
-    return String(&s->alias_group, "the alias group in quotes");
+    return String(&state->alias_group, "the alias group in quotes");
   } else if (AcceptWord("master")) {
-    masters_.push_back({static_cast<StateId>(s - g_.states.data()), {}});
+    masters_.push_back({static_cast<StateId>(state - g_.states.data()), {}});
     return ParseLabel(&masters_.back().master, "the name of a state");
   } else if (AcceptWord("init")) {
     Label label;
     GE_RETURN_IF_ERROR(ParseLabel(&label, "a const, or a function and ()"));
-    if (!Accept("(")) return Find(consts_, label, "const", &s->init);
+    if (!Accept("(")) return Find(consts_, label, "const", &state->init);
     GE_RETURN_IF_ERROR(Expect(")", "after '('"));
-    return Find(functions_, label, "function", &s->init_fn);
+    return Find(functions_, label, "function", &state->init_fn);
   } else {
-    return AcceptUnknown(&s->unknown_fields);
+    return AcceptUnknown(&state->unknown_fields);
   }
   return Status();
 }

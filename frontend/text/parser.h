@@ -41,8 +41,8 @@ class Parser {
 
   // parser.cc: the cursor
   const Token& Peek(size_t ahead = 0) const;
-  bool IsPunct(std::string_view p, size_t ahead = 0) const;
-  bool IsKeyword(std::string_view w, size_t ahead = 0) const;
+  bool IsPunct(std::string_view text, size_t ahead = 0) const;
+  bool IsKeyword(std::string_view text, size_t ahead = 0) const;
   bool Accept(std::string_view punct);
   bool AcceptWord(std::string_view word);
   Status Expect(std::string_view punct, std::string_view where);
@@ -73,17 +73,17 @@ class Parser {
   Status ParseSymbol();
   Status ParseLoc();
   Status ParseState();
-  Status ParseStateClause(State* s);
+  Status ParseStateClause(State* state);
   Status ParseEntry();
 
   // parser_const.cc
   Status ParseConstStatement();
-  Status ParseConstBody(Const* c);
-  Status ParsePayload(Const* c);
-  Status ParseExternal(Const* c);
+  Status ParseConstBody(Const* constant);
+  Status ParsePayload(Const* constant);
+  Status ParseExternal(Const* constant);
   Status ParseElements(const Type& type, std::string* bytes, int64_t* count, int depth);
   Status ParseOneElement(const Type& type, std::string* bytes);
-  Status ParseStrings(Const* c);
+  Status ParseStrings(Const* constant);
 
   // parser_type.cc
   Status ParseType(Type* out, int depth);
@@ -103,20 +103,20 @@ class Parser {
 
   // parser_function.cc
   Status ParseFunction();
-  Status ParseHeader(FunctionScope* s);
-  Status ParseNextId(Function* f);
-  Status ParseHeaderClause(FunctionScope* s, bool* found);
-  Status ParseDerived(Function::Derived* d);
+  Status ParseHeader(FunctionScope* scope);
+  Status ParseNextId(Function* function);
+  Status ParseHeaderClause(FunctionScope* scope, bool* found);
+  Status ParseDerived(Function::Derived* derived);
   Status ParseBits(std::vector<bool>* out);
-  Status ParseBodyStatement(FunctionScope* s);
-  Status FinishFunction(FunctionScope* s);
-  Status ValueReference(FunctionScope* s, ValueId* out);
-  ValueId Meet(FunctionScope* s, const Label& label);
-  Status ValueDefinition(FunctionScope* s, ValueId* out);
+  Status ParseBodyStatement(FunctionScope* scope);
+  Status FinishFunction(FunctionScope* scope);
+  Status ValueReference(FunctionScope* scope, ValueId* out);
+  ValueId Meet(FunctionScope* scope, const Label& label);
+  Status ValueDefinition(FunctionScope* scope, ValueId* out);
   bool AtOperator() const;
 
   // parser_node.cc
-  Status ParseNode(FunctionScope* s, std::vector<ValueId> outputs);
+  Status ParseNode(FunctionScope* scope, std::vector<ValueId> outputs);
   Status ParseOpName(Node* n);
   Status ParseAttrs(Node* n);
   Status ParseAttrValue(Attr::Payload* out);
@@ -127,7 +127,7 @@ class Parser {
   Status ParseCallees(Node* n);
   Status ParseEffects(std::vector<Effect>* out);
   Status ParseOrigin(Node* n);
-  Status ParseHints(Hints* h);
+  Status ParseHints(Hints* hints);
   Status ParseStringList(std::vector<std::string>* out);
   Status ParseLocRef(LocId* out);
 

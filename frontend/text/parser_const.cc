@@ -42,13 +42,13 @@ Status Parser::ParseElements(const Type& type, std::string* bytes, int64_t* coun
   return Expect("]", "after the elements");
 }
 
-Status Parser::ParseStrings(Const* c) {
-  GE_RETURN_IF_ERROR(ParseStringList(&c->strings));
+Status Parser::ParseStrings(Const* constant) {
+  GE_RETURN_IF_ERROR(ParseStringList(&constant->strings));
   return Status();
 }
 
-Status Parser::ParseExternal(Const* c) {
-  ExternalRef& e = c->external;
+Status Parser::ParseExternal(Const* constant) {
+  ExternalRef& e = constant->external;
   const size_t token = at_;
   GE_RETURN_IF_ERROR(String(&e.file, "a file name in quotes"));
   if (e.file.empty()) return FailAt(Code::kInvalidGraph, token, "found no file, wanted its name");
@@ -60,10 +60,10 @@ Status Parser::ParseExternal(Const* c) {
   return Status();
 }
 
-Status Parser::ParsePayload(Const* c) {
+Status Parser::ParsePayload(Const* constant) {
   const size_t token = at_;
   std::string bytes;
-  if (AcceptWord("external")) return ParseExternal(c);
+  if (AcceptWord("external")) return ParseExternal(constant);
   if (IsKeyword("elided")) {
     return FailAt(Code::kUnsupported, token,
                   "the payload of this constant was elided when the text was printed; print it "
@@ -73,41 +73,42 @@ Status Parser::ParsePayload(Const* c) {
     if (IsKeyword("hex")) {
       GE_RETURN_IF_ERROR(Hex(&bytes));
     } else {
-      GE_RETURN_IF_ERROR(ParseOneElement(c->type, &bytes));
+      GE_RETURN_IF_ERROR(ParseOneElement(constant->type, &bytes));
     }
     const auto* p = reinterpret_cast<const std::byte*>(bytes.data());
-    c->splat.assign(p, p + bytes.size());
+    constant->splat.assign(p, p + bytes.size());
     return Status();
   }
-  if (c->type.is_tensor() && c->type.dtype == DType::kString) return ParseStrings(c);
+  if (constant->type.is_tensor() && constant->type.dtype == DType::kString)
+    return ParseStrings(constant);
   if (IsKeyword("hex")) {
     GE_RETURN_IF_ERROR(Hex(&bytes));
   } else {
     int64_t count = 0;
     if (Accept("[")) {
-      GE_RETURN_IF_ERROR(ParseElements(c->type, &bytes, &count, 0));
+      GE_RETURN_IF_ERROR(ParseElements(constant->type, &bytes, &count, 0));
     } else {
-      GE_RETURN_IF_ERROR(ParseOneElement(c->type, &bytes));
+      GE_RETURN_IF_ERROR(ParseOneElement(constant->type, &bytes));
       count = 1;
     }
-    const auto wanted = ElementCount(c->type);
+    const auto wanted = ElementCount(constant->type);
     if (wanted && *wanted != count) {
       return FailAt(Code::kInvalidGraph, token,
                     fmt::format("found {} elements, wanted {} for {}", count, *wanted,
-                                TypeToString(c->type, g_.dims)));
+                                TypeToString(constant->type, g_.dims)));
     }
   }
   const Const made = MakeConst(Type(), bytes.data(), bytes.size());
-  c->owner = made.owner;
-  c->data = made.data;
-  c->bytes = made.bytes;
+  constant->owner = made.owner;
+  constant->data = made.data;
+  constant->bytes = made.bytes;
   return Status();
 }
 
-Status Parser::ParseConstBody(Const* c) {
-  GE_RETURN_IF_ERROR(ParseType(&c->type, 0));
+Status Parser::ParseConstBody(Const* constant) {
+  GE_RETURN_IF_ERROR(ParseType(&constant->type, 0));
   GE_RETURN_IF_ERROR(Expect("=", "after the const's type"));
-  return ParsePayload(c);
+  return ParsePayload(constant);
 }
 
 // const b : f32[2] = [1, 2.5]

@@ -8,51 +8,51 @@ namespace ge::text {
 
 // The value of this label, made at its first appearance: names may be read before they are made,
 // since a graph out of order is VERIFY's business.
-ValueId Parser::Meet(FunctionScope* s, const Label& label) {
-  const auto next = static_cast<ValueId>(s->f->values.size());
-  const auto [it, fresh] = s->values.try_emplace(label.key, next);
+ValueId Parser::Meet(FunctionScope* scope, const Label& label) {
+  const auto next = static_cast<ValueId>(scope->f->values.size());
+  const auto [it, fresh] = scope->values.try_emplace(label.key, next);
   if (fresh) {
-    s->f->values.emplace_back().name = label.name;
-    s->first_seen.resize(next + size_t{1});
-    s->first_seen[next] = label.token;
-    s->defined.resize(next + size_t{1}, 0);
+    scope->f->values.emplace_back().name = label.name;
+    scope->first_seen.resize(next + size_t{1});
+    scope->first_seen[next] = label.token;
+    scope->defined.resize(next + size_t{1}, 0);
   }
   return it->second;
 }
 
-Status Parser::ValueReference(FunctionScope* s, ValueId* out) {
+Status Parser::ValueReference(FunctionScope* scope, ValueId* out) {
   if (AcceptWord("_")) {
     *out = 0;
     return Status();
   }
   Label label;
   GE_RETURN_IF_ERROR(ParseLabel(&label, "the name of a value, or '_' for an absent one"));
-  *out = Meet(s, label);
+  *out = Meet(scope, label);
   return Status();
 }
 
 // x: f32[N] loc 3 unknown hex"..."
-Status Parser::ValueDefinition(FunctionScope* s, ValueId* out) {
+Status Parser::ValueDefinition(FunctionScope* scope, ValueId* out) {
   if (AcceptWord("_")) {
     *out = 0;
     return Status();
   }
   Label label;
   GE_RETURN_IF_ERROR(ParseLabel(&label, "the name of a value, or '_' for an absent one"));
-  *out = Meet(s, label);
-  if (s->defined[*out]) {
+  *out = Meet(scope, label);
+  if (scope->defined[*out]) {
     return FailAt(Code::kInvalidGraph, label.token,
                   fmt::format("found a second definition of {}, wanted one: give it another name, "
                               "or a '%' number after it",
                               Quote(label.name)));
   }
-  s->defined[*out] = 1;
+  scope->defined[*out] = 1;
   Value value;
   value.name = label.name;
   if (Accept(":")) GE_RETURN_IF_ERROR(ParseType(&value.type, 0));
   if (IsKeyword("loc") && OnSameLine()) GE_RETURN_IF_ERROR(ParseLocRef(&value.loc));
   if (OnSameLine()) GE_RETURN_IF_ERROR(AcceptUnknown(&value.unknown_fields));
-  s->f->values[*out] = std::move(value);
+  scope->f->values[*out] = std::move(value);
   return Status();
 }
 
@@ -69,28 +69,29 @@ Status Parser::ParseBits(std::vector<bool>* out) {
   return Status();
 }
 
-Status Parser::ParseDerived(Function::Derived* d) {
-  GE_RETURN_IF_ERROR(String(&d->kind, "the kind of derivation in quotes"));
-  if (AcceptWord("of")) GE_RETURN_IF_ERROR(Reference(functions_, "function", &d->of));
-  if (AcceptWord("in")) GE_RETURN_IF_ERROR(ParseBits(&d->active_in));
-  if (AcceptWord("out")) GE_RETURN_IF_ERROR(ParseBits(&d->active_out));
-  if (AcceptWord("policy")) GE_RETURN_IF_ERROR(String(&d->policy, "the policy in quotes"));
-  if (AcceptWord("pass")) GE_RETURN_IF_ERROR(String(&d->pass, "the pass in quotes"));
-  if (AcceptWord("version")) GE_RETURN_IF_ERROR(String(&d->pass_version, "the version in quotes"));
+Status Parser::ParseDerived(Function::Derived* derived) {
+  GE_RETURN_IF_ERROR(String(&derived->kind, "the kind of derivation in quotes"));
+  if (AcceptWord("of")) GE_RETURN_IF_ERROR(Reference(functions_, "function", &derived->of));
+  if (AcceptWord("in")) GE_RETURN_IF_ERROR(ParseBits(&derived->active_in));
+  if (AcceptWord("out")) GE_RETURN_IF_ERROR(ParseBits(&derived->active_out));
+  if (AcceptWord("policy")) GE_RETURN_IF_ERROR(String(&derived->policy, "the policy in quotes"));
+  if (AcceptWord("pass")) GE_RETURN_IF_ERROR(String(&derived->pass, "the pass in quotes"));
+  if (AcceptWord("version"))
+    GE_RETURN_IF_ERROR(String(&derived->pass_version, "the version in quotes"));
   return Status();
 }
 
-Status Parser::ParseNextId(Function* f) {
+Status Parser::ParseNextId(Function* function) {
   const size_t token = at_;
-  GE_RETURN_IF_ERROR(Uint32(&f->next_node_id, "a node id"));
-  if (f->next_node_id <= kMaxFileNodeId + 1) return Status();
+  GE_RETURN_IF_ERROR(Uint32(&function->next_node_id, "a node id"));
+  if (function->next_node_id <= kMaxFileNodeId + 1) return Status();
   return FailAt(Code::kInvalidGraph, token,
-                fmt::format("found {} as the next node id, wanted at most {}", f->next_node_id,
-                            kMaxFileNodeId + 1));
+                fmt::format("found {} as the next node id, wanted at most {}",
+                            function->next_node_id, kMaxFileNodeId + 1));
 }
 
-Status Parser::ParseHeaderClause(FunctionScope* s, bool* found) {
-  Function* f = s->f;
+Status Parser::ParseHeaderClause(FunctionScope* scope, bool* found) {
+  Function* f = scope->f;
   *found = true;
   if (AcceptWord("overload")) return String(&f->overload, "the overload in quotes");
   if (AcceptWord("effects")) return ParseEffects(&f->effects);
@@ -127,69 +128,69 @@ Status Parser::ParseHeaderClause(FunctionScope* s, bool* found) {
   return Status();
 }
 
-Status Parser::ParseHeader(FunctionScope* s) {
+Status Parser::ParseHeader(FunctionScope* scope) {
   GE_RETURN_IF_ERROR(Expect("(", "and the parameters"));
   while (!Accept(")")) {
     const size_t token = at_;
     ValueId v = 0;
-    GE_RETURN_IF_ERROR(ValueDefinition(s, &v));
+    GE_RETURN_IF_ERROR(ValueDefinition(scope, &v));
     if (v == 0) return FailAt(Code::kInvalidGraph, token, "found '_', wanted a parameter's name");
-    s->f->params.push_back(v);
+    scope->f->params.push_back(v);
     if (!Accept(",") && !IsPunct(")")) return Wanted("',' or ')' after a parameter");
   }
   GE_RETURN_IF_ERROR(Expect("->", "and the results, as in -> (y)"));
   GE_RETURN_IF_ERROR(Expect("(", "and the results"));
   while (!Accept(")")) {
     // Kept as labels: they are values of the body, which comes later.
-    Label& label = s->results.emplace_back();
+    Label& label = scope->results.emplace_back();
     label.token = at_;
     if (!AcceptWord("_")) GE_RETURN_IF_ERROR(ParseLabel(&label, "the name of a value"));
     if (!Accept(",") && !IsPunct(")")) return Wanted("',' or ')' after a result");
   }
-  for (bool found = true; found;) GE_RETURN_IF_ERROR(ParseHeaderClause(s, &found));
+  for (bool found = true; found;) GE_RETURN_IF_ERROR(ParseHeaderClause(scope, &found));
   return Status();
 }
 
 // True at "Op(", "dom.Op(" and "()": no list of outputs stands here.
 bool Parser::AtOperator() const { return AtName() && (IsPunct("(", 1) || IsPunct(".", 1)); }
 
-Status Parser::ParseBodyStatement(FunctionScope* s) {
+Status Parser::ParseBodyStatement(FunctionScope* scope) {
   if (IsKeyword("value") && (AtName(1) || IsPunct("%", 1))) {
     ++at_;
     ValueId v = 0;
-    return ValueDefinition(s, &v);
+    return ValueDefinition(scope, &v);
   }
   std::vector<ValueId> outputs;
   if (!AtOperator()) {
     do {
-      GE_RETURN_IF_ERROR(ValueDefinition(s, &outputs.emplace_back()));
+      GE_RETURN_IF_ERROR(ValueDefinition(scope, &outputs.emplace_back()));
     } while (Accept(","));
     GE_RETURN_IF_ERROR(Expect("=", "after the outputs of a node"));
   }
   const bool constant = IsKeyword("const") && !IsPunct("(", 1) && !IsPunct(".", 1);
-  if (!constant) return ParseNode(s, std::move(outputs));
+  if (!constant) return ParseNode(scope, std::move(outputs));
   ++at_;
   if (outputs.size() != 1 || outputs[0] == 0) return Wanted("one name before '= const'");
-  Value& value = s->f->values[outputs[0]];
+  Value& value = scope->f->values[outputs[0]];
   GE_RETURN_IF_ERROR(Reference(consts_, "const", &value.constant));
   return Status();
 }
 
 // Names that the body reads and does not make are module constants.
-Status Parser::FinishFunction(FunctionScope* s) {
-  Function* f = s->f;
-  for (const Label& label : s->results) {
-    f->results.push_back(label.key.empty() ? 0 : Meet(s, label));
+Status Parser::FinishFunction(FunctionScope* scope) {
+  Function* f = scope->f;
+  for (const Label& label : scope->results) {
+    f->results.push_back(label.key.empty() ? 0 : Meet(scope, label));
   }
   std::unordered_map<ValueId, const std::string*> keys;
-  for (const auto& [key, id] : s->values) keys[id] = &key;
+  for (const auto& [key, id] : scope->values) keys[id] = &key;
   for (ValueId v = 1; v < f->values.size(); ++v) {
-    if (s->defined[v]) continue;
+    if (scope->defined[v]) continue;
     const auto it = consts_.find(*keys[v]);
     const bool plain = *keys[v] == f->values[v].name;  // "%3" numbers a value, not a const
     if (!plain || it == consts_.end()) {
       return FailAt(
-          Code::kInvalidGraph, s->first_seen[v],
+          Code::kInvalidGraph, scope->first_seen[v],
           fmt::format("found {}, which function {} reads but nothing makes; wanted a "
                       "parameter, an output of a node or a const above the function",
                       plain ? Quote(f->values[v].name) : "a numbered value", Quote(f->name)));
@@ -197,7 +198,7 @@ Status Parser::FinishFunction(FunctionScope* s) {
     f->values[v].constant = it->second;
     f->values[v].type = g_.consts[it->second].type;
   }
-  f->next_node_id = std::max(f->next_node_id, s->greatest + 1);
+  f->next_node_id = std::max(f->next_node_id, scope->greatest + 1);
   return Status();
 }
 

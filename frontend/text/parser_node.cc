@@ -250,7 +250,7 @@ Status Parser::ParseOrigin(Node* n) {
   return Status();
 }
 
-Status Parser::ParseHints(Hints* h) {
+Status Parser::ParseHints(Hints* hints) {
   GE_RETURN_IF_ERROR(Expect("{", "and the hints, as in hints {priority=1}"));
   while (!Accept("}")) {
     const Token hint = Peek();
@@ -260,7 +260,7 @@ Status Parser::ParseHints(Hints* h) {
       if (!IsKeyword("auto") && !IsKeyword("never") && !IsKeyword("always")) {
         return Wanted("auto, never or always");
       }
-      h->remat = IsKeyword("auto") ? 0 : IsKeyword("never") ? 1 : 2;
+      hints->remat = IsKeyword("auto") ? 0 : IsKeyword("never") ? 1 : 2;
       ++at_;
     } else if (hint.text == "priority") {
       int64_t wide = 0;
@@ -269,15 +269,15 @@ Status Parser::ParseHints(Hints* h) {
       if (wide < INT32_MIN || wide > INT32_MAX) {
         return FailAt(Code::kDataCorrupt, token, "a priority has more than 32 bits");
       }
-      h->priority = static_cast<int32_t>(wide);
+      hints->priority = static_cast<int32_t>(wide);
     } else if (hint.text == "remat_name") {
-      GE_RETURN_IF_ERROR(String(&h->remat_name, "a name in quotes"));
+      GE_RETURN_IF_ERROR(String(&hints->remat_name, "a name in quotes"));
     } else if (hint.text == "no_cse") {
-      GE_RETURN_IF_ERROR(String(&h->no_cse_group, "a group in quotes"));
+      GE_RETURN_IF_ERROR(String(&hints->no_cse_group, "a group in quotes"));
     } else if (hint.text == "stage") {
-      GE_RETURN_IF_ERROR(String(&h->stage, "a stage in quotes"));
+      GE_RETURN_IF_ERROR(String(&hints->stage, "a stage in quotes"));
     } else if (hint.text == "engine") {
-      GE_RETURN_IF_ERROR(String(&h->engine_pin, "an engine in quotes"));
+      GE_RETURN_IF_ERROR(String(&hints->engine_pin, "an engine in quotes"));
     } else {
       at_ -= 2;
       return Wanted("a hint: remat, remat_name, no_cse, stage, engine, priority");
@@ -316,15 +316,15 @@ Status Parser::ParseClause(Node* n, bool* found) {
   return Status();
 }
 
-Status Parser::ParseNode(FunctionScope* s, std::vector<ValueId> outputs) {
+Status Parser::ParseNode(FunctionScope* scope, std::vector<ValueId> outputs) {
   Node n;
   n.outputs = std::move(outputs);
-  n.id = s->greatest + 1;
+  n.id = scope->greatest + 1;
   const size_t token = at_;
   GE_RETURN_IF_ERROR(ParseOpName(&n));
   GE_RETURN_IF_ERROR(Expect("(", "and the inputs of the node"));
   while (!Accept(")")) {
-    GE_RETURN_IF_ERROR(ValueReference(s, &n.inputs.emplace_back()));
+    GE_RETURN_IF_ERROR(ValueReference(scope, &n.inputs.emplace_back()));
     if (!Accept(",") && !IsPunct(")")) return Wanted("',' or ')' after an input");
   }
   GE_RETURN_IF_ERROR(ParseAttrs(&n));
@@ -333,8 +333,8 @@ Status Parser::ParseNode(FunctionScope* s, std::vector<ValueId> outputs) {
     return FailAt(Code::kInvalidGraph, token,
                   fmt::format("found node id {}, wanted 1..{}", n.id, kMaxFileNodeId));
   }
-  s->greatest = std::max(s->greatest, n.id);
-  s->f->nodes.push_back(std::move(n));
+  scope->greatest = std::max(scope->greatest, n.id);
+  scope->f->nodes.push_back(std::move(n));
   return Status();
 }
 

@@ -38,157 +38,157 @@ template <typename T, typename S>
 concept Is = std::is_same_v<std::remove_const_t<T>, S>;
 
 template <typename V, Is<Plan> T>
-void Fields(V&& v, T& x, const Plan& d) {
-  v("graph", x.graph_name, d.graph_name);
-  v("entry", x.entry, d.entry);
-  v("rank", x.rank, d.rank);
-  v("world", x.world, d.world);
-  v("groups", x.groups, d.groups);
-  v("predicted_ns", x.predicted_ns, d.predicted_ns);
-  v("method", x.place_method, d.place_method);
+void Fields(V&& value, T& x, const Plan& plan) {
+  value("graph", x.graph_name, plan.graph_name);
+  value("entry", x.entry, plan.entry);
+  value("rank", x.rank, plan.rank);
+  value("world", x.world, plan.world);
+  value("groups", x.groups, plan.groups);
+  value("predicted_ns", x.predicted_ns, plan.predicted_ns);
+  value("method", x.place_method, plan.place_method);
 }
 template <typename V, Is<PlanEngine> T>
-void Fields(V&& v, T& x, const PlanEngine& d) {
-  v("version", x.version, d.version);
-  v("hash", x.plugin_hash, d.plugin_hash);
+void Fields(V&& value, T& x, const PlanEngine& plan) {
+  value("version", x.version, plan.version);
+  value("hash", x.plugin_hash, plan.plugin_hash);
 }
 template <typename V, Is<PlanDevice> T>
-void Fields(V&& v, T& x, const PlanDevice& d) {
-  v("engine", x.engine, d.engine);
-  v("engine_device", x.engine_device, d.engine_device);
-  v("domain", x.domain, d.domain);
-  v("async", x.async, d.async);
-  v("max_streams", x.max_streams, d.max_streams);
-  v("pinned", x.pinned, d.pinned);
+void Fields(V&& value, T& x, const PlanDevice& plan) {
+  value("engine", x.engine, plan.engine);
+  value("engine_device", x.engine_device, plan.engine_device);
+  value("domain", x.domain, plan.domain);
+  value("async", x.async, plan.async);
+  value("max_streams", x.max_streams, plan.max_streams);
+  value("pinned", x.pinned, plan.pinned);
 }
 template <typename V, Is<PlanDomain> T>
-void Fields(V&& v, T& x, const PlanDomain& d) {
-  v("engine", x.engine, d.engine);
-  v("engine_device", x.engine_device, d.engine_device);
-  v("align", x.align, d.align);
-  v("flags", x.flags, d.flags);
+void Fields(V&& value, T& x, const PlanDomain& plan) {
+  value("engine", x.engine, plan.engine);
+  value("engine_device", x.engine_device, plan.engine_device);
+  value("align", x.align, plan.align);
+  value("flags", x.flags, plan.flags);
 }
 template <typename V, Is<PlanLink> T>
-void Fields(V&& v, T& x, const PlanLink& d) {
-  v("from", x.from, d.from);
-  v("to", x.to, d.to);
-  v("engine", x.engine, d.engine);
-  v("latency_ns", x.latency_ns, d.latency_ns);
-  v("bytes_per_ns", x.bytes_per_ns, d.bytes_per_ns);
+void Fields(V&& value, T& x, const PlanLink& plan) {
+  value("from", x.from, plan.from);
+  value("to", x.to, plan.to);
+  value("engine", x.engine, plan.engine);
+  value("latency_ns", x.latency_ns, plan.latency_ns);
+  value("bytes_per_ns", x.bytes_per_ns, plan.bytes_per_ns);
 }
 template <typename V, Is<PlanLayout> T>
-void Fields(V&& v, T& x, const PlanLayout& d) {
-  v("kind", x.kind, d.kind);
-  v("perm", x.perm, d.perm);
-  v("block_axis", x.block_axis, d.block_axis);
-  v("block_size", x.block_size, d.block_size);
-  v("tag", x.tag, d.tag);
-  v("opaque_bytes", x.opaque_bytes, d.opaque_bytes);
+void Fields(V&& value, T& x, const PlanLayout& plan) {
+  value("kind", x.kind, plan.kind);
+  value("perm", x.perm, plan.perm);
+  value("block_axis", x.block_axis, plan.block_axis);
+  value("block_size", x.block_size, plan.block_size);
+  value("tag", x.tag, plan.tag);
+  value("opaque_bytes", x.opaque_bytes, plan.opaque_bytes);
 }
 template <typename V, Is<PlanConversion> T>
-void Fields(V&& v, T& x, const PlanConversion& d) {
-  v("device", x.device, d.device);
-  v("from", x.from, d.from);
-  v("to", x.to, d.to);
-  v("cookie", x.cookie, d.cookie);
-  v("setup_ns", x.setup_ns, d.setup_ns);
-  v("ns_per_byte", x.ns_per_byte, d.ns_per_byte);
+void Fields(V&& value, T& x, const PlanConversion& plan) {
+  value("device", x.device, plan.device);
+  value("from", x.from, plan.from);
+  value("to", x.to, plan.to);
+  value("cookie", x.cookie, plan.cookie);
+  value("setup_ns", x.setup_ns, plan.setup_ns);
+  value("ns_per_byte", x.ns_per_byte, plan.ns_per_byte);
 }
 template <typename V, Is<PlanValue> T>
-void Fields(V&& v, T& x, const PlanValue& d) {
-  v("graph_value", x.graph_value, d.graph_value);
-  v("constant", x.constant, d.constant);
-  v("state", x.state, d.state);
-  v("index", x.index, d.index);
-  v("bytes", x.bytes, d.bytes);
-  v("align", x.align, d.align);
-  v("domain", x.domain, d.domain);
-  v("layout", x.layout, d.layout);
-  v("arena", x.arena, d.arena);
-  v("offset", x.offset, d.offset);
-  v("alias_of", x.alias_of, d.alias_of);
-  v("segment", x.segment, d.segment);
-  v("first_step", x.first_step, d.first_step);
-  v("last_step", x.last_step, d.last_step);
-  v("internal_alias", x.internal_alias, d.internal_alias);
+void Fields(V&& value, T& x, const PlanValue& plan) {
+  value("graph_value", x.graph_value, plan.graph_value);
+  value("constant", x.constant, plan.constant);
+  value("state", x.state, plan.state);
+  value("index", x.index, plan.index);
+  value("bytes", x.bytes, plan.bytes);
+  value("align", x.align, plan.align);
+  value("domain", x.domain, plan.domain);
+  value("layout", x.layout, plan.layout);
+  value("arena", x.arena, plan.arena);
+  value("offset", x.offset, plan.offset);
+  value("alias_of", x.alias_of, plan.alias_of);
+  value("segment", x.segment, plan.segment);
+  value("first_step", x.first_step, plan.first_step);
+  value("last_step", x.last_step, plan.last_step);
+  value("internal_alias", x.internal_alias, plan.internal_alias);
 }
 template <typename V, Is<PlanOffer> T>
-void Fields(V&& v, T& x, const PlanOffer& d) {
-  v("nodes", x.nodes, d.nodes);
-  v("cookie", x.cookie, d.cookie);
-  v("choice", x.choice, d.choice);
-  v("const_align", x.const_align, d.const_align);
-  v("offer_index", x.offer_index, d.offer_index);
-  v("rounds", x.rounds, d.rounds);
-  v("setup_ns", x.setup_ns, d.setup_ns);
-  v("marginal_ns", x.marginal_ns, d.marginal_ns);
-  v("launch_ns", x.launch_ns, d.launch_ns);
-  v("edge_saving_ns", x.edge_saving_ns, d.edge_saving_ns);
-  v("layouts", x.layouts, d.layouts);
+void Fields(V&& value, T& x, const PlanOffer& plan) {
+  value("nodes", x.nodes, plan.nodes);
+  value("cookie", x.cookie, plan.cookie);
+  value("choice", x.choice, plan.choice);
+  value("const_align", x.const_align, plan.const_align);
+  value("offer_index", x.offer_index, plan.offer_index);
+  value("rounds", x.rounds, plan.rounds);
+  value("setup_ns", x.setup_ns, plan.setup_ns);
+  value("marginal_ns", x.marginal_ns, plan.marginal_ns);
+  value("launch_ns", x.launch_ns, plan.launch_ns);
+  value("edge_saving_ns", x.edge_saving_ns, plan.edge_saving_ns);
+  value("layouts", x.layouts, plan.layouts);
 }
 template <typename V, Is<PlanSegment> T>
-void Fields(V&& v, T& x, const PlanSegment& d) {
-  v("device", x.device, d.device);
-  v("inputs", x.inputs, d.inputs);
-  v("outputs", x.outputs, d.outputs);
-  v("internals", x.internals, d.internals);
-  v("workspace", x.workspace, d.workspace);
-  v("constants", x.constants, d.constants);
-  v("steps", x.n_step, d.n_step);
-  v("may_alias", x.may_alias, d.may_alias);
-  v("after", x.after, d.after);
-  v("conversion", x.conversion, d.conversion);
-  v("serial", x.serial, d.serial);
-  v("infallible", x.infallible, d.infallible);
-  v("appends", x.appends, d.appends);
-  v("predicted_ns", x.predicted_ns, d.predicted_ns);
+void Fields(V&& value, T& x, const PlanSegment& plan) {
+  value("device", x.device, plan.device);
+  value("inputs", x.inputs, plan.inputs);
+  value("outputs", x.outputs, plan.outputs);
+  value("internals", x.internals, plan.internals);
+  value("workspace", x.workspace, plan.workspace);
+  value("constants", x.constants, plan.constants);
+  value("steps", x.n_step, plan.n_step);
+  value("may_alias", x.may_alias, plan.may_alias);
+  value("after", x.after, plan.after);
+  value("conversion", x.conversion, plan.conversion);
+  value("serial", x.serial, plan.serial);
+  value("infallible", x.infallible, plan.infallible);
+  value("appends", x.appends, plan.appends);
+  value("predicted_ns", x.predicted_ns, plan.predicted_ns);
 }
 template <typename V, Is<Instruction> T>
-void Fields(V&& v, T& x, const Instruction& d) {
-  v("segment", x.segment, d.segment);
-  v("src", x.src, d.src);
-  v("dst", x.dst, d.dst);
-  v("stream", x.stream, d.stream);
-  v("engine", x.engine, d.engine);
-  v("event", x.event, d.event);
-  v("value", x.event_value, d.event_value);
-  v("predicted_ns", x.predicted_ns, d.predicted_ns);
+void Fields(V&& value, T& x, const Instruction& plan) {
+  value("segment", x.segment, plan.segment);
+  value("src", x.src, plan.src);
+  value("dst", x.dst, plan.dst);
+  value("stream", x.stream, plan.stream);
+  value("engine", x.engine, plan.engine);
+  value("event", x.event, plan.event);
+  value("value", x.event_value, plan.event_value);
+  value("predicted_ns", x.predicted_ns, plan.predicted_ns);
 }
 template <typename V, Is<PlanStream> T>
-void Fields(V&& v, T& x, const PlanStream& d) {
-  v("device", x.device, d.device);
+void Fields(V&& value, T& x, const PlanStream& plan) {
+  value("device", x.device, plan.device);
 }
 template <typename V, Is<PlanEvent> T>
-void Fields(V&& v, T& x, const PlanEvent& d) {
-  v("engine", x.engine, d.engine);
+void Fields(V&& value, T& x, const PlanEvent& plan) {
+  value("engine", x.engine, plan.engine);
 }
 template <typename V, Is<PlanArena> T>
-void Fields(V&& v, T& x, const PlanArena& d) {
-  v("use", x.use, d.use);
-  v("domain", x.domain, d.domain);
-  v("bytes", x.bytes, d.bytes);
+void Fields(V&& value, T& x, const PlanArena& plan) {
+  value("use", x.use, plan.use);
+  value("domain", x.domain, plan.domain);
+  value("bytes", x.bytes, plan.bytes);
 }
 template <typename V, Is<PlanFunction> T>
-void Fields(V&& v, T& x, const PlanFunction& d) {
-  v("inputs", x.inputs, d.inputs);
-  v("outputs", x.outputs, d.outputs);
+void Fields(V&& value, T& x, const PlanFunction& plan) {
+  value("inputs", x.inputs, plan.inputs);
+  value("outputs", x.outputs, plan.outputs);
 }
 template <typename V, Is<Bid> T>
-void Fields(V&& v, T& x, const Bid& d) {
-  v("device", x.device, d.device);
-  v("price_ns", x.price_ns, d.price_ns);
-  v("source", x.source, d.source);
-  v("pattern", x.pattern, d.pattern);
-  v("declined", x.declined, d.declined);
-  v("why", x.why, d.why);
+void Fields(V&& value, T& x, const Bid& plan) {
+  value("device", x.device, plan.device);
+  value("price_ns", x.price_ns, plan.price_ns);
+  value("source", x.source, plan.source);
+  value("pattern", x.pattern, plan.pattern);
+  value("declined", x.declined, plan.declined);
+  value("why", x.why, plan.why);
 }
 template <typename V, Is<NodeReport> T>
-void Fields(V&& v, T& x, const NodeReport& d) {
-  v("op", x.op, d.op);
-  v("chosen", x.chosen, d.chosen);
-  v("runner_up", x.runner_up, d.runner_up);
-  v("segment", x.segment, d.segment);
-  v("decomposition", x.decomposition, d.decomposition);
+void Fields(V&& value, T& x, const NodeReport& plan) {
+  value("op", x.op, plan.op);
+  value("chosen", x.chosen, plan.chosen);
+  value("runner_up", x.runner_up, plan.runner_up);
+  value("segment", x.segment, plan.segment);
+  value("decomposition", x.decomposition, plan.decomposition);
 }
 
 }  // namespace ge::text

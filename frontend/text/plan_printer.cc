@@ -106,9 +106,9 @@ class PlanPrinter {
     return known ? types_.TypeText(t) : "!";
   }
 
-  std::string ValueName(const PlanFunction& f, PlanValueId v) const {
-    if (v >= f.values.size()) return fmt::format("!{}", v);
-    return f.values[v].name.empty() ? std::to_string(v) : f.values[v].name;
+  std::string ValueName(const PlanFunction& f, PlanValueId value) const {
+    if (value >= f.values.size()) return fmt::format("!{}", value);
+    return f.values[value].name.empty() ? std::to_string(value) : f.values[value].name;
   }
 
   // For people: names beside the numbers. No line may end the comment early.

@@ -134,8 +134,8 @@ std::string PrintText(const Graph& graph, const PrintOptions& options) {
   return text::Printer(graph, options).Run();
 }
 
-std::string PrintConst(const Const& c, const Graph& graph, const PrintOptions& options) {
-  return text::Printer(graph, options).ConstText(c);
+std::string PrintConst(const Const& constant, const Graph& graph, const PrintOptions& options) {
+  return text::Printer(graph, options).ConstText(constant);
 }
 
 }  // namespace ge

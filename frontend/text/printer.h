@@ -25,10 +25,10 @@ class Printer {
 
   std::string Run();
   // printer_const.cc
-  std::string ConstText(const Const& c);  // "f32[2] = [1, 2.5]"
+  std::string ConstText(const Const& constant);  // "f32[2] = [1, 2.5]"
   // printer_type.cc
-  std::string TypeText(const Type& t, int depth = 0) const;
-  std::string DimText(const Dim& d, int depth = 0) const;
+  std::string TypeText(const Type& type, int depth = 0) const;
+  std::string DimText(const Dim& dim, int depth = 0) const;
   // printer_function.cc
   std::string AttrText(const Attr::Payload& value) const;
 
@@ -55,25 +55,25 @@ class Printer {
   std::string Unknown(const std::string& bytes) const;
 
   // printer_function.cc
-  void PrintFunction(const Function& f);
-  void PrintHeader(const FunctionScope& s);
-  void PrintDerived(const Function& f);
-  void PrintNode(const FunctionScope& s, const Node& n, NodeId expected_id);
+  void PrintFunction(const Function& function);
+  void PrintHeader(const FunctionScope& scope);
+  void PrintDerived(const Function& function);
+  void PrintNode(const FunctionScope& scope, const Node& n, NodeId expected_id);
   void PrintClauses(const Node& n, NodeId expected_id);
-  void PrintHints(const Hints& h);
-  void Scan(FunctionScope* s) const;
-  bool IsImplicitConst(const FunctionScope& s, ValueId v) const;
-  std::string ValueName(const FunctionScope& s, ValueId v) const;
-  std::string ValueDefinition(const FunctionScope& s, ValueId v) const;
+  void PrintHints(const Hints& hints);
+  void Scan(FunctionScope* scope) const;
+  bool IsImplicitConst(const FunctionScope& scope, ValueId given) const;
+  std::string ValueName(const FunctionScope& scope, ValueId value) const;
+  std::string ValueDefinition(const FunctionScope& scope, ValueId given) const;
   std::string Effects(const std::vector<Effect>& effects) const;
-  std::string IntsComment(const Function& f, const Node& n) const;
+  std::string IntsComment(const Function& function, const Node& n) const;
 
   // printer_type.cc
-  std::string ShapeText(const Type& t) const;
-  std::string SumText(const DimTable::Expr& e, int depth) const;
+  std::string ShapeText(const Type& type) const;
+  std::string SumText(const DimTable::Expr& expr, int depth) const;
 
   // printer_const.cc
-  std::string PayloadText(const Const& c) const;
+  std::string PayloadText(const Const& constant) const;
 
   const Graph& g_;
   const PrintOptions options_;

@@ -18,45 +18,48 @@ bool AppendElements(DType dtype, const std::byte* data, uint64_t count, std::str
 
 }  // namespace
 
-std::string Printer::PayloadText(const Const& c) const {
-  if (!c.external.file.empty()) {
-    std::string out = fmt::format("external {} @{} +{}", Quote(c.external.file), c.external.offset,
-                                  c.external.length);
-    if (!c.external.sha256.empty()) out += fmt::format(" sha256 {}", Quote(c.external.sha256));
+std::string Printer::PayloadText(const Const& constant) const {
+  if (!constant.external.file.empty()) {
+    std::string out = fmt::format("external {} @{} +{}", Quote(constant.external.file),
+                                  constant.external.offset, constant.external.length);
+    if (!constant.external.sha256.empty())
+      out += fmt::format(" sha256 {}", Quote(constant.external.sha256));
     return out;
   }
-  const DType dtype = c.type.is_tensor() ? c.type.dtype : DType::kUndefined;
+  const DType dtype = constant.type.is_tensor() ? constant.type.dtype : DType::kUndefined;
   const int bits = DTypeBits(dtype);
-  if (!c.splat.empty()) {
+  if (!constant.splat.empty()) {
     std::string out = "splat ";
-    if (bits == static_cast<int>(8 * c.splat.size()) &&
-        AppendElement(dtype, c.splat.data(), 0, &out)) {
+    if (bits == static_cast<int>(8 * constant.splat.size()) &&
+        AppendElement(dtype, constant.splat.data(), 0, &out)) {
       return out;
     }
-    return fmt::format("splat hex\"{}\"", ToHex(c.splat.data(), c.splat.size()));
+    return fmt::format("splat hex\"{}\"", ToHex(constant.splat.data(), constant.splat.size()));
   }
-  if (dtype == DType::kString || !c.strings.empty()) {
-    if (options_.elide && c.strings.size() > kReadableElements) {
-      return fmt::format("elided {} strings", c.strings.size());
+  if (dtype == DType::kString || !constant.strings.empty()) {
+    if (options_.elide && constant.strings.size() > kReadableElements) {
+      return fmt::format("elided {} strings", constant.strings.size());
     }
     std::string out = "[";
-    for (const std::string& s : c.strings) out += (out.size() > 1 ? ", " : "") + Quote(s);
+    for (const std::string& s : constant.strings) out += (out.size() > 1 ? ", " : "") + Quote(s);
     return out + "]";
   }
-  if (!c.data || c.bytes == 0) return "[]";
-  const uint64_t count = bits >= 8 ? c.bytes / (bits / 8) : c.bytes;
-  const bool fits = c.type.is_static() && ByteCount(c.type) == static_cast<int64_t>(c.bytes);
+  if (!constant.data || constant.bytes == 0) return "[]";
+  const uint64_t count = bits >= 8 ? constant.bytes / (bits / 8) : constant.bytes;
+  const bool fits =
+      constant.type.is_static() && ByteCount(constant.type) == static_cast<int64_t>(constant.bytes);
   if (count <= kReadableElements && fits) {
-    const bool scalar = c.type.rank() == 0;
+    const bool scalar = constant.type.rank() == 0;
     std::string out = scalar ? "" : "[";
-    if (AppendElements(dtype, c.data, count, &out)) return out + (scalar ? "" : "]");
+    if (AppendElements(dtype, constant.data, count, &out)) return out + (scalar ? "" : "]");
   }
-  if (options_.elide && count > kReadableElements) return fmt::format("elided {} bytes", c.bytes);
-  return fmt::format("hex\"{}\"", ToHex(c.data, c.bytes));
+  if (options_.elide && count > kReadableElements)
+    return fmt::format("elided {} bytes", constant.bytes);
+  return fmt::format("hex\"{}\"", ToHex(constant.data, constant.bytes));
 }
 
-std::string Printer::ConstText(const Const& c) {
-  return fmt::format("{} = {}", TypeText(c.type), PayloadText(c));
+std::string Printer::ConstText(const Const& constant) {
+  return fmt::format("{} = {}", TypeText(constant.type), PayloadText(constant));
 }
 
 }  // namespace ge::text

@@ -37,11 +37,11 @@ std::string OpName(const Node& n) {
 
 }  // namespace
 
-bool Printer::IsImplicitConst(const FunctionScope& s, ValueId v) const {
-  const Value& value = s.f.values[v];
+bool Printer::IsImplicitConst(const FunctionScope& scope, ValueId given) const {
+  const Value& value = scope.f.values[given];
   if (value.constant == 0 || value.constant >= g_.consts.size() || value.name.empty()) return false;
   const Const& c = g_.consts[value.constant];
-  const auto named = s.names.find(value.name);
+  const auto named = scope.names.find(value.name);
   const auto consts = const_names_.find(c.name);
   return value.name == c.name && named->second == 1 && consts->second == 1 &&
          value.type == c.type && value.loc == 0 && value.unknown_fields.empty();
@@ -49,10 +49,10 @@ bool Printer::IsImplicitConst(const FunctionScope& s, ValueId v) const {
 
 // Finds which values need a line of their own and numbers all in the order in which the parser will
 // meet them: parameters, own lines, then outputs before inputs of each node, results last.
-void Printer::Scan(FunctionScope* s) const {
-  const Function& f = s->f;
+void Printer::Scan(FunctionScope* scope) const {
+  const Function& f = scope->f;
   const size_t count = f.values.size();
-  s->number.assign(count, 0);
+  scope->number.assign(count, 0);
   std::vector<char> made(count, 0), listed(count, 0);
   for (const ValueId v : f.params) {
     if (v < count) made[v] = 1;
@@ -71,18 +71,18 @@ void Printer::Scan(FunctionScope* s) const {
   for (const Node& n : f.nodes) std::for_each(n.inputs.begin(), n.inputs.end(), read);
   std::for_each(f.results.begin(), f.results.end(), read);
   for (ValueId v = 1; v < count; ++v) {
-    if (!f.values[v].name.empty() && (made[v] || listed[v])) ++s->names[f.values[v].name];
+    if (!f.values[v].name.empty() && (made[v] || listed[v])) ++scope->names[f.values[v].name];
   }
   for (const ValueId v : loose) {
-    if (f.values[v].constant == 0) s->orphans.push_back(v);
-    if (f.values[v].constant != 0 && !IsImplicitConst(*s, v)) s->constants.push_back(v);
+    if (f.values[v].constant == 0) scope->orphans.push_back(v);
+    if (f.values[v].constant != 0 && !IsImplicitConst(*scope, v)) scope->constants.push_back(v);
   }
   auto meet = [&](ValueId v) {
-    if (v != 0 && v < count && s->number[v] == 0) s->number[v] = ++s->met;
+    if (v != 0 && v < count && scope->number[v] == 0) scope->number[v] = ++scope->met;
   };
   std::for_each(f.params.begin(), f.params.end(), meet);
-  std::for_each(s->orphans.begin(), s->orphans.end(), meet);
-  std::for_each(s->constants.begin(), s->constants.end(), meet);
+  std::for_each(scope->orphans.begin(), scope->orphans.end(), meet);
+  std::for_each(scope->constants.begin(), scope->constants.end(), meet);
   for (const Node& n : f.nodes) {
     std::for_each(n.outputs.begin(), n.outputs.end(), meet);
     std::for_each(n.inputs.begin(), n.inputs.end(), meet);
@@ -90,20 +90,20 @@ void Printer::Scan(FunctionScope* s) const {
   std::for_each(f.results.begin(), f.results.end(), meet);
 }
 
-std::string Printer::ValueName(const FunctionScope& s, ValueId v) const {
-  if (v == 0) return "_";
-  if (v >= s.f.values.size()) return fmt::format("!{}", v);
-  const std::string& name = s.f.values[v].name;
-  if (name.empty()) return fmt::format("%{}", s.number[v]);
-  const auto it = s.names.find(name);
-  if (it != s.names.end() && it->second == 1) return Name(name);
-  return fmt::format("{}%{}", Name(name), s.number[v]);
+std::string Printer::ValueName(const FunctionScope& scope, ValueId value) const {
+  if (value == 0) return "_";
+  if (value >= scope.f.values.size()) return fmt::format("!{}", value);
+  const std::string& name = scope.f.values[value].name;
+  if (name.empty()) return fmt::format("%{}", scope.number[value]);
+  const auto it = scope.names.find(name);
+  if (it != scope.names.end() && it->second == 1) return Name(name);
+  return fmt::format("{}%{}", Name(name), scope.number[value]);
 }
 
-std::string Printer::ValueDefinition(const FunctionScope& s, ValueId v) const {
-  std::string out = ValueName(s, v);
-  if (v == 0 || v >= s.f.values.size()) return out;
-  const Value& value = s.f.values[v];
+std::string Printer::ValueDefinition(const FunctionScope& scope, ValueId given) const {
+  std::string out = ValueName(scope, given);
+  if (given == 0 || given >= scope.f.values.size()) return out;
+  const Value& value = scope.f.values[given];
   if (value.type.kind != TypeKind::kUnknown) out += ": " + TypeText(value.type);
   if (value.loc) out += fmt::format(" loc {}", value.loc);
   return out + Unknown(value.unknown_fields);
@@ -144,16 +144,17 @@ std::string Printer::AttrText(const Attr::Payload& value) const {
   return "!";
 }
 
-void Printer::PrintHints(const Hints& h) {
-  if (h.empty()) return;
+void Printer::PrintHints(const Hints& hints) {
+  if (hints.empty()) return;
   static constexpr const char* kRemat[] = {"auto", "never", "always"};
   std::vector<std::string> parts;
-  if (h.remat) parts.push_back(fmt::format("remat={}", h.remat < 3 ? kRemat[h.remat] : "!"));
-  if (!h.remat_name.empty()) parts.push_back("remat_name=" + Quote(h.remat_name));
-  if (!h.no_cse_group.empty()) parts.push_back("no_cse=" + Quote(h.no_cse_group));
-  if (!h.stage.empty()) parts.push_back("stage=" + Quote(h.stage));
-  if (!h.engine_pin.empty()) parts.push_back("engine=" + Quote(h.engine_pin));
-  if (h.priority) parts.push_back(fmt::format("priority={}", h.priority));
+  if (hints.remat)
+    parts.push_back(fmt::format("remat={}", hints.remat < 3 ? kRemat[hints.remat] : "!"));
+  if (!hints.remat_name.empty()) parts.push_back("remat_name=" + Quote(hints.remat_name));
+  if (!hints.no_cse_group.empty()) parts.push_back("no_cse=" + Quote(hints.no_cse_group));
+  if (!hints.stage.empty()) parts.push_back("stage=" + Quote(hints.stage));
+  if (!hints.engine_pin.empty()) parts.push_back("engine=" + Quote(hints.engine_pin));
+  if (hints.priority) parts.push_back(fmt::format("priority={}", hints.priority));
   out_ += fmt::format(" hints {{{}}}", fmt::join(parts, ", "));
 }
 
@@ -176,34 +177,34 @@ void Printer::PrintClauses(const Node& n, NodeId expected_id) {
   out_ += Unknown(n.unknown_fields);
 }
 
-std::string Printer::IntsComment(const Function& f, const Node& n) const {
+std::string Printer::IntsComment(const Function& function, const Node& n) const {
   std::string out;
   for (const ValueId v : n.outputs) {
-    if (v >= f.values.size() || !f.values[v].ints) continue;
+    if (v >= function.values.size() || !function.values[v].ints) continue;
     out += fmt::format("{}[{}]", out.empty() ? "  # holds " : ", ",
-                       Join(*f.values[v].ints, [&](const Dim& d) { return DimText(d); }));
+                       Join(*function.values[v].ints, [&](const Dim& d) { return DimText(d); }));
   }
   return out;
 }
 
-void Printer::PrintNode(const FunctionScope& s, const Node& n, NodeId expected_id) {
+void Printer::PrintNode(const FunctionScope& scope, const Node& n, NodeId expected_id) {
   out_ += "  ";
   if (!n.outputs.empty()) {
-    out_ += Join(n.outputs, [&](ValueId v) { return ValueDefinition(s, v); }) + " = ";
+    out_ += Join(n.outputs, [&](ValueId v) { return ValueDefinition(scope, v); }) + " = ";
   }
-  out_ += OpName(n) + "(" + Join(n.inputs, [&](ValueId v) { return ValueName(s, v); }) + ")";
+  out_ += OpName(n) + "(" + Join(n.inputs, [&](ValueId v) { return ValueName(scope, v); }) + ")";
   const std::vector<const Attr*> stated = StatedAttrs(n);
   if (!stated.empty()) {
     const auto text = [&](const Attr* a) { return Name(a->name) + "=" + AttrText(a->value); };
     out_ += " {" + Join(stated, text) + "}";
   }
   PrintClauses(n, expected_id);
-  if (options_.show_ints) out_ += IntsComment(s.f, n);
+  if (options_.show_ints) out_ += IntsComment(scope.f, n);
   out_ += '\n';
 }
 
-void Printer::PrintDerived(const Function& f) {
-  const Function::Derived& d = f.derived;
+void Printer::PrintDerived(const Function& function) {
+  const Function::Derived& d = function.derived;
   if (d.kind.empty() && d.of == 0) return;
   out_ += " derived " + Quote(d.kind);
   if (d.of) out_ += " of " + FunctionName(d.of);
@@ -214,11 +215,11 @@ void Printer::PrintDerived(const Function& f) {
   if (!d.pass_version.empty()) out_ += " version " + Quote(d.pass_version);
 }
 
-void Printer::PrintHeader(const FunctionScope& s) {
-  const Function& f = s.f;
+void Printer::PrintHeader(const FunctionScope& scope) {
+  const Function& f = scope.f;
   out_ += fmt::format("fn {}({}) -> ({})", FunctionName(f.id),
-                      Join(f.params, [&](ValueId v) { return ValueDefinition(s, v); }),
-                      Join(f.results, [&](ValueId v) { return ValueName(s, v); }));
+                      Join(f.params, [&](ValueId v) { return ValueDefinition(scope, v); }),
+                      Join(f.results, [&](ValueId v) { return ValueName(scope, v); }));
   if (!f.overload.empty()) out_ += " overload " + Quote(f.overload);
   if (!f.attr_params.empty()) out_ += fmt::format(" attrs [{}]", Join(f.attr_params, Name));
   if (!f.effects.empty()) out_ += fmt::format(" effects [{}]", Effects(f.effects));
@@ -236,17 +237,17 @@ void Printer::PrintHeader(const FunctionScope& s) {
   out_ += Unknown(f.unknown_fields) + " {\n";
 }
 
-void Printer::PrintFunction(const Function& f) {
-  FunctionScope s{f, {}, {}, {}, {}, 0};
+void Printer::PrintFunction(const Function& function) {
+  FunctionScope s{function, {}, {}, {}, {}, 0};
   Scan(&s);
   PrintHeader(s);
   for (const ValueId v : s.orphans) out_ += "  value " + ValueDefinition(s, v) + "\n";
   for (const ValueId v : s.constants) {
-    out_ +=
-        fmt::format("  {} = const {}\n", ValueDefinition(s, v), ConstName(f.values[v].constant));
+    out_ += fmt::format("  {} = const {}\n", ValueDefinition(s, v),
+                        ConstName(function.values[v].constant));
   }
   NodeId greatest = 0;
-  for (const Node& n : f.nodes) {
+  for (const Node& n : function.nodes) {
     PrintNode(s, n, greatest + 1);
     greatest = std::max(greatest, n.id);
   }

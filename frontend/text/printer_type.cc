@@ -34,9 +34,9 @@ std::string ShardingText(const Sharding& s) {
 
 }  // namespace
 
-std::string Printer::SumText(const DimTable::Expr& e, int depth) const {
+std::string Printer::SumText(const DimTable::Expr& expr, int depth) const {
   std::string out;
-  for (const DimTable::Term& term : e.terms) {
+  for (const DimTable::Term& term : expr.terms) {
     if (term.coefficient == -1) {
       out += "-";
     } else if (term.coefficient != 1) {
@@ -47,17 +47,17 @@ std::string Printer::SumText(const DimTable::Expr& e, int depth) const {
     }
     out += DimText(Dim{0, term.atom}, depth + 1);
   }
-  if (e.constant != 0 || e.terms.empty()) {
-    if (!out.empty() && e.constant > 0) out += "+";
-    out += std::to_string(e.constant);
+  if (expr.constant != 0 || expr.terms.empty()) {
+    if (!out.empty() && expr.constant > 0) out += "+";
+    out += std::to_string(expr.constant);
   }
   return out;
 }
 
-std::string Printer::DimText(const Dim& d, int depth) const {
-  if (d.known()) return std::to_string(d.value);
+std::string Printer::DimText(const Dim& dim, int depth) const {
+  if (dim.known()) return std::to_string(dim.value);
   if (depth > kMaxDepth) return "!";
-  const DimTable::Expr& e = g_.dims.expr(d.expr);
+  const DimTable::Expr& e = g_.dims.expr(dim.expr);
   switch (e.op) {
     case DimOp::kSymbol:
       return Name(g_.dims.symbol(e.symbol).name);
@@ -77,60 +77,60 @@ std::string Printer::DimText(const Dim& d, int depth) const {
   }
 }
 
-std::string Printer::ShapeText(const Type& t) const {
-  if (!t.ranked) return "[?]";
+std::string Printer::ShapeText(const Type& type) const {
+  if (!type.ranked) return "[?]";
   std::string out = "[";
-  for (size_t i = 0; i < t.dims.size(); ++i) {
+  for (size_t i = 0; i < type.dims.size(); ++i) {
     if (i) out += ",";
-    out += DimText(t.dims[i]);
+    out += DimText(type.dims[i]);
   }
   return out + "]";
 }
 
-std::string Printer::TypeText(const Type& t, int depth) const {
+std::string Printer::TypeText(const Type& type, int depth) const {
   if (depth > kMaxDepth) return "!";
   auto elem = [&](size_t i) {
-    return i < t.elems.size() ? TypeText(t.elems[i], depth + 1) : std::string("!");
+    return i < type.elems.size() ? TypeText(type.elems[i], depth + 1) : std::string("!");
   };
   auto list = [&](size_t begin, size_t end) {
     std::string out;
     for (size_t i = begin; i < end; ++i) out += (i > begin ? ", " : "") + elem(i);
     return out;
   };
-  switch (t.kind) {
+  switch (type.kind) {
     case TypeKind::kUnknown:
       return "?";
     case TypeKind::kTensor:
-      return std::string(DTypeName(t.dtype)) + ShapeText(t) + ShardingText(t.sharding);
+      return std::string(DTypeName(type.dtype)) + ShapeText(type) + ShardingText(type.sharding);
     case TypeKind::kSequence:
       return fmt::format("seq({})", elem(0));
     case TypeKind::kOptional:
       return fmt::format("optional({})", elem(0));
     case TypeKind::kMap:
-      return fmt::format("map({}, {})", DTypeName(t.dtype), elem(0));
+      return fmt::format("map({}, {})", DTypeName(type.dtype), elem(0));
     case TypeKind::kTuple: {
-      if (t.field_names.size() != t.elems.size()) {
-        return fmt::format("tuple({})", list(0, t.elems.size()));
+      if (type.field_names.size() != type.elems.size()) {
+        return fmt::format("tuple({})", list(0, type.elems.size()));
       }
       std::string out = "tuple(";
-      for (size_t i = 0; i < t.elems.size(); ++i) {
-        out += fmt::format("{}{}: {}", i ? ", " : "", Name(t.field_names[i]), elem(i));
+      for (size_t i = 0; i < type.elems.size(); ++i) {
+        out += fmt::format("{}{}: {}", i ? ", " : "", Name(type.field_names[i]), elem(i));
       }
       return out + ")";
     }
     case TypeKind::kFunc: {
-      const size_t split = std::min<size_t>(t.params, t.elems.size());
+      const size_t split = std::min<size_t>(type.params, type.elems.size());
       std::string out =
-          fmt::format("func(({}) -> ({})", list(0, split), list(split, t.elems.size()));
-      for (size_t i = 0; i < t.candidates.size(); ++i) {
-        out += fmt::format("{}{}", i ? ", " : ", [", FunctionName(t.candidates[i]));
+          fmt::format("func(({}) -> ({})", list(0, split), list(split, type.elems.size()));
+      for (size_t i = 0; i < type.candidates.size(); ++i) {
+        out += fmt::format("{}{}", i ? ", " : ", [", FunctionName(type.candidates[i]));
       }
-      return out + (t.candidates.empty() ? ")" : "])");
+      return out + (type.candidates.empty() ? ")" : "])");
     }
     case TypeKind::kPack:
-      return fmt::format("pack({})", FunctionName(t.fn));
+      return fmt::format("pack({})", FunctionName(type.fn));
     case TypeKind::kSparse:
-      return fmt::format("sparse({}, {}, {})", DTypeName(t.dtype), ShapeText(t), elem(0));
+      return fmt::format("sparse({}, {}, {})", DTypeName(type.dtype), ShapeText(type), elem(0));
     case TypeKind::kRagged:
       return fmt::format("ragged({}, {})", elem(0), elem(1));
     case TypeKind::kToken:

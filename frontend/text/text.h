@@ -42,7 +42,7 @@ inline constexpr PrintOptions kForPeople{true, true};
 inline constexpr uint64_t kReadableElements = 64;
 
 std::string PrintText(const Graph& graph, const PrintOptions& options = {});
-std::string PrintConst(const Const& c, const Graph& graph, const PrintOptions& options = {});
+std::string PrintConst(const Const& constant, const Graph& graph, const PrintOptions& options = {});
 
 struct ParseLimits {
   uint64_t max_bytes = 1u << 30;  // of text

@@ -100,12 +100,12 @@ Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool 
 // CheckArray, and the flags.
 Status CheckOutputs(const ge_tensor* outputs, uint32_t n);
 // Where a result may go: the caller's buffer, or the session's own of an earlier call.
-void ReadOutput(const ge_tensor& t, TensorView* out);
-void WriteOutput(const TensorView& v, ge_tensor* out);
+void ReadOutput(const ge_tensor& tensor, TensorView* out);
+void WriteOutput(const TensorView& view, ge_tensor* out);
 // LIMIT_EXCEEDED where ge.h has no room for a result's rank.
-Status CheckRank(uint32_t output, const TensorView& v);
+Status CheckRank(uint32_t output, const TensorView& view);
 // Run, into the caller's tensors.
-Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>& inputs,
+Status RunNow(Session* session, std::string_view entry, const std::vector<TensorView>& inputs,
               ge_tensor* outputs, uint32_t n);
 
 // A call of a session that has limits of its own beside the session's: from its begin to its end.

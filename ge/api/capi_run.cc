@@ -93,19 +93,19 @@ Status CheckOutputs(const ge_tensor* outputs, uint32_t n) {
   return {};
 }
 
-void ReadOutput(const ge_tensor& t, TensorView* out) {
-  out->data = t.data;
-  out->owned = t.data != nullptr && (t.flags & GE_TENSOR_ALLOCATED) != 0;
-  out->bytes = out->owned ? CapacityOf(t.data) : t.bytes;
+void ReadOutput(const ge_tensor& tensor, TensorView* out) {
+  out->data = tensor.data;
+  out->owned = tensor.data != nullptr && (tensor.flags & GE_TENSOR_ALLOCATED) != 0;
+  out->bytes = out->owned ? CapacityOf(tensor.data) : tensor.bytes;
 }
 
-void WriteOutput(const TensorView& v, ge_tensor* out) {
-  out->flags = v.owned ? GE_TENSOR_ALLOCATED : 0;
-  out->dtype = static_cast<int32_t>(v.dtype);
-  out->rank = static_cast<int32_t>(std::min<size_t>(v.dims.size(), GE_MAX_RANK));
-  std::copy_n(v.dims.begin(), out->rank, out->dims);
-  out->data = v.data;
-  out->bytes = v.bytes;
+void WriteOutput(const TensorView& view, ge_tensor* out) {
+  out->flags = view.owned ? GE_TENSOR_ALLOCATED : 0;
+  out->dtype = static_cast<int32_t>(view.dtype);
+  out->rank = static_cast<int32_t>(std::min<size_t>(view.dims.size(), GE_MAX_RANK));
+  std::copy_n(view.dims.begin(), out->rank, out->dims);
+  out->data = view.data;
+  out->bytes = view.bytes;
 }
 
 namespace {
@@ -115,18 +115,18 @@ thread_local std::vector<TensorView> input_views, output_views;
 
 }  // namespace
 
-Status CheckRank(uint32_t output, const TensorView& v) {
-  if (v.dims.size() <= GE_MAX_RANK) return {};
+Status CheckRank(uint32_t output, const TensorView& view) {
+  if (view.dims.size() <= GE_MAX_RANK) return {};
   return Status(Code::kLimitExceeded, fmt::format("output {} has rank {}, beyond the {} of ge.h",
-                                                  output, v.dims.size(), GE_MAX_RANK));
+                                                  output, view.dims.size(), GE_MAX_RANK));
 }
 
-Status RunNow(Session* s, std::string_view entry, const std::vector<TensorView>& inputs,
+Status RunNow(Session* session, std::string_view entry, const std::vector<TensorView>& inputs,
               ge_tensor* outputs, uint32_t n) {
   std::vector<TensorView>& views = output_views;
   views.resize(n);
   for (uint32_t i = 0; i < n; ++i) ReadOutput(*TensorAt(outputs, i), &views[i]);
-  GE_RETURN_IF_ERROR(s->Run(entry, inputs, views));
+  GE_RETURN_IF_ERROR(session->Run(entry, inputs, views));
   Status status;
   for (uint32_t i = 0; i < n; ++i) {
     WriteOutput(views[i], TensorAt(outputs, i));

@@ -10,7 +10,7 @@
 
 namespace ge {
 
-void FreeAligned::operator()(void* p) const { std::free(p); }
+void FreeAligned::operator()(void* memory) const { std::free(memory); }
 
 AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align) {
   if (align < 64) align = 64;

@@ -8,7 +8,7 @@
 namespace ge {
 
 struct FreeAligned {
-  void operator()(void* p) const;
+  void operator()(void* memory) const;
 };
 using AlignedBytes = std::unique_ptr<std::byte, FreeAligned>;
 // Null when there is no memory.

@@ -8,19 +8,19 @@
 
 namespace ge {
 
-inline std::optional<int64_t> CheckedAdd(int64_t a, int64_t b) {
+inline std::optional<int64_t> CheckedAdd(int64_t left, int64_t right) {
   int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) return std::nullopt;
+  if (__builtin_add_overflow(left, right, &r)) return std::nullopt;
   return r;
 }
-inline std::optional<int64_t> CheckedSub(int64_t a, int64_t b) {
+inline std::optional<int64_t> CheckedSub(int64_t left, int64_t right) {
   int64_t r;
-  if (__builtin_sub_overflow(a, b, &r)) return std::nullopt;
+  if (__builtin_sub_overflow(left, right, &r)) return std::nullopt;
   return r;
 }
-inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
+inline std::optional<int64_t> CheckedMul(int64_t left, int64_t right) {
   int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) return std::nullopt;
+  if (__builtin_mul_overflow(left, right, &r)) return std::nullopt;
   return r;
 }
 // Product of dims; nullopt on a negative dim or on overflow. A zero dim gives 0.

@@ -8,6 +8,6 @@ namespace ge {
 
 // Letters to change, add or take out (Levenshtein), without case; of longer names the first 64
 // letters count.
-size_t EditDistance(std::string_view a, std::string_view b);
+size_t EditDistance(std::string_view left, std::string_view right);
 
 }  // namespace ge

@@ -14,18 +14,18 @@ namespace ge {
 // Throws what the JSON library throws where it is none; one too large is the greatest T. The
 // library's own get<T>() converts any number, and that of a double outside T is undefined.
 template <typename T>
-T WholeNumber(const nlohmann::json& j) {
+T WholeNumber(const nlohmann::json& json) {
   static_assert(std::is_unsigned_v<T>);
-  const auto number = j.get_ref<const nlohmann::json::number_unsigned_t&>();
+  const auto number = json.get_ref<const nlohmann::json::number_unsigned_t&>();
   return static_cast<T>(std::min<uint64_t>(number, std::numeric_limits<T>::max()));
 }
 
 // What a list or an object holds; throws what the JSON library throws where it is none.
-inline const nlohmann::json::array_t& ListOf(const nlohmann::json& j) {
-  return j.get_ref<const nlohmann::json::array_t&>();
+inline const nlohmann::json::array_t& ListOf(const nlohmann::json& json) {
+  return json.get_ref<const nlohmann::json::array_t&>();
 }
-inline const nlohmann::json::object_t& FieldsOf(const nlohmann::json& j) {
-  return j.get_ref<const nlohmann::json::object_t&>();
+inline const nlohmann::json::object_t& FieldsOf(const nlohmann::json& json) {
+  return json.get_ref<const nlohmann::json::object_t&>();
 }
 
 template <typename T>

@@ -2,12 +2,12 @@
 
 namespace ge {
 
-bool IsUtf8(std::string_view s) {
-  for (size_t i = 0; i < s.size();) {
-    auto byte = [&](size_t k) { return static_cast<unsigned char>(s[k]); };
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    auto byte = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
     unsigned char c = byte(i);
     size_t more = c < 0x80 ? 0 : c >> 5 == 6 ? 1 : c >> 4 == 14 ? 2 : c >> 3 == 30 ? 3 : 9;
-    if (more == 9 || more >= s.size() - i) return false;
+    if (more == 9 || more >= text.size() - i) return false;
     uint32_t code = more == 0 ? c : c & (0x3f >> more);
     for (size_t k = 1; k <= more; ++k) {
       if (byte(i + k) >> 6 != 2) return false;

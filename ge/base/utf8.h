@@ -13,7 +13,7 @@ constexpr bool IsCodePoint(uint32_t code) {
 }
 
 // Neither overlong forms nor surrogates.
-bool IsUtf8(std::string_view s);
+bool IsUtf8(std::string_view text);
 
 // Appends a code point.
 void AppendUtf8(uint32_t code, std::string* to);

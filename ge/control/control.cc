@@ -120,7 +120,7 @@ struct ControlScratch {
   std::vector<const FlowValue*> args;
   std::vector<Stack> stacks;
 };
-void DeleteScratch::operator()(ControlScratch* s) const { delete s; }
+void DeleteScratch::operator()(ControlScratch* scratch) const { delete scratch; }
 
 namespace {
 

@@ -408,28 +408,28 @@ Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const Flow
   return Cutter(rest, infer, known).Run();
 }
 
-bool NeedsFlow(const Graph& g, const Function& f) {
-  return std::any_of(f.nodes.begin(), f.nodes.end(), [&](const Node& n) {
+bool NeedsFlow(const Graph& graph, const Function& function) {
+  return std::any_of(function.nodes.begin(), function.nodes.end(), [&](const Node& n) {
     const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
-      return v == 0 || f.value(v).type.is_static();
+      return v == 0 || function.value(v).type.is_static();
     });
-    return !known || IsControl(n) || IsOnHost(g, f, n);
+    return !known || IsControl(n) || IsOnHost(graph, function, n);
   });
 }
 
-void ForgetOthers(Graph* g, FunctionId fn) {
-  std::vector<bool> reached(g->functions.size(), false);
+void ForgetOthers(Graph* graph, FunctionId fn) {
+  std::vector<bool> reached(graph->functions.size(), false);
   std::vector<FunctionId> todo = {fn};
   while (!todo.empty()) {
     const FunctionId at = todo.back();
     todo.pop_back();
     if (reached[at]) continue;
     reached[at] = true;
-    for (const Node& n : g->fn(at).nodes) {
+    for (const Node& n : graph->fn(at).nodes) {
       for (const Callee& c : n.callees) todo.push_back(c.fn);
     }
   }
-  for (Function& f : g->functions) {
+  for (Function& f : graph->functions) {
     if (reached[f.id]) continue;
     // Its memory too: places are many, and each has a graph.
     f.nodes = {};

@@ -78,7 +78,7 @@ struct SizedCut {
 
 // Whether a bound function cannot be one plan: it holds what the host runs, or shapes that only the
 // data decide.
-bool NeedsFlow(const Graph& g, const Function& f);
+bool NeedsFlow(const Graph& graph, const Function& function);
 
 // UNSUPPORTED when neither shapes nor contents of inputs say what a node gives.
 Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const FlowKnown& known);
@@ -88,6 +88,6 @@ std::optional<SizedCut> SizeCut(const FlowCut& cut, const InferHook& infer, cons
 
 // Empties the functions that `fn` does not reach: they would be inferred for nothing, or say what
 // types `fn` is called with elsewhere.
-void ForgetOthers(Graph* g, FunctionId fn);
+void ForgetOthers(Graph* graph, FunctionId fn);
 
 }  // namespace ge

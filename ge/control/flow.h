@@ -103,7 +103,7 @@ class Flow {
 // What loops keep between their trips; see control.cc.
 struct ControlScratch;
 struct DeleteScratch {
-  void operator()(ControlScratch* s) const;
+  void operator()(ControlScratch* scratch) const;
 };
 
 // One run, and after it the next: what its functions' activations share. Used by one thread at a

@@ -12,12 +12,13 @@
 namespace ge {
 
 // INVALID_ARGUMENT when input 0 is no map with keys of this type.
-inline Result<const std::vector<FlowValue>*> KeysAndValues(const HostCall& c, DType keys) {
-  const bool map = c.has(0) && c.in(0).kind == FlowValue::Kind::kMap && c.in(0).dtype == keys;
-  if (map) return c.in(0).elements.get();
+inline Result<const std::vector<FlowValue>*> KeysAndValues(const HostCall& call, DType keys) {
+  const bool map =
+      call.has(0) && call.in(0).kind == FlowValue::Kind::kMap && call.in(0).dtype == keys;
+  if (map) return call.in(0).elements.get();
   return Status(Code::kInvalidArgument,
                 fmt::format("input 'X' is {}, wanted a map with keys of {}",
-                            c.has(0) ? Describe(c.in(0)) : "nothing", DTypeName(keys)));
+                            call.has(0) ? Describe(call.in(0)) : "nothing", DTypeName(keys)));
 }
 
 // The list that an attribute holds; empty when it is absent.
@@ -29,10 +30,11 @@ inline const std::vector<std::string>& TextList(const Node& n, std::string_view 
 }
 
 // A vector of int64, for the keys of a map.
-inline Status IntVector(HostCall& c, const std::vector<int64_t>& v, FlowValue* out) {
+inline Status IntVector(HostCall& call, const std::vector<int64_t>& values, FlowValue* out) {
   std::byte* to = nullptr;
-  GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kInt64, {static_cast<int64_t>(v.size())}, out, &to));
-  std::copy(v.begin(), v.end(), reinterpret_cast<int64_t*>(to));
+  GE_RETURN_IF_ERROR(
+      call.pool->NewTensor(DType::kInt64, {static_cast<int64_t>(values.size())}, out, &to));
+  std::copy(values.begin(), values.end(), reinterpret_cast<int64_t*>(to));
   return {};
 }
 

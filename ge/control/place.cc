@@ -96,27 +96,27 @@ bool Holds(const FlowPiece& piece, const std::vector<FlowValue>& values) {
 
 }  // namespace
 
-Result<FlowValue> ValueOf(const Const& c) {
+Result<FlowValue> ValueOf(const Const& constant) {
   FlowValue v;
   v.kind = FlowValue::Kind::kTensor;
-  v.dtype = c.type.dtype;
-  v.dims = c.type.static_dims();
-  if (c.type.dtype == DType::kString) {
-    v.strings = std::make_shared<const std::vector<std::string>>(c.strings);
+  v.dtype = constant.type.dtype;
+  v.dims = constant.type.static_dims();
+  if (constant.type.dtype == DType::kString) {
+    v.strings = std::make_shared<const std::vector<std::string>>(constant.strings);
     return v;
   }
   ConstScratch scratch;
-  const std::byte* data = ConstBytes(c, &scratch, UINT64_MAX);
-  v.bytes = static_cast<uint64_t>(ByteCount(c.type).value_or(0));
+  const std::byte* data = ConstBytes(constant, &scratch, UINT64_MAX);
+  v.bytes = static_cast<uint64_t>(ByteCount(constant.type).value_or(0));
   const auto none = [&] {
     return Status(Code::kResourceExhausted,
-                  fmt::format("no memory for constant '{}' of {} bytes", c.name, v.bytes));
+                  fmt::format("no memory for constant '{}' of {} bytes", constant.name, v.bytes));
   };
   if (!data && v.bytes > 0) return none();
   if (reinterpret_cast<uintptr_t>(data) % 16 == 0) {
     v.data = data;
-    v.owner = c.owner;
-    if (!c.splat.empty()) v.owner = scratch ? scratch : c.expanded;
+    v.owner = constant.owner;
+    if (!constant.splat.empty()) v.owner = scratch ? scratch : constant.expanded;
     return v;
   }
   auto block = FlowBlock::Make(v.bytes);

@@ -78,6 +78,6 @@ class FlowPlace {
 };
 
 // A constant as a value of a run.
-Result<FlowValue> ValueOf(const Const& c);
+Result<FlowValue> ValueOf(const Const& constant);
 
 }  // namespace ge

@@ -14,12 +14,12 @@
 namespace ge {
 
 template <typename T>
-std::string TextOfNumber(T v) {
+std::string TextOfNumber(T value) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(v)) return "NaN";
-    if (std::isinf(v)) return v > 0 ? "INF" : "-INF";
+    if (std::isnan(value)) return "NaN";
+    if (std::isinf(value)) return value > 0 ? "INF" : "-INF";
   }
-  return fmt::format("{}", v);
+  return fmt::format("{}", value);
 }
 
 // The whole text is the number; "inf", "+INF", "nan" too. False otherwise, and beyond the type.
@@ -41,30 +41,30 @@ bool NumberOfText(std::string_view text, T* out) {
   return false;
 }
 
-// Calls f with a value of the C++ type; false for types that have none.
+// Calls `call` with a value of the C++ type; false for types that have none.
 template <typename F>
-bool VisitPlainNumber(DType t, F&& f) {
-  switch (t) {
+bool VisitPlainNumber(DType dtype, F&& call) {
+  switch (dtype) {
     case DType::kFloat:
-      return f(float{}), true;
+      return call(float{}), true;
     case DType::kDouble:
-      return f(double{}), true;
+      return call(double{}), true;
     case DType::kInt8:
-      return f(int8_t{}), true;
+      return call(int8_t{}), true;
     case DType::kInt16:
-      return f(int16_t{}), true;
+      return call(int16_t{}), true;
     case DType::kInt32:
-      return f(int32_t{}), true;
+      return call(int32_t{}), true;
     case DType::kInt64:
-      return f(int64_t{}), true;
+      return call(int64_t{}), true;
     case DType::kUint8:
-      return f(uint8_t{}), true;
+      return call(uint8_t{}), true;
     case DType::kUint16:
-      return f(uint16_t{}), true;
+      return call(uint16_t{}), true;
     case DType::kUint32:
-      return f(uint32_t{}), true;
+      return call(uint32_t{}), true;
     case DType::kUint64:
-      return f(uint64_t{}), true;
+      return call(uint64_t{}), true;
     default:
       return false;
   }
@@ -75,9 +75,9 @@ inline Status CannotCast(DType from, DType to) {
                                                 DTypeName(from), DTypeName(to)));
 }
 
-inline Status NumbersToStrings(HostCall& c) {
-  const FlowValue& x = c.in(0);
-  GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.count()) * sizeof(std::string)));
+inline Status NumbersToStrings(HostCall& call) {
+  const FlowValue& x = call.in(0);
+  GE_RETURN_IF_ERROR(call.pool->Room(static_cast<uint64_t>(x.count()) * sizeof(std::string)));
   std::vector<std::string> out(static_cast<size_t>(x.count()));
   const bool known = VisitPlainNumber(x.dtype, [&](auto v) {
     for (size_t i = 0; i < out.size(); ++i) {
@@ -86,15 +86,15 @@ inline Status NumbersToStrings(HostCall& c) {
     }
   });
   if (!known) return CannotCast(x.dtype, DType::kString);
-  return c.pool->NewStrings(x.dims, std::move(out), &c.outputs[0]);
+  return call.pool->NewStrings(x.dims, std::move(out), &call.outputs[0]);
 }
 
-inline Status StringsToNumbers(HostCall& c, DType to) {
-  GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
+inline Status StringsToNumbers(HostCall& call, DType to) {
+  GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(call, 0));
   std::byte* data = nullptr;
   Status status;
   const bool known = VisitPlainNumber(to, [&](auto v) {
-    status = c.pool->NewTensor(to, c.in(0).dims, &c.outputs[0], &data);
+    status = call.pool->NewTensor(to, call.in(0).dims, &call.outputs[0], &data);
     for (size_t i = 0; status.ok() && i < x->size(); ++i) {
       if (!NumberOfText((*x)[i], &v)) {
         status = Status(Code::kInvalidArgument,
@@ -108,10 +108,10 @@ inline Status StringsToNumbers(HostCall& c, DType to) {
 }
 
 // Only of nodes with a string on one side.
-inline Status CastStrings(HostCall& c, DType to) {
-  if (c.in(0).dtype != DType::kString) return NumbersToStrings(c);
-  if (to != DType::kString) return StringsToNumbers(c, to);
-  c.outputs[0] = c.in(0);
+inline Status CastStrings(HostCall& call, DType to) {
+  if (call.in(0).dtype != DType::kString) return NumbersToStrings(call);
+  if (to != DType::kString) return StringsToNumbers(call, to);
+  call.outputs[0] = call.in(0);
   return {};
 }
 

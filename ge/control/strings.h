@@ -11,25 +11,28 @@
 namespace ge {
 
 // INVALID_ARGUMENT when input `i` is no tensor of strings.
-inline Result<const std::vector<std::string>*> StringsAt(const HostCall& c, size_t i) {
-  if (c.has(i) && c.in(i).is_tensor() && c.in(i).strings != nullptr) return c.in(i).strings.get();
-  return Status(Code::kInvalidArgument, fmt::format("input {} is {}, wanted strings", i,
-                                                    c.has(i) ? Describe(c.in(i)) : "nothing"));
+inline Result<const std::vector<std::string>*> StringsAt(const HostCall& call, size_t i) {
+  if (call.has(i) && call.in(i).is_tensor() && call.in(i).strings != nullptr)
+    return call.in(i).strings.get();
+  return Status(Code::kInvalidArgument,
+                fmt::format("input {} is {}, wanted strings", i,
+                            call.has(i) ? Describe(call.in(i)) : "nothing"));
 }
 
 // Two shapes that broadcast, and where element k of the result lies in each.
 class PairBroadcast {
  public:
-  static Result<PairBroadcast> Make(const FlowDims& a, const FlowDims& b) {
+  static Result<PairBroadcast> Make(const FlowDims& left, const FlowDims& right) {
     PairBroadcast p;
-    const size_t rank = std::max(a.size(), b.size());
+    const size_t rank = std::max(left.size(), right.size());
     std::vector<int64_t> dims(rank);
     for (size_t i = 0; i < rank; ++i) {
-      const int64_t da = i + a.size() < rank ? 1 : a[i + a.size() - rank];
-      const int64_t db = i + b.size() < rank ? 1 : b[i + b.size() - rank];
+      const int64_t da = i + left.size() < rank ? 1 : left[i + left.size() - rank];
+      const int64_t db = i + right.size() < rank ? 1 : right[i + right.size() - rank];
       if (da != db && da != 1 && db != 1) {
-        return Status(Code::kInvalidArgument, fmt::format("shapes [{}] and [{}] do not broadcast",
-                                                          fmt::join(a, ","), fmt::join(b, ",")));
+        return Status(Code::kInvalidArgument,
+                      fmt::format("shapes [{}] and [{}] do not broadcast", fmt::join(left, ","),
+                                  fmt::join(right, ",")));
       }
       dims[i] = da == 1 ? db : da;
     }
@@ -37,11 +40,11 @@ class PairBroadcast {
       return Status(Code::kLimitExceeded,
                     fmt::format("shapes [{}] and [{}] broadcast to more elements than 63 bits "
                                 "count",
-                                fmt::join(a, ","), fmt::join(b, ",")));
+                                fmt::join(left, ","), fmt::join(right, ",")));
     }
     p.dims = dims;
-    p.a_ = a;
-    p.b_ = b;
+    p.a_ = left;
+    p.b_ = right;
     return p;
   }
   size_t A(int64_t k) const { return At(a_, k); }

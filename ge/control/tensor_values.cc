@@ -10,19 +10,20 @@
 
 namespace ge {
 
-FlowValue ValueOf(const TensorView& t) {
+FlowValue ValueOf(const TensorView& view) {
   FlowValue v;
   v.kind = FlowValue::Kind::kTensor;
-  v.dtype = t.dtype;
-  v.dims = t.dims;
-  v.data = static_cast<const std::byte*>(t.data);
-  v.bytes = t.bytes;
+  v.dtype = view.dtype;
+  v.dims = view.dims;
+  v.data = static_cast<const std::byte*>(view.data);
+  v.bytes = view.bytes;
   return v;
 }
 
-Status CheckGiven(const Function& f, const std::string& entry, std::span<const TensorView> inputs) {
+Status CheckGiven(const Function& function, const std::string& entry,
+                  std::span<const TensorView> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Type& type = f.value(f.params[i]).type;
+    const Type& type = function.value(function.params[i]).type;
     const auto bytes = ByteCount(TensorType(inputs[i].dtype, inputs[i].dims));
     if (!type.is_tensor() || !bytes || static_cast<uint64_t>(*bytes) != inputs[i].bytes ||
         (*bytes > 0 && inputs[i].data == nullptr)) {
@@ -80,29 +81,29 @@ Status CheckValues(const Graph& graph, const Entry& entry, std::span<const FlowV
   return {};
 }
 
-bool TensorsOf(const Function& f, std::span<const FlowValue> values,
+bool TensorsOf(const Function& function, std::span<const FlowValue> values,
                std::vector<TensorView>* views) {
   for (size_t i = 0; i < values.size(); ++i) {
-    if (!f.value(f.params[i]).type.is_tensor()) return false;
+    if (!function.value(function.params[i]).type.is_tensor()) return false;
     views->push_back({values[i].dtype, values[i].dims.vector(), nullptr, 0});
   }
   return true;
 }
 
-Status OwnValue(FlowValue* v) {
-  if (v->elements) {
-    std::vector<FlowValue> elements = *v->elements;
+Status OwnValue(FlowValue* value) {
+  if (value->elements) {
+    std::vector<FlowValue> elements = *value->elements;
     for (FlowValue& e : elements) GE_RETURN_IF_ERROR(OwnValue(&e));
-    v->elements = std::make_shared<const std::vector<FlowValue>>(std::move(elements));
+    value->elements = std::make_shared<const std::vector<FlowValue>>(std::move(elements));
   }
-  if (!v->is_tensor() || v->strings || v->owner) return {};
-  const auto block = FlowBlock::Make(v->bytes);
+  if (!value->is_tensor() || value->strings || value->owner) return {};
+  const auto block = FlowBlock::Make(value->bytes);
   if (!block) {
-    return Status(Code::kResourceExhausted, fmt::format("no memory for {} bytes", v->bytes));
+    return Status(Code::kResourceExhausted, fmt::format("no memory for {} bytes", value->bytes));
   }
-  if (v->bytes > 0) std::memcpy(block->data(), v->data, v->bytes);
-  v->data = block->data();
-  v->owner = block;
+  if (value->bytes > 0) std::memcpy(block->data(), value->data, value->bytes);
+  value->data = block->data();
+  value->owner = block;
   return {};
 }
 
@@ -135,16 +136,18 @@ Status TakeStates(const Graph& graph, std::span<const StateId> states, std::span
   return {};
 }
 
-Status GiveOut(const Function& f, const std::vector<FlowValue>& results, const MappedFiles& files,
-               std::span<const TensorView> inputs, std::span<TensorView> outputs) {
+Status GiveOut(const Function& function, const std::vector<FlowValue>& results,
+               const MappedFiles& files, std::span<const TensorView> inputs,
+               std::span<TensorView> outputs) {
   OutputMemory memory;
   std::vector<Extent> extents;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    extents.push_back({inputs[i].data, inputs[i].bytes, f.value(f.params[i]).name, false});
+    extents.push_back(
+        {inputs[i].data, inputs[i].bytes, function.value(function.params[i]).name, false});
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const FlowValue& v = results[i];
-    const std::string& name = f.value(f.results[i]).name;
+    const std::string& name = function.value(function.results[i]).name;
     if (!v.is_tensor() || v.dtype == DType::kString) {
       return Status(Code::kUnsupported,
                     fmt::format("output '{}' is {}; only tensors of numbers are handed out", name,

@@ -13,20 +13,21 @@
 namespace ge {
 
 // Borrows the tensor's memory.
-FlowValue ValueOf(const TensorView& t);
+FlowValue ValueOf(const TensorView& view);
 
 // Whether inputs have buffers of their bytes. INVALID_ARGUMENT.
-Status CheckGiven(const Function& f, const std::string& entry, std::span<const TensorView> inputs);
+Status CheckGiven(const Function& function, const std::string& entry,
+                  std::span<const TensorView> inputs);
 
 // Whether values are what the parameters of `f` are declared as: kind, dtype, rank, and sizes that
 // are known. INVALID_ARGUMENT naming the input.
 Status CheckValues(const Graph& graph, const Entry& entry, std::span<const FlowValue> values);
 // Whether all parameters are tensors; then *views are those of such values, without data.
-bool TensorsOf(const Function& f, std::span<const FlowValue> values,
+bool TensorsOf(const Function& function, std::span<const FlowValue> values,
                std::vector<TensorView>* views);
 // A value that needs nothing but itself: copies bytes that somebody else keeps (constants, states).
 // RESOURCE_EXHAUSTED.
-Status OwnValue(FlowValue* v);
+Status OwnValue(FlowValue* value);
 
 // States as values behind `args`, borrowed from where they lie.
 void AppendStates(const Graph& graph, std::span<const StateId> states,
@@ -36,10 +37,11 @@ void AppendStates(const Graph& graph, std::span<const StateId> states,
 Status TakeStates(const Graph& graph, std::span<const StateId> states, std::span<void* const> to,
                   std::vector<FlowValue>* results);
 
-// Copies the results of `f` into the caller's buffers, or none of them; UNSUPPORTED where one is no
-// tensor of numbers, INVALID_ARGUMENT where one does not fit or overlaps another buffer, IO_ERROR
-// where one lay in one of `files` and was read wrong.
-Status GiveOut(const Function& f, const std::vector<FlowValue>& results, const MappedFiles& files,
-               std::span<const TensorView> inputs, std::span<TensorView> outputs);
+// Copies the results of `function` into the caller's buffers, or none of them; UNSUPPORTED where
+// one is no tensor of numbers, INVALID_ARGUMENT where one does not fit or overlaps another buffer,
+// IO_ERROR where one lay in one of `files` and was read wrong.
+Status GiveOut(const Function& function, const std::vector<FlowValue>& results,
+               const MappedFiles& files, std::span<const TensorView> inputs,
+               std::span<TensorView> outputs);
 
 }  // namespace ge

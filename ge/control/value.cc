@@ -202,33 +202,33 @@ int64_t IntAt(const FlowValue& v, int64_t i) {
 
 }  // namespace
 
-std::vector<int64_t> IntsOf(const FlowValue& v) {
-  std::vector<int64_t> out(static_cast<size_t>(v.count()));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = IntAt(v, static_cast<int64_t>(i));
+std::vector<int64_t> IntsOf(const FlowValue& value) {
+  std::vector<int64_t> out(static_cast<size_t>(value.count()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = IntAt(value, static_cast<int64_t>(i));
   return out;
 }
 
-Result<int64_t> OnlyInt(const FlowValue& v, std::string_view what) {
-  const bool whole = IsInteger(v.dtype) || v.dtype == DType::kBool;
-  if (!v.is_tensor() || !whole || DTypeBits(v.dtype) < 8 || v.count() != 1) {
+Result<int64_t> OnlyInt(const FlowValue& value, std::string_view what) {
+  const bool whole = IsInteger(value.dtype) || value.dtype == DType::kBool;
+  if (!value.is_tensor() || !whole || DTypeBits(value.dtype) < 8 || value.count() != 1) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("{} is {}, wanted one integer or bool", what, Describe(v)));
+                  fmt::format("{} is {}, wanted one integer or bool", what, Describe(value)));
   }
-  return IntAt(v, 0);
+  return IntAt(value, 0);
 }
 
-std::string Describe(const FlowValue& v) {
-  switch (v.kind) {
+std::string Describe(const FlowValue& value) {
+  switch (value.kind) {
     case FlowValue::Kind::kNone:
       return "nothing";
     case FlowValue::Kind::kTensor:
-      return fmt::format("{}[{}]", DTypeName(v.dtype), fmt::join(v.dims, ","));
+      return fmt::format("{}[{}]", DTypeName(value.dtype), fmt::join(value.dims, ","));
     case FlowValue::Kind::kFunction:
-      return fmt::format("a function that was given {} values", v.elements->size());
+      return fmt::format("a function that was given {} values", value.elements->size());
     case FlowValue::Kind::kMap:
-      return fmt::format("a map of {} entries", (*v.elements)[0].count());
+      return fmt::format("a map of {} entries", (*value.elements)[0].count());
     default:
-      return fmt::format("a sequence of {}", v.elements->size());
+      return fmt::format("a sequence of {}", value.elements->size());
   }
 }
 

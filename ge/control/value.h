@@ -44,10 +44,10 @@ class FlowDims {
   FlowDims(It begin, It end) {
     for (; begin != end && rank_ < kMost; ++begin) at_[rank_++] = *begin;
   }
-  FlowDims(const FlowDims& o) { *this = o; }
-  FlowDims& operator=(const FlowDims& o) {
-    rank_ = o.rank_;
-    std::copy(o.begin(), o.end(), at_);
+  FlowDims(const FlowDims& dims) { *this = dims; }
+  FlowDims& operator=(const FlowDims& dims) {
+    rank_ = dims.rank_;
+    std::copy(dims.begin(), dims.end(), at_);
     return *this;
   }
   size_t size() const { return rank_; }
@@ -65,8 +65,8 @@ class FlowDims {
   std::vector<int64_t> vector() const { return {begin(), end()}; }
   // Of the axes [from, to).
   int64_t Product(size_t from, size_t to) const;
-  friend bool operator==(const FlowDims& a, const FlowDims& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  friend bool operator==(const FlowDims& left, const FlowDims& right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end());
   }
 
  private:
@@ -141,10 +141,10 @@ FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements);
 FlowValue MapOf(FlowValue keys, FlowValue values);
 FlowValue StringsOf(const FlowDims& dims, std::vector<std::string> strings);
 // Elements of an integer or bool tensor, as int64.
-std::vector<int64_t> IntsOf(const FlowValue& v);
+std::vector<int64_t> IntsOf(const FlowValue& value);
 // The only element of a tensor of int64, int32 or bool; INVALID_ARGUMENT with `what` otherwise.
-Result<int64_t> OnlyInt(const FlowValue& v, std::string_view what);
+Result<int64_t> OnlyInt(const FlowValue& value, std::string_view what);
 // "f32[2,3]", "seq of 4".
-std::string Describe(const FlowValue& v);
+std::string Describe(const FlowValue& value);
 
 }  // namespace ge

@@ -66,11 +66,11 @@ void Turns::CallFirst() {
   w->called.notify_one();
 }
 
-void Turns::Remove(Waiter* w) {
+void Turns::Remove(Waiter* waiter) {
   Waiter* before = nullptr;
-  for (Waiter* x = first_; x != w; x = x->next) before = x;
-  (before != nullptr ? before->next : first_) = w->next;
-  if (last_ == w) last_ = before;
+  for (Waiter* x = first_; x != waiter; x = x->next) before = x;
+  (before != nullptr ? before->next : first_) = waiter->next;
+  if (last_ == waiter) last_ = before;
   word_.fetch_sub(kWaiting);
 }
 

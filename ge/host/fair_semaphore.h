@@ -38,7 +38,7 @@ class Turns {
   };
   bool TakeFree();
   void CallFirst();
-  void Remove(Waiter* w);
+  void Remove(Waiter* waiter);
 
   static constexpr uint64_t kWaiting = uint64_t{1} << 32;
   const uint32_t limit_;

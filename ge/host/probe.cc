@@ -236,10 +236,10 @@ MachineRecord IdentifyMachine(uint32_t isa_cap, uint32_t threads) {
   return m;
 }
 
-uint32_t BestIsa(const MachineRecord& m) {
+uint32_t BestIsa(const MachineRecord& record) {
   uint32_t best = GE_ISA_SSE42;
   for (uint32_t isa = best; isa <= GE_ISA_AVX512; ++isa) {
-    if (m.isa_mask >> isa & 1) best = isa;
+    if (record.isa_mask >> isa & 1) best = isa;
   }
   return best;
 }
@@ -386,8 +386,8 @@ void GrowThreads(uint32_t measured, MachineRecord* m) {
 
 }  // namespace
 
-Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& m) {
-  nlohmann::json all = nlohmann::json::array(), mine = MachineJson(m);
+Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& record) {
+  nlohmann::json all = nlohmann::json::array(), mine = MachineJson(record);
   mine["vendor"] = CpuVendor();
   bool replaced = false;
   if (!present.empty()) {
@@ -395,9 +395,9 @@ Result<std::string> WithShippedMachine(const std::string& present, const Machine
     try {
       for (const nlohmann::json& j : ListOf(there)) {
         const bool same = j.at("vendor").get<std::string>() == CpuVendor() &&
-                          WholeNumber<uint32_t>(j.at("isa")) == m.isa &&
-                          WholeNumber<uint32_t>(j.at("isa_mask")) == m.isa_mask &&
-                          WholeNumber<uint32_t>(j.at("threads")) == m.threads;
+                          WholeNumber<uint32_t>(j.at("isa")) == record.isa &&
+                          WholeNumber<uint32_t>(j.at("isa_mask")) == record.isa_mask &&
+                          WholeNumber<uint32_t>(j.at("threads")) == record.threads;
         all.push_back(same ? mine : j);
         replaced |= same;
       }
@@ -435,7 +435,7 @@ Status MachineFromShipped(const std::string& text, const MachineRecord& host, Ma
   }
 }
 
-std::string MachineToText(const MachineRecord& m) { return Printed(MachineJson(m)); }
+std::string MachineToText(const MachineRecord& record) { return Printed(MachineJson(record)); }
 
 Status MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out) {
   GE_ASSIGN_OR_RETURN(const nlohmann::json j, ParseJson(text));

@@ -33,7 +33,7 @@ struct MachineRecord {
 };
 
 // The best instruction set of the processor itself, whatever the cap is.
-uint32_t BestIsa(const MachineRecord& m);
+uint32_t BestIsa(const MachineRecord& record);
 
 // The same on every host, for tests whose plans may not depend on it: a 2.8 GHz server core.
 MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads);
@@ -53,7 +53,7 @@ MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn 
 // What ships about processors (machines.json): a text with this record in it, in the place of one
 // of its vendor, instruction sets, cap and threads. `present` is that file now, or empty;
 // DATA_CORRUPT, beginning with "it", where it is damaged.
-Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& m);
+Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& record);
 // Of the nearest record of `text`: one of the host's instruction set, of its vendor where there is
 // one, of a processor with the same best instruction set, of as many threads or almost.
 // FAILED_PRECONDITION when there is none of its instruction set, DATA_CORRUPT as above.
@@ -61,7 +61,7 @@ Status MachineFromShipped(const std::string& text, const MachineRecord& host, Ma
 
 // The text that the cache keeps, and back. FAILED_PRECONDITION when it is of another version or
 // about another machine than `key` (its cpu, isa_mask, isa and threads), DATA_CORRUPT as above.
-std::string MachineToText(const MachineRecord& m);
+std::string MachineToText(const MachineRecord& record);
 Status MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out);
 
 // cpu, isa_mask, isa and threads of this host; nothing is measured.

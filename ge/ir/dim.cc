@@ -82,22 +82,22 @@ SymbolId DimTable::FreshSymbol(const std::string& stem) {
   return AddSymbol(s);
 }
 
-uint32_t DimTable::SizeOf(const Expr& e) const {
-  uint64_t size = 1 + e.terms.size();
-  for (const Term& t : e.terms) size += sizes_[t.atom];
-  if (!e.a.known()) size += sizes_[e.a.expr];
-  if (!e.b.known()) size += sizes_[e.b.expr];
+uint32_t DimTable::SizeOf(const Expr& expr) const {
+  uint64_t size = 1 + expr.terms.size();
+  for (const Term& t : expr.terms) size += sizes_[t.atom];
+  if (!expr.a.known()) size += sizes_[expr.a.expr];
+  if (!expr.b.known()) size += sizes_[expr.b.expr];
   return static_cast<uint32_t>(std::min<uint64_t>(size, UINT32_MAX));
 }
 
-Dim DimTable::Intern(Expr e) {
-  const uint64_t hash = HashOf(e);
+Dim DimTable::Intern(Expr expr) {
+  const uint64_t hash = HashOf(expr);
   auto [first, last] = index_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
-    if (exprs_[it->second] == e) return Dim{0, it->second};
+    if (exprs_[it->second] == expr) return Dim{0, it->second};
   }
-  const uint32_t size = SizeOf(e);
-  const Range range = ComputeRange(e);
+  const uint32_t size = SizeOf(expr);
+  const Range range = ComputeRange(expr);
   if (size > kMaxParts) {
     const SymbolId opaque = FreshSymbol("dim");
     symbols_[opaque].min = range.lo;
@@ -105,7 +105,7 @@ Dim DimTable::Intern(Expr e) {
     symbols_[opaque].origin = "an expression beyond the limit of 512 parts";
     return OfSymbol(opaque);
   }
-  exprs_.push_back(std::move(e));
+  exprs_.push_back(std::move(expr));
   ranges_.push_back(range);
   sizes_.push_back(size);
   const auto id = static_cast<uint32_t>(exprs_.size() - 1);
@@ -113,26 +113,26 @@ Dim DimTable::Intern(Expr e) {
   return Dim{0, id};
 }
 
-std::optional<Dim> DimTable::Binary(DimOp op, Dim a, Dim b) {
+std::optional<Dim> DimTable::Binary(DimOp op, Dim left, Dim right) {
   Expr e;
   e.op = op;
-  e.a = a;
-  e.b = b;
+  e.a = left;
+  e.b = right;
   return Intern(std::move(e));
 }
 
 // ---- ranges -------------------------------------------------------------------------------------
 
-DimTable::Range DimTable::RangeOf(Dim d) const {
-  if (d.known()) return Range{d.value, d.value};
-  const Expr& e = exprs_[d.expr];
+DimTable::Range DimTable::RangeOf(Dim dim) const {
+  if (dim.known()) return Range{dim.value, dim.value};
+  const Expr& e = exprs_[dim.expr];
   if (e.op == DimOp::kSymbol) return Range{symbols_[e.symbol].min, symbols_[e.symbol].max};
-  return ranges_[d.expr];
+  return ranges_[dim.expr];
 }
 
-DimTable::Range DimTable::RangeOfSum(const Sum& s) const {
-  Range r{s.constant, s.constant};
-  for (const Term& t : s.terms) {
+DimTable::Range DimTable::RangeOfSum(const Sum& sum) const {
+  Range r{sum.constant, sum.constant};
+  for (const Term& t : sum.terms) {
     const Range x = RangeOf(Dim{0, t.atom});
     const int64_t p = SaturatingMul(x.lo, t.coefficient), q = SaturatingMul(x.hi, t.coefficient);
     r.lo = SaturatingAdd(r.lo, std::min(p, q));
@@ -142,19 +142,20 @@ DimTable::Range DimTable::RangeOfSum(const Sum& s) const {
 }
 
 // Ends at the limits of int64 are safe: a value beyond them has no legal evaluation.
-DimTable::Range DimTable::ComputeRange(const Expr& e) const {
+DimTable::Range DimTable::ComputeRange(const Expr& expr) const {
   const Range any{INT64_MIN, INT64_MAX};
-  if (e.op == DimOp::kSymbol) return any;
-  if (e.op == DimOp::kSum) return RangeOfSum(Sum{e.constant, e.terms});
-  const Range a = RangeOf(e.a), b = RangeOf(e.b);
-  switch (e.op) {
+  if (expr.op == DimOp::kSymbol) return any;
+  if (expr.op == DimOp::kSum) return RangeOfSum(Sum{expr.constant, expr.terms});
+  const Range a = RangeOf(expr.a), b = RangeOf(expr.b);
+  switch (expr.op) {
     case DimOp::kMul: {
       const int64_t p[] = {SaturatingMul(a.lo, b.lo), SaturatingMul(a.lo, b.hi),
                            SaturatingMul(a.hi, b.lo), SaturatingMul(a.hi, b.hi)};
       return Range{*std::min_element(p, p + 4), *std::max_element(p, p + 4)};
     }
     case DimOp::kFloorDiv:
-      if (e.b.known() && b.lo > 0) return Range{FloorDivide(a.lo, b.lo), FloorDivide(a.hi, b.lo)};
+      if (expr.b.known() && b.lo > 0)
+        return Range{FloorDivide(a.lo, b.lo), FloorDivide(a.hi, b.lo)};
       return a.lo >= 0 && b.lo >= 1 ? Range{0, a.hi / b.lo} : any;
     case DimOp::kCeilDiv:
       return a.lo >= 0 && b.lo >= 1 ? Range{0, a.hi} : any;
@@ -171,41 +172,42 @@ DimTable::Range DimTable::ComputeRange(const Expr& e) const {
 
 // ---- sums and products --------------------------------------------------------------------------
 
-DimTable::Sum DimTable::SumOf(Dim d) const {
-  if (d.known()) return Sum{d.value, {}};
-  const Expr& e = exprs_[d.expr];
+DimTable::Sum DimTable::SumOf(Dim dim) const {
+  if (dim.known()) return Sum{dim.value, {}};
+  const Expr& e = exprs_[dim.expr];
   if (e.op == DimOp::kSum) return Sum{e.constant, e.terms};
-  return Sum{0, {Term{d.expr, 1}}};
+  return Sum{0, {Term{dim.expr, 1}}};
 }
 
-Dim DimTable::OfSum(Sum s) {
-  if (s.terms.empty()) return KnownDim(s.constant);
-  if (s.terms.size() == 1 && s.terms[0].coefficient == 1 && s.constant == 0) {
-    return Dim{0, s.terms[0].atom};
+Dim DimTable::OfSum(Sum sum) {
+  if (sum.terms.empty()) return KnownDim(sum.constant);
+  if (sum.terms.size() == 1 && sum.terms[0].coefficient == 1 && sum.constant == 0) {
+    return Dim{0, sum.terms[0].atom};
   }
   Expr e;
   e.op = DimOp::kSum;
-  e.constant = s.constant;
-  e.terms = std::move(s.terms);
+  e.constant = sum.constant;
+  e.terms = std::move(sum.terms);
   return Intern(std::move(e));
 }
 
-// a + scale_b * b
-std::optional<DimTable::Sum> DimTable::Combine(const Sum& a, const Sum& b, int64_t scale_b) const {
-  const auto scaled = CheckedMul(b.constant, scale_b);
+// first + scale_b * second
+std::optional<DimTable::Sum> DimTable::Combine(const Sum& first, const Sum& second,
+                                               int64_t scale_b) const {
+  const auto scaled = CheckedMul(second.constant, scale_b);
   if (!scaled) return std::nullopt;
-  const auto constant = CheckedAdd(a.constant, *scaled);
+  const auto constant = CheckedAdd(first.constant, *scaled);
   if (!constant) return std::nullopt;
   Sum out{*constant, {}};
-  out.terms.reserve(a.terms.size() + b.terms.size());
+  out.terms.reserve(first.terms.size() + second.terms.size());
   size_t i = 0, j = 0;
-  while (i < a.terms.size() || j < b.terms.size()) {
-    const uint32_t left = i < a.terms.size() ? a.terms[i].atom : UINT32_MAX;
-    const uint32_t right = j < b.terms.size() ? b.terms[j].atom : UINT32_MAX;
+  while (i < first.terms.size() || j < second.terms.size()) {
+    const uint32_t left = i < first.terms.size() ? first.terms[i].atom : UINT32_MAX;
+    const uint32_t right = j < second.terms.size() ? second.terms[j].atom : UINT32_MAX;
     int64_t k = 0;
-    if (left <= right) k = a.terms[i++].coefficient;
+    if (left <= right) k = first.terms[i++].coefficient;
     if (right <= left) {
-      const auto term = CheckedMul(b.terms[j++].coefficient, scale_b);
+      const auto term = CheckedMul(second.terms[j++].coefficient, scale_b);
       const auto sum = term ? CheckedAdd(k, *term) : std::nullopt;
       if (!sum) return std::nullopt;
       k = *sum;
@@ -215,14 +217,14 @@ std::optional<DimTable::Sum> DimTable::Combine(const Sum& a, const Sum& b, int64
   return out;
 }
 
-std::optional<Dim> DimTable::Add(Dim a, Dim b) {
-  auto s = Combine(SumOf(a), SumOf(b), 1);
+std::optional<Dim> DimTable::Add(Dim left, Dim right) {
+  auto s = Combine(SumOf(left), SumOf(right), 1);
   if (!s) return std::nullopt;
   return OfSum(std::move(*s));
 }
 
-std::optional<Dim> DimTable::Sub(Dim a, Dim b) {
-  auto s = Combine(SumOf(a), SumOf(b), -1);
+std::optional<Dim> DimTable::Sub(Dim left, Dim right) {
+  auto s = Combine(SumOf(left), SumOf(right), -1);
   if (!s) return std::nullopt;
   return OfSum(std::move(*s));
 }
@@ -236,10 +238,10 @@ void DimTable::Factors(uint32_t atom, std::vector<uint32_t>* out) const {
   out->push_back(atom);
 }
 
-std::optional<Dim> DimTable::MulAtoms(uint32_t a, uint32_t b) {
+std::optional<Dim> DimTable::MulAtoms(uint32_t left, uint32_t right) {
   std::vector<uint32_t> factors;
-  Factors(a, &factors);
-  Factors(b, &factors);
+  Factors(left, &factors);
+  Factors(right, &factors);
   std::sort(factors.begin(), factors.end());
   Dim product{0, factors[0]};
   for (size_t i = 1; i < factors.size(); ++i) {
@@ -249,9 +251,9 @@ std::optional<Dim> DimTable::MulAtoms(uint32_t a, uint32_t b) {
   return product;
 }
 
-std::optional<Dim> DimTable::MulSums(const Sum& a, const Sum& b) {
+std::optional<Dim> DimTable::MulSums(const Sum& left, const Sum& right) {
   Sum out;
-  const auto constant = CheckedMul(a.constant, b.constant);
+  const auto constant = CheckedMul(left.constant, right.constant);
   if (!constant) return std::nullopt;
   out.constant = *constant;
   auto add = [&](Dim atom, int64_t k) {
@@ -259,16 +261,16 @@ std::optional<Dim> DimTable::MulSums(const Sum& a, const Sum& b) {
     if (next) out = std::move(*next);
     return next.has_value();
   };
-  for (const Term& t : a.terms) {
-    const auto k = CheckedMul(t.coefficient, b.constant);
+  for (const Term& t : left.terms) {
+    const auto k = CheckedMul(t.coefficient, right.constant);
     if (!k || (*k && !add(Dim{0, t.atom}, *k))) return std::nullopt;
   }
-  for (const Term& u : b.terms) {
-    const auto k = CheckedMul(u.coefficient, a.constant);
+  for (const Term& u : right.terms) {
+    const auto k = CheckedMul(u.coefficient, left.constant);
     if (!k || (*k && !add(Dim{0, u.atom}, *k))) return std::nullopt;
   }
-  for (const Term& t : a.terms) {
-    for (const Term& u : b.terms) {
+  for (const Term& t : left.terms) {
+    for (const Term& u : right.terms) {
       const auto k = CheckedMul(t.coefficient, u.coefficient);
       const auto product = MulAtoms(t.atom, u.atom);
       if (!k || !product || !add(*product, *k)) return std::nullopt;
@@ -277,17 +279,18 @@ std::optional<Dim> DimTable::MulSums(const Sum& a, const Sum& b) {
   return OfSum(std::move(out));
 }
 
-std::optional<Dim> DimTable::Mul(Dim a, Dim b) {
-  const Sum x = SumOf(a), y = SumOf(b);
+std::optional<Dim> DimTable::Mul(Dim left, Dim right) {
+  const Sum x = SumOf(left), y = SumOf(right);
   if (x.terms.size() * y.terms.size() <= kMaxProducts) return MulSums(x, y);
-  return MulAtoms(a.expr, b.expr);
+  return MulAtoms(left.expr, right.expr);
 }
 
 // ---- reading ------------------------------------------------------------------------------------
 
-std::optional<int64_t> DimTable::Evaluate(Dim d, const std::map<SymbolId, int64_t>& values) const {
-  if (d.known()) return d.value;
-  const Expr& e = exprs_[d.expr];
+std::optional<int64_t> DimTable::Evaluate(Dim dim,
+                                          const std::map<SymbolId, int64_t>& values) const {
+  if (dim.known()) return dim.value;
+  const Expr& e = exprs_[dim.expr];
   if (e.op == DimOp::kSymbol) {
     auto it = values.find(e.symbol);
     return it == values.end() ? std::nullopt : std::optional(it->second);
@@ -320,12 +323,12 @@ std::optional<int64_t> DimTable::Evaluate(Dim d, const std::map<SymbolId, int64_
   return e.op == DimOp::kCeilDiv && rest != 0 ? floor + 1 : floor;
 }
 
-std::optional<Dim> DimTable::Substitute(Dim d, const std::map<SymbolId, int64_t>& values) {
-  if (d.known()) return d;
-  const Expr e = exprs_[d.expr];  // A copy: making expressions moves the table.
+std::optional<Dim> DimTable::Substitute(Dim dim, const std::map<SymbolId, int64_t>& values) {
+  if (dim.known()) return dim;
+  const Expr e = exprs_[dim.expr];  // A copy: making expressions moves the table.
   if (e.op == DimOp::kSymbol) {
     auto it = values.find(e.symbol);
-    return it == values.end() ? d : KnownDim(it->second);
+    return it == values.end() ? dim : KnownDim(it->second);
   }
   if (e.op == DimOp::kSum) {
     std::optional<Dim> sum = KnownDim(e.constant);
@@ -355,9 +358,9 @@ std::optional<Dim> DimTable::Substitute(Dim d, const std::map<SymbolId, int64_t>
   }
 }
 
-void DimTable::PrintSum(const Expr& e, std::string* out) const {
+void DimTable::PrintSum(const Expr& expr, std::string* out) const {
   bool first = true;
-  for (const Term& t : e.terms) {
+  for (const Term& t : expr.terms) {
     if (t.coefficient < 0) {
       *out += '-';
     } else if (!first) {
@@ -370,23 +373,23 @@ void DimTable::PrintSum(const Expr& e, std::string* out) const {
     }
     Print(Dim{0, t.atom}, out);
   }
-  if (e.constant > 0) *out += '+';
-  if (e.constant) *out += std::to_string(e.constant);
+  if (expr.constant > 0) *out += '+';
+  if (expr.constant) *out += std::to_string(expr.constant);
 }
 
-void DimTable::PrintFactor(Dim d, std::string* out) const {
-  const bool sum = !d.known() && exprs_[d.expr].op == DimOp::kSum;
+void DimTable::PrintFactor(Dim dim, std::string* out) const {
+  const bool sum = !dim.known() && exprs_[dim.expr].op == DimOp::kSum;
   if (sum) *out += '(';
-  Print(d, out);
+  Print(dim, out);
   if (sum) *out += ')';
 }
 
-void DimTable::Print(Dim d, std::string* out) const {
-  if (d.known()) {
-    *out += std::to_string(d.value);
+void DimTable::Print(Dim dim, std::string* out) const {
+  if (dim.known()) {
+    *out += std::to_string(dim.value);
     return;
   }
-  const Expr& e = exprs_[d.expr];
+  const Expr& e = exprs_[dim.expr];
   if (e.op == DimOp::kSymbol) {
     AppendSymbolName(symbols_[e.symbol].name, out);
     return;
@@ -410,9 +413,9 @@ void DimTable::Print(Dim d, std::string* out) const {
   *out += ')';
 }
 
-std::string DimTable::ToString(Dim d) const {
+std::string DimTable::ToString(Dim dim) const {
   std::string out;
-  Print(d, &out);
+  Print(dim, &out);
   return out;
 }
 

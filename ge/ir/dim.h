@@ -21,7 +21,7 @@ struct Dim {
   bool known() const { return expr == 0; }
   friend bool operator==(const Dim&, const Dim&) = default;
 };
-inline Dim KnownDim(int64_t v) { return Dim{v, 0}; }
+inline Dim KnownDim(int64_t value) { return Dim{value, 0}; }
 
 // A free size. `origin` says which input axis it names, in words ("x axis 0").
 struct Symbol {
@@ -65,54 +65,54 @@ class DimTable {
   struct Range {
     int64_t lo, hi;
   };
-  Range RangeOf(Dim d) const;
+  Range RangeOf(Dim dim) const;
 
   // Each answers a canonical Dim; nullopt on overflow or division by zero. Division rounds down
   // and Mod is its remainder. An expression beyond 512 parts becomes a fresh symbol of its range.
-  std::optional<Dim> Add(Dim a, Dim b);
-  std::optional<Dim> Sub(Dim a, Dim b);
-  std::optional<Dim> Mul(Dim a, Dim b);
-  std::optional<Dim> FloorDiv(Dim a, Dim b);
-  std::optional<Dim> CeilDiv(Dim a, Dim b);
-  std::optional<Dim> Mod(Dim a, Dim b);
-  std::optional<Dim> Min(Dim a, Dim b);
-  std::optional<Dim> Max(Dim a, Dim b);
+  std::optional<Dim> Add(Dim left, Dim right);
+  std::optional<Dim> Sub(Dim left, Dim right);
+  std::optional<Dim> Mul(Dim left, Dim right);
+  std::optional<Dim> FloorDiv(Dim left, Dim right);
+  std::optional<Dim> CeilDiv(Dim left, Dim right);
+  std::optional<Dim> Mod(Dim left, Dim right);
+  std::optional<Dim> Min(Dim left, Dim right);
+  std::optional<Dim> Max(Dim left, Dim right);
 
   const Expr& expr(uint32_t id) const { return exprs_[id]; }
   uint32_t expr_count() const { return static_cast<uint32_t>(exprs_.size()) - 1; }
   // Replaces symbols by numbers; nullopt when a symbol has none or on overflow.
-  std::optional<int64_t> Evaluate(Dim d, const std::map<SymbolId, int64_t>& values) const;
+  std::optional<int64_t> Evaluate(Dim dim, const std::map<SymbolId, int64_t>& values) const;
   // Replaces the given symbols and leaves the others; nullopt on overflow or division by zero.
-  std::optional<Dim> Substitute(Dim d, const std::map<SymbolId, int64_t>& values);
+  std::optional<Dim> Substitute(Dim dim, const std::map<SymbolId, int64_t>& values);
   // "N", "2*N+1", "floordiv(N+1,2)", "N*M", "(N+1)*M", "max(N,3)"; a symbol whose name is not an
   // identifier is quoted: "\"batch size\"" with \\ and \" escaped.
-  std::string ToString(Dim d) const;
+  std::string ToString(Dim dim) const;
 
  private:
   struct Sum {  // an expression as terms and a constant
     int64_t constant = 0;
     std::vector<Term> terms;
   };
-  std::optional<Dim> Binary(DimOp op, Dim a, Dim b);
-  Dim Intern(Expr e);
-  Sum SumOf(Dim d) const;
-  Dim OfSum(Sum s);
-  std::optional<Sum> Combine(const Sum& a, const Sum& b, int64_t scale_b) const;
-  std::optional<Dim> MulSums(const Sum& a, const Sum& b);
-  std::optional<Dim> MulAtoms(uint32_t a, uint32_t b);
+  std::optional<Dim> Binary(DimOp op, Dim left, Dim right);
+  Dim Intern(Expr expr);
+  Sum SumOf(Dim dim) const;
+  Dim OfSum(Sum sum);
+  std::optional<Sum> Combine(const Sum& first, const Sum& second, int64_t scale_b) const;
+  std::optional<Dim> MulSums(const Sum& left, const Sum& right);
+  std::optional<Dim> MulAtoms(uint32_t left, uint32_t right);
   void Factors(uint32_t atom, std::vector<uint32_t>* out) const;
-  bool TermDivisible(const Term& t, int64_t c) const;
-  std::optional<Dim> FloorDivBy(Dim a, int64_t c);
-  std::optional<Dim> ModBy(Dim a, int64_t c);
-  std::optional<Dim> ExactQuotient(Dim a, Dim b);
-  std::optional<Dim> DivideTerms(const Sum& a, const Term& b);
-  std::optional<Dim> Extreme(DimOp op, Dim a, Dim b);
-  Range RangeOfSum(const Sum& s) const;
-  Range ComputeRange(const Expr& e) const;
-  uint32_t SizeOf(const Expr& e) const;
-  void Print(Dim d, std::string* out) const;
-  void PrintSum(const Expr& e, std::string* out) const;
-  void PrintFactor(Dim d, std::string* out) const;
+  bool TermDivisible(const Term& term, int64_t divisor) const;
+  std::optional<Dim> FloorDivBy(Dim dim, int64_t c);
+  std::optional<Dim> ModBy(Dim dim, int64_t divisor);
+  std::optional<Dim> ExactQuotient(Dim left, Dim right);
+  std::optional<Dim> DivideTerms(const Sum& first, const Term& right);
+  std::optional<Dim> Extreme(DimOp op, Dim left, Dim right);
+  Range RangeOfSum(const Sum& sum) const;
+  Range ComputeRange(const Expr& expr) const;
+  uint32_t SizeOf(const Expr& expr) const;
+  void Print(Dim dim, std::string* out) const;
+  void PrintSum(const Expr& expr, std::string* out) const;
+  void PrintFactor(Dim dim, std::string* out) const;
 
   std::vector<Symbol> symbols_;
   std::map<std::string, SymbolId> names_;

@@ -25,18 +25,18 @@ void AppendSymbolName(std::string_view name, std::string* out) {
   *out += '"';
 }
 
-// Is coefficient * atom a multiple of c for every value of the atom?
-bool DimTable::TermDivisible(const Term& t, int64_t c) const {
-  const Expr& e = exprs_[t.atom];
-  const int64_t g = std::gcd(t.coefficient, c);
-  if (g == c) return true;
-  return e.op == DimOp::kSymbol && symbols_[e.symbol].multiple_of % (c / g) == 0;
+// Is coefficient * atom a multiple of `divisor` for every value of the atom?
+bool DimTable::TermDivisible(const Term& term, int64_t divisor) const {
+  const Expr& e = exprs_[term.atom];
+  const int64_t g = std::gcd(term.coefficient, divisor);
+  if (g == divisor) return true;
+  return e.op == DimOp::kSymbol && symbols_[e.symbol].multiple_of % (divisor / g) == 0;
 }
 
 // floor(a / c), c > 1. Multiples of c leave the division; what stays is reduced to
 // coefficients and constant in [0, c) over the smallest divisor.
-std::optional<Dim> DimTable::FloorDivBy(Dim a, int64_t c) {
-  const Sum s = SumOf(a);
+std::optional<Dim> DimTable::FloorDivBy(Dim dim, int64_t c) {
+  const Sum s = SumOf(dim);
   Sum whole{FloorDivide(s.constant, c), {}};
   Sum rest{FloorRemainder(s.constant, c), {}};
   std::vector<Term> alone;  // multiples of c through their symbol alone
@@ -76,31 +76,31 @@ std::optional<Dim> DimTable::FloorDivBy(Dim a, int64_t c) {
   return Add(OfSum(std::move(whole)), quotient);
 }
 
-// a - c * floor(a / c), c > 1.
-std::optional<Dim> DimTable::ModBy(Dim a, int64_t c) {
-  const Sum s = SumOf(a);
-  Sum rest{FloorRemainder(s.constant, c), {}};
+// dim - divisor * floor(dim / divisor), divisor > 1.
+std::optional<Dim> DimTable::ModBy(Dim dim, int64_t divisor) {
+  const Sum s = SumOf(dim);
+  Sum rest{FloorRemainder(s.constant, divisor), {}};
   for (const Term& t : s.terms) {
-    const int64_t r = FloorRemainder(t.coefficient, c);
-    if (r && !TermDivisible(Term{t.atom, r}, c)) rest.terms.push_back(Term{t.atom, r});
+    const int64_t r = FloorRemainder(t.coefficient, divisor);
+    if (r && !TermDivisible(Term{t.atom, r}, divisor)) rest.terms.push_back(Term{t.atom, r});
   }
   if (rest.terms.empty()) return KnownDim(rest.constant);
   const Range range = RangeOfSum(rest);
   const Dim reduced = OfSum(std::move(rest));
-  if (range.lo >= 0 && range.hi < c) return reduced;
-  return Binary(DimOp::kMod, reduced, KnownDim(c));
+  if (range.lo >= 0 && range.hi < divisor) return reduced;
+  return Binary(DimOp::kMod, reduced, KnownDim(divisor));
 }
 
-// Every term of `a` divided by the one term `b`; nullopt unless each divides exactly.
-std::optional<Dim> DimTable::DivideTerms(const Sum& a, const Term& b) {
+// Every term of `first` divided by the one term `right`; nullopt unless each divides exactly.
+std::optional<Dim> DimTable::DivideTerms(const Sum& first, const Term& right) {
   std::vector<uint32_t> divisor;
-  Factors(b.atom, &divisor);
+  Factors(right.atom, &divisor);
   std::sort(divisor.begin(), divisor.end());
-  if (a.constant) return std::nullopt;
+  if (first.constant) return std::nullopt;
   Sum out;
-  for (const Term& t : a.terms) {
-    if (b.coefficient == -1 && t.coefficient == INT64_MIN) return std::nullopt;
-    if (t.coefficient % b.coefficient) return std::nullopt;
+  for (const Term& t : first.terms) {
+    if (right.coefficient == -1 && t.coefficient == INT64_MIN) return std::nullopt;
+    if (t.coefficient % right.coefficient) return std::nullopt;
     std::vector<uint32_t> factors, left;
     Factors(t.atom, &factors);
     std::sort(factors.begin(), factors.end());
@@ -114,17 +114,18 @@ std::optional<Dim> DimTable::DivideTerms(const Sum& a, const Term& b) {
       const auto next = product.known() ? Dim{0, f} : *MulAtoms(product.expr, f);
       product = next;
     }
-    auto next = Combine(out, SumOf(product), t.coefficient / b.coefficient);
+    auto next = Combine(out, SumOf(product), t.coefficient / right.coefficient);
     if (!next) return std::nullopt;
     out = std::move(*next);
   }
   return OfSum(std::move(out));
 }
 
-// a / b when it is exact for all values (where b is not 0); nullopt when that is not provable.
-std::optional<Dim> DimTable::ExactQuotient(Dim a, Dim b) {
-  if (a == b) return KnownDim(1);
-  const Sum x = SumOf(a), y = SumOf(b);
+// left / right when it is exact for all values (where `right` is not 0); nullopt when that is not
+// provable.
+std::optional<Dim> DimTable::ExactQuotient(Dim left, Dim right) {
+  if (left == right) return KnownDim(1);
+  const Sum x = SumOf(left), y = SumOf(right);
   if (y.terms.size() == 1 && y.constant == 0) return DivideTerms(x, y.terms[0]);
   if (y.terms.empty() || x.terms.empty() || x.terms.size() != y.terms.size()) return std::nullopt;
   if (x.terms[0].coefficient == INT64_MIN) return std::nullopt;
@@ -134,65 +135,65 @@ std::optional<Dim> DimTable::ExactQuotient(Dim a, Dim b) {
   return KnownDim(k);
 }
 
-std::optional<Dim> DimTable::FloorDiv(Dim a, Dim b) {
-  if (b == KnownDim(1)) return a;
-  if (b.known()) {
-    if (b.value == 0 || b.value == INT64_MIN) return std::nullopt;
-    if (b.value > 1) return FloorDivBy(a, b.value);
-    const auto negated = Sub(KnownDim(0), a);
-    return negated ? FloorDiv(*negated, KnownDim(-b.value)) : std::nullopt;
+std::optional<Dim> DimTable::FloorDiv(Dim left, Dim right) {
+  if (right == KnownDim(1)) return left;
+  if (right.known()) {
+    if (right.value == 0 || right.value == INT64_MIN) return std::nullopt;
+    if (right.value > 1) return FloorDivBy(left, right.value);
+    const auto negated = Sub(KnownDim(0), left);
+    return negated ? FloorDiv(*negated, KnownDim(-right.value)) : std::nullopt;
   }
-  if (a == KnownDim(0)) return a;
-  if (auto q = ExactQuotient(a, b)) return q;
-  return Binary(DimOp::kFloorDiv, a, b);
+  if (left == KnownDim(0)) return left;
+  if (auto q = ExactQuotient(left, right)) return q;
+  return Binary(DimOp::kFloorDiv, left, right);
 }
 
-std::optional<Dim> DimTable::CeilDiv(Dim a, Dim b) {
-  if (b.known()) {
-    if (b.value == 0 || b.value == INT64_MIN) return std::nullopt;
-    if (b.value < 0) {  // ceil(a / -c) = ceil(-a / c)
-      const auto negated = Sub(KnownDim(0), a);
-      return negated ? CeilDiv(*negated, KnownDim(-b.value)) : std::nullopt;
+std::optional<Dim> DimTable::CeilDiv(Dim left, Dim right) {
+  if (right.known()) {
+    if (right.value == 0 || right.value == INT64_MIN) return std::nullopt;
+    if (right.value < 0) {  // ceil(left / -c) = ceil(-left / c)
+      const auto negated = Sub(KnownDim(0), left);
+      return negated ? CeilDiv(*negated, KnownDim(-right.value)) : std::nullopt;
     }
-    // ceil(a / c) = floor((a + c - 1) / c), so that both spellings are provably equal.
-    const auto raised = Add(a, KnownDim(b.value - 1));
-    return raised ? FloorDiv(*raised, b) : std::nullopt;
+    // ceil(left / c) = floor((left + c - 1) / c), so that both spellings are provably equal.
+    const auto raised = Add(left, KnownDim(right.value - 1));
+    return raised ? FloorDiv(*raised, right) : std::nullopt;
   }
-  if (a == KnownDim(0)) return a;
-  if (auto q = ExactQuotient(a, b)) return q;
-  return Binary(DimOp::kCeilDiv, a, b);
+  if (left == KnownDim(0)) return left;
+  if (auto q = ExactQuotient(left, right)) return q;
+  return Binary(DimOp::kCeilDiv, left, right);
 }
 
-std::optional<Dim> DimTable::Mod(Dim a, Dim b) {
-  if (b.known()) {
-    if (b.value == 0 || b.value == INT64_MIN) return std::nullopt;
-    if (b.value == 1 || b.value == -1) return KnownDim(0);
-    if (b.value > 1) return ModBy(a, b.value);
+std::optional<Dim> DimTable::Mod(Dim left, Dim right) {
+  if (right.known()) {
+    if (right.value == 0 || right.value == INT64_MIN) return std::nullopt;
+    if (right.value == 1 || right.value == -1) return KnownDim(0);
+    if (right.value > 1) return ModBy(left, right.value);
     // The remainder takes the divisor's sign: a mod -c = -((-a) mod c).
-    const auto negated = Sub(KnownDim(0), a);
-    const auto rest = negated ? Mod(*negated, KnownDim(-b.value)) : std::nullopt;
+    const auto negated = Sub(KnownDim(0), left);
+    const auto rest = negated ? Mod(*negated, KnownDim(-right.value)) : std::nullopt;
     return rest ? Sub(KnownDim(0), *rest) : std::nullopt;
   }
-  if (a == KnownDim(0) || ExactQuotient(a, b)) return KnownDim(0);
-  return Binary(DimOp::kMod, a, b);
+  if (left == KnownDim(0) || ExactQuotient(left, right)) return KnownDim(0);
+  return Binary(DimOp::kMod, left, right);
 }
 
-std::optional<Dim> DimTable::Extreme(DimOp op, Dim a, Dim b) {
-  if (a == b) return a;
-  if (const auto difference = Combine(SumOf(a), SumOf(b), -1)) {
+std::optional<Dim> DimTable::Extreme(DimOp op, Dim left, Dim right) {
+  if (left == right) return left;
+  if (const auto difference = Combine(SumOf(left), SumOf(right), -1)) {
     const Range r = RangeOfSum(*difference);
-    if (r.lo >= 0) return op == DimOp::kMax ? a : b;
-    if (r.hi <= 0) return op == DimOp::kMax ? b : a;
+    if (r.lo >= 0) return op == DimOp::kMax ? left : right;
+    if (r.hi <= 0) return op == DimOp::kMax ? right : left;
   }
-  const Range x = RangeOf(a), y = RangeOf(b);
-  if (x.lo >= y.hi) return op == DimOp::kMax ? a : b;
-  if (y.lo >= x.hi) return op == DimOp::kMax ? b : a;
+  const Range x = RangeOf(left), y = RangeOf(right);
+  if (x.lo >= y.hi) return op == DimOp::kMax ? left : right;
+  if (y.lo >= x.hi) return op == DimOp::kMax ? right : left;
   // One order for both operands: constants last, then by expression.
-  const bool swap = a.known() || (!b.known() && b.expr < a.expr);
-  return swap ? Binary(op, b, a) : Binary(op, a, b);
+  const bool swap = left.known() || (!right.known() && right.expr < left.expr);
+  return swap ? Binary(op, right, left) : Binary(op, left, right);
 }
 
-std::optional<Dim> DimTable::Min(Dim a, Dim b) { return Extreme(DimOp::kMin, a, b); }
-std::optional<Dim> DimTable::Max(Dim a, Dim b) { return Extreme(DimOp::kMax, a, b); }
+std::optional<Dim> DimTable::Min(Dim left, Dim right) { return Extreme(DimOp::kMin, left, right); }
+std::optional<Dim> DimTable::Max(Dim left, Dim right) { return Extreme(DimOp::kMax, left, right); }
 
 }  // namespace ge

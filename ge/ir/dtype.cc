@@ -30,8 +30,8 @@ const DTypeInfo& Info(DType t) {
 
 }  // namespace
 
-bool IsKnown(DType t) { return Info(t).kind != '-'; }
-std::string_view DTypeName(DType t) { return Info(t).name; }
+bool IsKnown(DType dtype) { return Info(dtype).kind != '-'; }
+std::string_view DTypeName(DType dtype) { return Info(dtype).name; }
 
 std::optional<DType> DTypeFromName(std::string_view n) {
   for (int i = 1; i < kDTypeCount; ++i) {
@@ -40,12 +40,12 @@ std::optional<DType> DTypeFromName(std::string_view n) {
   return std::nullopt;
 }
 
-int DTypeBits(DType t) { return Info(t).bits; }
-bool IsFloat(DType t) { return Info(t).kind == 'f'; }
-bool IsInteger(DType t) { return Info(t).kind == 'i'; }
+int DTypeBits(DType dtype) { return Info(dtype).bits; }
+bool IsFloat(DType dtype) { return Info(dtype).kind == 'f'; }
+bool IsInteger(DType dtype) { return Info(dtype).kind == 'i'; }
 
-std::optional<int64_t> DTypeBytes(DType t, int64_t count) {
-  const int bits = DTypeBits(t);
+std::optional<int64_t> DTypeBytes(DType dtype, int64_t count) {
+  const int bits = DTypeBits(dtype);
   if (bits == 0 || count < 0) return std::nullopt;
   if (bits >= 8) return CheckedMul(count, bits / 8);
   const int64_t per_byte = 8 / bits;

@@ -38,13 +38,13 @@ enum class DType : int32_t {
 };
 inline constexpr int kDTypeCount = 27;
 
-bool IsKnown(DType t);                // In the list above and not kUndefined.
-std::string_view DTypeName(DType t);  // "f32", "i64", "bool", "str" ... as .gt prints it.
+bool IsKnown(DType dtype);                // In the list above and not kUndefined.
+std::string_view DTypeName(DType dtype);  // "f32", "i64", "bool", "str" ... as .gt prints it.
 std::optional<DType> DTypeFromName(std::string_view n);  // Inverse of DTypeName.
-int DTypeBits(DType t);                                  // Bits of an element; 0 for strings.
-bool IsFloat(DType t);                                   // Any floating type, complex not included.
-bool IsInteger(DType t);                                 // Signed or unsigned, bool not included.
+int DTypeBits(DType dtype);                              // Bits of an element; 0 for strings.
+bool IsFloat(DType dtype);                               // Any floating type, complex not included.
+bool IsInteger(DType dtype);                             // Signed or unsigned, bool not included.
 // Bytes of `count` elements, sub-byte types packed and rounded up to a byte; nullopt on overflow.
-std::optional<int64_t> DTypeBytes(DType t, int64_t count);
+std::optional<int64_t> DTypeBytes(DType dtype, int64_t count);
 
 }  // namespace ge

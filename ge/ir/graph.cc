@@ -59,8 +59,8 @@ const Entry* Graph::FindEntry(std::string_view entry_name) const {
   return nullptr;
 }
 
-ConstId Graph::AddConst(Const c) {
-  consts.push_back(std::move(c));
+ConstId Graph::AddConst(Const constant) {
+  consts.push_back(std::move(constant));
   return static_cast<ConstId>(consts.size() - 1);
 }
 
@@ -74,17 +74,17 @@ std::string NodeLabel(const Node& node) {
   return node.op + "#" + std::to_string(node.id);
 }
 
-ValueId AddValue(Function* f, Type type, std::string name) {
-  if (f->values.empty()) f->values.resize(1);
-  Value& v = f->values.emplace_back();
+ValueId AddValue(Function* function, Type type, std::string name) {
+  if (function->values.empty()) function->values.resize(1);
+  Value& v = function->values.emplace_back();
   v.type = std::move(type);
   v.name = std::move(name);
-  return static_cast<ValueId>(f->values.size() - 1);
+  return static_cast<ValueId>(function->values.size() - 1);
 }
 
-ValueId AddConstValue(Graph* g, Function* f, Const c) {
-  const ValueId v = AddValue(f, c.type, c.name);
-  f->values[v].constant = g->AddConst(std::move(c));
+ValueId AddConstValue(Graph* graph, Function* function, Const constant) {
+  const ValueId v = AddValue(function, constant.type, constant.name);
+  function->values[v].constant = graph->AddConst(std::move(constant));
   return v;
 }
 
@@ -138,12 +138,12 @@ std::shared_ptr<const SplatBytes> SplatBytes::Make(const Type& type,
 
 SplatBytes::~SplatBytes() { std::free(block_); }
 
-const std::byte* ConstBytes(const Const& c, ConstScratch* scratch, uint64_t most) {
-  if (c.data || c.splat.empty()) return c.data;
-  if (c.expanded) return c.expanded->data();
-  const auto total = ByteCount(c.type);
+const std::byte* ConstBytes(const Const& constant, ConstScratch* scratch, uint64_t most) {
+  if (constant.data || constant.splat.empty()) return constant.data;
+  if (constant.expanded) return constant.expanded->data();
+  const auto total = ByteCount(constant.type);
   if (!total || static_cast<uint64_t>(*total) > most) return nullptr;
-  *scratch = SplatBytes::Make(c.type, c.splat);
+  *scratch = SplatBytes::Make(constant.type, constant.splat);
   return *scratch ? (*scratch)->data() : nullptr;
 }
 

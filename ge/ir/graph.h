@@ -150,8 +150,8 @@ struct Function {
   NodeId next_node_id = 1;
   std::string unknown_fields;
 
-  Value& value(ValueId v) { return values[v]; }
-  const Value& value(ValueId v) const { return values[v]; }
+  Value& value(ValueId value) { return values[value]; }
+  const Value& value(ValueId value) const { return values[value]; }
 };
 
 struct ExternalRef {
@@ -258,14 +258,14 @@ struct Graph {
   Function& fn(FunctionId id) { return functions[id]; }
   const Function& fn(FunctionId id) const { return functions[id]; }
   const Entry* FindEntry(std::string_view entry_name) const;
-  ConstId AddConst(Const c);
+  ConstId AddConst(Const constant);
 };
 
 // The user's name of a node: its own, else its first origin, else "Op#id".
 std::string NodeLabel(const Node& node);
-ValueId AddValue(Function* f, Type type, std::string name = {});
-// Adds a value that is the constant `c`.
-ValueId AddConstValue(Graph* g, Function* f, Const c);
+ValueId AddValue(Function* function, Type type, std::string name = {});
+// Adds a value that is the constant `constant`.
+ValueId AddConstValue(Graph* graph, Function* function, Const constant);
 // A plain constant holding a copy of `bytes`.
 Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name = {});
 // What ConstBytes expands where the constant itself has not been expanded.
@@ -275,6 +275,7 @@ inline constexpr uint64_t kMaxSplatRead = uint64_t{64} << 20;
 // Payload of any non-string constant as contiguous bytes; a splat that is not expanded yet is
 // expanded into *scratch. Null where the payload is not here, there is no memory, or the splat
 // takes more than `most` bytes.
-const std::byte* ConstBytes(const Const& c, ConstScratch* scratch, uint64_t most = kMaxSplatRead);
+const std::byte* ConstBytes(const Const& constant, ConstScratch* scratch,
+                            uint64_t most = kMaxSplatRead);
 
 }  // namespace ge

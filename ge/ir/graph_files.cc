@@ -2,8 +2,8 @@
 
 namespace ge {
 
-void AddFileOf(const Const& c, MappedFiles* files) {
-  if (c.mapped) files->Add(c.owner, c.data, c.bytes);
+void AddFileOf(const Const& constant, MappedFiles* files) {
+  if (constant.mapped) files->Add(constant.owner, constant.data, constant.bytes);
 }
 
 MappedFiles MappedFilesOf(const Graph& graph) {

@@ -8,7 +8,7 @@
 namespace ge {
 
 // Those of a constant that is mapped, and of all of a graph.
-void AddFileOf(const Const& c, MappedFiles* files);
+void AddFileOf(const Const& constant, MappedFiles* files);
 MappedFiles MappedFilesOf(const Graph& graph);
 
 }  // namespace ge

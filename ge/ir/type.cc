@@ -122,11 +122,11 @@ Type UnrankedTensor(DType dtype) {
   return t;
 }
 
-std::optional<int64_t> ElementCount(const Type& t) {
-  if (!t.is_static()) return std::nullopt;
+std::optional<int64_t> ElementCount(const Type& type) {
+  if (!type.is_static()) return std::nullopt;
   int64_t product = 1;
   bool zero = false, fits = true;
-  for (const Dim& d : t.dims) {
+  for (const Dim& d : type.dims) {
     if (d.value < 0) return std::nullopt;
     zero |= d.value == 0;
     const auto next = CheckedMul(product, d.value);
@@ -145,12 +145,12 @@ bool FitsDeclared(const Type& have, const Type& wanted) {
   return fits;
 }
 
-std::optional<int64_t> ByteCount(const Type& t) {
-  const auto count = ElementCount(t);
+std::optional<int64_t> ByteCount(const Type& type) {
+  const auto count = ElementCount(type);
   if (!count) return std::nullopt;
-  return DTypeBytes(t.dtype, *count);
+  return DTypeBytes(type.dtype, *count);
 }
 
-std::string TypeToString(const Type& t, const DimTable& dims) { return Print(t, dims, 0); }
+std::string TypeToString(const Type& type, const DimTable& dims) { return Print(type, dims, 0); }
 
 }  // namespace ge

@@ -59,13 +59,13 @@ Type TensorType(DType dtype, std::vector<Dim> dims);
 Type TensorType(DType dtype, const std::vector<int64_t>& dims);
 Type UnrankedTensor(DType dtype);
 // Elements of a static tensor; nullopt on overflow or when not static.
-std::optional<int64_t> ElementCount(const Type& t);
+std::optional<int64_t> ElementCount(const Type& type);
 // Whether a static tensor may be a value of what is declared as `wanted`: a size that is not known
 // there may be any.
 bool FitsDeclared(const Type& have, const Type& wanted);
 // Bytes of a static tensor in plain row-major layout; nullopt like ElementCount, and for strings.
-std::optional<int64_t> ByteCount(const Type& t);
+std::optional<int64_t> ByteCount(const Type& type);
 // "f32[N,3,224,224]", "seq(f32[?])" ...; "f32[?]" marks an unknown rank.
-std::string TypeToString(const Type& t, const DimTable& dims);
+std::string TypeToString(const Type& type, const DimTable& dims);
 
 }  // namespace ge

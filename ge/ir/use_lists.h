@@ -13,13 +13,13 @@ namespace ge {
 class UseLists {
  public:
   UseLists() = default;
-  explicit UseLists(const Function& f) {
-    first_.assign(f.values.size(), kNone);
-    cells_.reserve(2 * f.nodes.size());
-    for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-      const Node& n = f.nodes[i];
+  explicit UseLists(const Function& function) {
+    first_.assign(function.values.size(), kNone);
+    cells_.reserve(2 * function.nodes.size());
+    for (uint32_t i = 0; i < function.nodes.size(); ++i) {
+      const Node& n = function.nodes[i];
       for (uint32_t s = 0; s < n.inputs.size(); ++s) {
-        if (n.inputs[s] && n.inputs[s] < f.values.size()) Add(n.inputs[s], Use{i, s});
+        if (n.inputs[s] && n.inputs[s] < function.values.size()) Add(n.inputs[s], Use{i, s});
       }
     }
   }
@@ -27,9 +27,9 @@ class UseLists {
   void Grow(size_t values) {
     if (first_.size() < values) first_.resize(values, kNone);
   }
-  void Add(ValueId v, Use use) {
-    cells_.push_back({use, first_[v]});
-    first_[v] = static_cast<uint32_t>(cells_.size() - 1);
+  void Add(ValueId value, Use use) {
+    cells_.push_back({use, first_[value]});
+    first_[value] = static_cast<uint32_t>(cells_.size() - 1);
   }
   // All of `from` are of `to` then, beside those that it has.
   void Move(ValueId from, ValueId to) {
@@ -42,9 +42,9 @@ class UseLists {
   }
   // In node order, each once; those that `reads(use)` denies are dropped for good.
   template <typename Reads>
-  std::vector<Use> Of(ValueId v, Reads reads) {
+  std::vector<Use> Of(ValueId value, Reads reads) {
     std::vector<Use> out;
-    for (uint32_t i = first_[v]; i != kNone; i = cells_[i].next) {
+    for (uint32_t i = first_[value]; i != kNone; i = cells_[i].next) {
       if (reads(cells_[i].use)) out.push_back(cells_[i].use);
     }
     const auto before = [](const Use& a, const Use& b) {
@@ -55,7 +55,7 @@ class UseLists {
     };
     std::sort(out.begin(), out.end(), before);
     out.erase(std::unique(out.begin(), out.end(), same), out.end());
-    uint32_t* link = &first_[v];
+    uint32_t* link = &first_[value];
     for (const Use& use : out) {
       cells_[*link].use = use;
       link = &cells_[*link].next;

@@ -8,19 +8,20 @@
 
 namespace ge {
 
-std::vector<int32_t> BuildProducers(const Function& f) {
-  std::vector<int32_t> producer(f.values.size(), -1);
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-    for (ValueId v : f.nodes[i].outputs) {
+std::vector<int32_t> BuildProducers(const Function& function) {
+  std::vector<int32_t> producer(function.values.size(), -1);
+  for (uint32_t i = 0; i < function.nodes.size(); ++i) {
+    for (ValueId v : function.nodes[i].outputs) {
       if (v && v < producer.size()) producer[v] = static_cast<int32_t>(i);
     }
   }
   return producer;
 }
 
-NodePositions::NodePositions(const Function& f) {
-  places_.reserve(f.nodes.size());
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) places_.emplace_back(f.nodes[i].id, i);
+NodePositions::NodePositions(const Function& function) {
+  places_.reserve(function.nodes.size());
+  for (uint32_t i = 0; i < function.nodes.size(); ++i)
+    places_.emplace_back(function.nodes[i].id, i);
   if (!std::is_sorted(places_.begin(), places_.end())) std::sort(places_.begin(), places_.end());
 }
 
@@ -28,20 +29,20 @@ uint32_t NodePositions::of(NodeId id) const {
   return std::lower_bound(places_.begin(), places_.end(), std::pair(id, 0u))->second;
 }
 
-DefUse BuildDefUse(const Function& f) {
+DefUse BuildDefUse(const Function& function) {
   DefUse d;
-  const size_t n = f.values.size();
-  d.producer = BuildProducers(f);
+  const size_t n = function.values.size();
+  d.producer = BuildProducers(function);
   d.uses.resize(n);
   d.result_uses.assign(n, 0);
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-    const Node& node = f.nodes[i];
+  for (uint32_t i = 0; i < function.nodes.size(); ++i) {
+    const Node& node = function.nodes[i];
     for (uint32_t s = 0; s < node.inputs.size(); ++s) {
       const ValueId v = node.inputs[s];
       if (v && v < n) d.uses[v].push_back(Use{i, s});
     }
   }
-  for (ValueId v : f.results) {
+  for (ValueId v : function.results) {
     if (v && v < n) ++d.result_uses[v];
   }
   return d;
@@ -143,14 +144,14 @@ std::string CycleText(const Function& f, const Edges& pred, const std::vector<bo
 
 }  // namespace
 
-std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& f) {
-  std::vector<std::pair<uint32_t, uint32_t>> edges = StatedEdges(f);
+std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& function) {
+  std::vector<std::pair<uint32_t, uint32_t>> edges = StatedEdges(function);
   if (edges.empty()) return edges;
   std::sort(edges.begin(), edges.end(), [](const auto& a, const auto& b) {
     return std::pair(a.second, a.first) < std::pair(b.second, b.first);
   });
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-  const Edges givers = Givers(f);
+  const Edges givers = Givers(function);
   Edges pred = givers;
   for (const auto& [first, then] : edges) pred[then].push_back(first);
   std::erase_if(edges, [&](const auto& e) {
@@ -184,10 +185,10 @@ bool IsSorted(const Function& f) {
 
 }  // namespace
 
-Status SortNodes(Function* f) {
-  if (IsSorted(*f)) return {};
-  const Edges pred = Predecessors(*f);
-  const size_t n = f->nodes.size();
+Status SortNodes(Function* function) {
+  if (IsSorted(*function)) return {};
+  const Edges pred = Predecessors(*function);
+  const size_t n = function->nodes.size();
   Edges next(n);
   std::vector<uint32_t> missing(n, 0);
   for (uint32_t i = 0; i < n; ++i) {
@@ -213,14 +214,14 @@ Status SortNodes(Function* f) {
     }
   }
   if (order.size() != n) {
-    return Status(Code::kInvalidGraph, "function '" + f->name +
-                                           "' has a cycle: " + CycleText(*f, pred, waiting) +
+    return Status(Code::kInvalidGraph, "function '" + function->name +
+                                           "' has a cycle: " + CycleText(*function, pred, waiting) +
                                            "; remove one of these edges");
   }
   std::vector<Node> nodes;
   nodes.reserve(n);
-  for (uint32_t i : order) nodes.push_back(std::move(f->nodes[i]));
-  f->nodes = std::move(nodes);
+  for (uint32_t i : order) nodes.push_back(std::move(function->nodes[i]));
+  function->nodes = std::move(nodes);
   return {};
 }
 

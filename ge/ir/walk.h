@@ -23,14 +23,14 @@ struct DefUse {
   // By ValueId: how often it is a result of the function.
   std::vector<uint32_t> result_uses;
 };
-DefUse BuildDefUse(const Function& f);
+DefUse BuildDefUse(const Function& function);
 // Its producers alone, at a tenth of the allocations.
-std::vector<int32_t> BuildProducers(const Function& f);
+std::vector<int32_t> BuildProducers(const Function& function);
 
 // Where each node of a function stands.
 class NodePositions {
  public:
-  explicit NodePositions(const Function& f);
+  explicit NodePositions(const Function& function);
   // Index into Function::nodes; the node is one of them.
   uint32_t of(NodeId id) const;
 
@@ -42,10 +42,10 @@ class NodePositions {
 // into Function::nodes, each pair once, by later ones. Effects of one object chain in node order,
 // and `after` edges count; what values or others of these edges order already is left out as far as
 // a short walk finds it. Needs nodes in topological order.
-std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& f);
+std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& function);
 
 // Puts nodes in topological order, stable in the present order. Effects of one object and `after`
 // edges are kept. INVALID_GRAPH printing the cycle ("a -> b -> a") when there is one.
-Status SortNodes(Function* f);
+Status SortNodes(Function* function);
 
 }  // namespace ge

@@ -157,27 +157,27 @@ bool InArena(PlanValueKind kind) {
 
 }  // namespace
 
-Aliases ChooseAliases(const PlanFunction& f, const Lifetimes& life, bool take) {
-  return AliasChooser(f, life).Run(take);
+Aliases ChooseAliases(const PlanFunction& function, const Lifetimes& life, bool take) {
+  return AliasChooser(function, life).Run(take);
 }
 
-DomainBlocks MakeBlocks(const PlanFunction& f, const std::vector<PlanUses>& uses,
+DomainBlocks MakeBlocks(const PlanFunction& function, const std::vector<PlanUses>& uses,
                         const Lifetimes& life, const Aliases& aliases, DomainId domain, int64_t gap,
                         bool reuse) {
   DomainBlocks d;
-  const Moments moments(f);
+  const Moments moments(function);
   std::vector<BlockMember> members;
-  std::vector<bool> writing(std::max<size_t>(1, f.streams.size()));
-  for (PlanValueId v = 1; v < f.values.size(); ++v) {
-    const PlanValue& value = f.values[v];
+  std::vector<bool> writing(std::max<size_t>(1, function.streams.size()));
+  for (PlanValueId v = 1; v < function.values.size(); ++v) {
+    const PlanValue& value = function.values[v];
     const bool used = uses[v].writer != kNoInstruction || !uses[v].readers.empty();
     if (value.domain != domain || !InArena(value.kind) || !used) continue;
     members.push_back({v, 0, {}});
-    if (uses[v].writer != kNoInstruction) writing[f.code[uses[v].writer].stream] = true;
+    if (uses[v].writer != kNoInstruction) writing[function.code[uses[v].writer].stream] = true;
   }
-  std::vector<uint32_t> index(f.values.size(), UINT32_MAX);
+  std::vector<uint32_t> index(function.values.size(), UINT32_MAX);
   for (BlockMember& m : members) {
-    const PlanValue& value = f.values[m.value];
+    const PlanValue& value = function.values[m.value];
     uint32_t& at = index[aliases.block[m.value]];
     if (at == UINT32_MAX) {
       at = static_cast<uint32_t>(d.blocks.size());

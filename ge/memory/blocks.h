@@ -17,7 +17,7 @@ struct Aliases {
 };
 
 // No alias at all when `take` is false.
-Aliases ChooseAliases(const PlanFunction& f, const Lifetimes& life, bool take);
+Aliases ChooseAliases(const PlanFunction& function, const Lifetimes& life, bool take);
 
 struct DomainBlocks {
   std::vector<std::vector<PlanValueId>> members;  // by block
@@ -27,7 +27,7 @@ struct DomainBlocks {
 
 // The values of `domain` that belong in its transient arena. `gap` is added to every block that
 // has bytes; without `reuse` conflicts stay empty, since all blocks then lie apart.
-DomainBlocks MakeBlocks(const PlanFunction& f, const std::vector<PlanUses>& uses,
+DomainBlocks MakeBlocks(const PlanFunction& function, const std::vector<PlanUses>& uses,
                         const Lifetimes& life, const Aliases& aliases, DomainId domain, int64_t gap,
                         bool reuse);
 

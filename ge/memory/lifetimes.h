@@ -16,21 +16,24 @@ namespace ge::memory {
 class Lifetimes {
  public:
   // INTERNAL when a wait precedes its signal.
-  static Result<Lifetimes> Make(const PlanFunction& f, const std::vector<PlanUses>& uses);
+  static Result<Lifetimes> Make(const PlanFunction& function, const std::vector<PlanUses>& uses);
 
-  // Instruction i runs after every use of v but that by instruction `except`.
-  bool OverBefore(PlanValueId v, uint32_t i, uint32_t except = kNoInstruction) const;
+  // Instruction i runs after every use of `value` but that by instruction `except`.
+  bool OverBefore(PlanValueId value, uint32_t i, uint32_t except = kNoInstruction) const;
   // The first place in issue order from which on every instruction of those streams, if there are
-  // any, runs after all uses of v.
-  uint32_t OverFrom(PlanValueId v, const std::vector<bool>& streams) const;
+  // any, runs after all uses of `value`.
+  uint32_t OverFrom(PlanValueId value, const std::vector<bool>& streams) const;
   // The two may hold bytes at one moment; values of one launch's inside by their steps.
-  bool Together(PlanValueId a, PlanValueId b) const;
+  bool Together(PlanValueId left, PlanValueId right) const;
 
   // Places in issue order, for the packer's heuristics.
-  uint32_t first(PlanValueId v) const { return first_[v]; }
-  uint32_t last(PlanValueId v) const { return last_[v]; }
+  uint32_t first(PlanValueId value) const { return first_[value]; }
+  uint32_t last(PlanValueId value) const { return last_[value]; }
 
  private:
+  // What each value is used by, once the instructions have their clocks.
+  void TakeUses(const PlanFunction& function, const std::vector<PlanUses>& uses);
+
   struct Inside {  // kInternal
     bool internal = false;
     SegmentId segment = 0;

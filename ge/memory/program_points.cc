@@ -4,17 +4,17 @@
 
 namespace ge::memory {
 
-Moments::Moments(const PlanFunction& f) : f_(f), steps_(f.segments.size()) {
-  for (uint32_t s = 0; s < f.segments.size(); ++s) {
-    for (PlanValueId v : f.segments[s].internals) {
-      steps_[s].push_back(f.values[v].first_step);
-      steps_[s].push_back(f.values[v].last_step);
+Moments::Moments(const PlanFunction& function) : f_(function), steps_(function.segments.size()) {
+  for (uint32_t s = 0; s < function.segments.size(); ++s) {
+    for (PlanValueId v : function.segments[s].internals) {
+      steps_[s].push_back(function.values[v].first_step);
+      steps_[s].push_back(function.values[v].last_step);
     }
     std::sort(steps_[s].begin(), steps_[s].end());
     steps_[s].erase(std::unique(steps_[s].begin(), steps_[s].end()), steps_[s].end());
   }
   uint32_t at = 0;
-  for (const Instruction& in : f.code) {
+  for (const Instruction& in : function.code) {
     begin_.push_back(at);
     const bool launch = in.op == PlanOp::kLaunch;
     at += std::max<uint32_t>(1, launch ? static_cast<uint32_t>(steps_[in.segment].size()) : 1);
@@ -22,12 +22,14 @@ Moments::Moments(const PlanFunction& f) : f_(f), steps_(f.segments.size()) {
   begin_.push_back(at);
 }
 
-Stay Moments::Of(const Lifetimes& life, PlanValueId v, const std::vector<bool>& writing) const {
+Stay Moments::Of(const Lifetimes& life, PlanValueId plan_value,
+                 const std::vector<bool>& writing) const {
   Stay stay;
   if (f_.code.empty()) return stay;
-  const PlanValue& value = f_.values[v];
-  const uint32_t behind = life.last(v) + 1, over = std::max(life.OverFrom(v, writing), behind);
-  stay.first = begin_[life.first(v)];
+  const PlanValue& value = f_.values[plan_value];
+  const uint32_t behind = life.last(plan_value) + 1,
+                 over = std::max(life.OverFrom(plan_value, writing), behind);
+  stay.first = begin_[life.first(plan_value)];
   stay.used_last = begin_[behind] - 1;
   stay.last = begin_[over] - 1;
   if (value.kind != PlanValueKind::kInternal) return stay;

@@ -25,10 +25,10 @@ struct Stay {
 
 class Moments {
  public:
-  explicit Moments(const PlanFunction& f);
+  explicit Moments(const PlanFunction& function);
 
   // `writing`: the streams whose instructions write into the value's domain.
-  Stay Of(const Lifetimes& life, PlanValueId v, const std::vector<bool>& writing) const;
+  Stay Of(const Lifetimes& life, PlanValueId plan_value, const std::vector<bool>& writing) const;
 
  private:
   const PlanFunction& f_;

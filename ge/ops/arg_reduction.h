@@ -6,27 +6,28 @@
 
 namespace ge {
 
-inline Status InferArgReduction(InferContext& c) {
-  const Type& x = c.input_type(0);
+inline Status InferArgReduction(InferContext& context) {
+  const Type& x = context.input_type(0);
   if (!x.ranked) {
-    c.SetOutput(0, UnrankedTensor(DType::kInt64));
+    context.SetOutput(0, UnrankedTensor(DType::kInt64));
     return {};
   }
   const int64_t rank = static_cast<int64_t>(x.rank());
-  if (rank == 0) return Bad(c.node(), "input 'data' is a scalar, wanted rank 1 or more");
-  const auto axis = NormalizeAxis(AttrInt(c.node(), "axis"), rank, "attribute 'axis'");
-  if (!axis.ok()) return Bad(c.node(), axis.status().message());
+  if (rank == 0) return Bad(context.node(), "input 'data' is a scalar, wanted rank 1 or more");
+  const auto axis = NormalizeAxis(AttrInt(context.node(), "axis"), rank, "attribute 'axis'");
+  if (!axis.ok()) return Bad(context.node(), axis.status().message());
   std::vector<Dim> dims = x.dims;
   if (dims[static_cast<size_t>(*axis)] == KnownDim(0)) {
-    return Bad(c.node(), "input 'data' has shape " + Show(c.dims(), dims) +
-                             ", wanted at least one element along axis " + std::to_string(*axis));
+    return Bad(context.node(), "input 'data' has shape " + Show(context.dims(), dims) +
+                                   ", wanted at least one element along axis " +
+                                   std::to_string(*axis));
   }
-  if (AttrInt(c.node(), "keepdims") != 0) {
+  if (AttrInt(context.node(), "keepdims") != 0) {
     dims[static_cast<size_t>(*axis)] = KnownDim(1);
   } else {
     dims.erase(dims.begin() + *axis);
   }
-  return SetTensor(c, 0, DType::kInt64, std::move(dims));
+  return SetTensor(context, 0, DType::kInt64, std::move(dims));
 }
 
 inline OpDef ArgReduction(const char* name) {

@@ -16,12 +16,12 @@ std::optional<bool> KnownCondition(const Graph& graph, FunctionId fn, const Node
   return KnownTruth(graph, graph.fn(fn).value(branch.inputs[0]));
 }
 
-bool TakeBranch(Transaction& t, FunctionId fn, const Node& branch, bool condition,
+bool TakeBranch(Transaction& transaction, FunctionId fn, const Node& branch, bool condition,
                 std::vector<FunctionId>* left) {
   const std::vector<Callee> callees = branch.callees;
   for (const Callee& c : callees) {
     if (c.role != (condition ? "then_branch" : "else_branch")) continue;
-    if (!t.Inline(fn, branch.id, c.fn, 1)) return false;
+    if (!transaction.Inline(fn, branch.id, c.fn, 1)) return false;
     for (const Callee& gone : callees) left->push_back(gone.fn);
     return true;
   }

@@ -14,7 +14,7 @@ std::optional<bool> KnownTruth(const Graph& graph, const Value& value);
 std::optional<bool> KnownCondition(const Graph& graph, FunctionId fn, const Node& branch);
 // Puts the nodes of a branch in place of the If; functions that it named are added to `left`. False
 // where the If stays.
-bool TakeBranch(Transaction& t, FunctionId fn, const Node& branch, bool condition,
+bool TakeBranch(Transaction& transaction, FunctionId fn, const Node& branch, bool condition,
                 std::vector<FunctionId>* left);
 
 }  // namespace ge

@@ -11,13 +11,13 @@ namespace ge {
 inline constexpr DTypeSet kMomentTypes = Bit(DType::kFloat) | Bit(DType::kDouble);
 
 // Inputs from `first` on hold one number for each channel of X, which is input `x`.
-inline Status WantChannels(InferContext& c, size_t x, size_t first,
+inline Status WantChannels(InferContext& context, size_t x, size_t first,
                            std::initializer_list<const char*> names, Dim* channels) {
-  const Type& t = c.input_type(x);
-  GE_RETURN_IF_ERROR(WantRank(t, 2, c.node().op + ": input 'X' (N x C x spatial)"));
-  *channels = t.ranked ? t.dims[1] : c.FreshDim("channels", false);
+  const Type& t = context.input_type(x);
+  GE_RETURN_IF_ERROR(WantRank(t, 2, context.node().op + ": input 'X' (N x C x spatial)"));
+  *channels = t.ranked ? t.dims[1] : context.FreshDim("channels", false);
   for (const char* name : names) {
-    GE_RETURN_IF_ERROR(WantShape(c, first++, name, {{*channels}}));
+    GE_RETURN_IF_ERROR(WantShape(context, first++, name, {{*channels}}));
   }
   return {};
 }
@@ -30,14 +30,15 @@ inline std::vector<int64_t> AxesButChannels(size_t rank) {
 }
 
 // A vector of channels as what broadcasts over X: [C, 1, ...].
-inline ValueId OverChannels(Parts* p, ValueId v, size_t rank) {
-  Type type = p->TypeOf(v);
+inline ValueId OverChannels(Parts* parts, ValueId value, size_t rank) {
+  Type type = parts->TypeOf(value);
   std::vector<int64_t> axes;
   for (size_t i = 2; i < rank; ++i) {
     axes.push_back(static_cast<int64_t>(i) - 1);
     type.dims.push_back(KnownDim(1));
   }
-  return axes.empty() ? v : p->Add("Unsqueeze", {v, p->Ints(axes)}, std::move(type));
+  return axes.empty() ? value
+                      : parts->Add("Unsqueeze", {value, parts->Ints(axes)}, std::move(type));
 }
 
 }  // namespace ge

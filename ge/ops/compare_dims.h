@@ -8,13 +8,13 @@
 
 namespace ge {
 
-// a < b.
-inline std::optional<Dim> LessDim(DimTable& d, Dim a, Dim b) {
-  if (a.known() && b.known()) return KnownDim(a.value < b.value);
-  const auto difference = d.Sub(a, b);
+// left < right.
+inline std::optional<Dim> LessDim(DimTable& dims, Dim left, Dim right) {
+  if (left.known() && right.known()) return KnownDim(left.value < right.value);
+  const auto difference = dims.Sub(left, right);
   if (!difference) return std::nullopt;
-  if (UpperBound(d, *difference).value_or(0) < 0) return KnownDim(1);
-  if (LowerBound(d, *difference).value_or(-1) >= 0) return KnownDim(0);
+  if (UpperBound(dims, *difference).value_or(0) < 0) return KnownDim(1);
+  if (LowerBound(dims, *difference).value_or(-1) >= 0) return KnownDim(0);
   return std::nullopt;
 }
 

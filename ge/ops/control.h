@@ -11,15 +11,16 @@ namespace ge {
 // importer writes it when it closes a body, since the counts alone do not tell.
 inline constexpr const char* kCapturesAttr = "captures";
 
-Result<const Function*> CalleeOf(InferContext& c, std::string_view role);
+Result<const Function*> CalleeOf(InferContext& context, std::string_view role);
 // The body takes and answers so many values.
-Status CheckCallee(InferContext& c, const Function& fn, size_t params, size_t results);
+Status CheckCallee(InferContext& context, const Function& fn, size_t params, size_t results);
 // kCapturesAttr, within the inputs after the first `fixed` ones.
-Result<size_t> CaptureCount(InferContext& c, size_t fixed);
+Result<size_t> CaptureCount(InferContext& context, size_t fixed);
 // A type that both are: sizes that differ become data-dependent, ranks that differ unknown.
 // Different kinds or dtypes are refused.
-Result<Type> Unify(InferContext& c, const Type& a, const Type& b, std::string_view what);
+Result<Type> Unify(InferContext& context, const Type& left, const Type& right,
+                   std::string_view what);
 // Output `i` = `element` with an axis of `length` put in at `axis` of the result.
-Status SetStacked(InferContext& c, size_t i, const Type& element, int64_t axis, Dim length);
+Status SetStacked(InferContext& context, size_t i, const Type& element, int64_t axis, Dim length);
 
 }  // namespace ge

@@ -13,14 +13,14 @@ namespace ge {
 
 // The windows of `node` over x make an image of dY's spatial sizes, as far as these are known;
 // `pool`: the kernel is the attribute's and ceil_mode counts. kernel as ReadWindow wants it.
-Status WantWindows(InferContext& c, std::span<const Dim> x, const Type& dy,
+Status WantWindows(InferContext& context, std::span<const Dim> x, const Type& dy,
                    const std::vector<int64_t>& kernel, bool pool);
-// x [N, C, spatial], w [M, C / group, kernel] and dY [N, M, windows] are of one convolution.
-Status WantConvGrad(InferContext& c, const std::vector<Dim>& x, const std::vector<Dim>& w,
-                    const Type& dy);
+// x [N, C, spatial], `weight` [M, C / group, kernel] and dY [N, M, windows] are of one convolution.
+Status WantConvGrad(InferContext& context, const std::vector<Dim>& x,
+                    const std::vector<Dim>& weight, const Type& dy);
 // Output 0 of the dims that input 2, a shape of `rank` sizes, holds; nullopt: it is not known, and
 // the output has that many sizes that nothing says yet.
-Result<std::optional<std::vector<Dim>>> ShapeInput(InferContext& c, const Type& other,
+Result<std::optional<std::vector<Dim>>> ShapeInput(InferContext& context, const Type& other,
                                                    std::string_view of);
 
 // A convolution of static shapes, by spatial axis. `end` is what has to be padded behind so that
@@ -30,9 +30,9 @@ struct ConvGradShape {
   std::vector<int64_t> x, w, dy, kernel, strides, dilations, begin, end;
   bool empty() const;  // one of the tensors has no elements
 };
-std::optional<ConvGradShape> ReadConvGrad(const Node& node, const Type& x, const Type& w,
+std::optional<ConvGradShape> ReadConvGrad(const Node& node, const Type& x, const Type& weight,
                                           const Type& dy);
 // Zeros of a static type.
-ValueId AddZeros(Parts* p, const Type& type);
+ValueId AddZeros(Parts* parts, const Type& type);
 
 }  // namespace ge

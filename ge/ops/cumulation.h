@@ -10,21 +10,22 @@
 namespace ge {
 
 // The axis decides no shape: unknown now, it is checked when the node runs.
-inline Status InferCumulation(InferContext& c) {
-  const Type& x = c.input_type(0);
-  const Type& axis = c.input_type(1);
+inline Status InferCumulation(InferContext& context) {
+  const Type& x = context.input_type(0);
+  const Type& axis = context.input_type(1);
   const auto count = ElementCount(axis);
   if (axis.ranked && (axis.rank() > 1 || (count && *count != 1))) {
-    return Bad(c.node(),
-               "input 'axis' has shape " + Show(c.dims(), axis.dims) + ", wanted a scalar");
+    return Bad(context.node(),
+               "input 'axis' has shape " + Show(context.dims(), axis.dims) + ", wanted a scalar");
   }
-  const auto named = Numbers(c, 1);
-  if (x.ranked && x.rank() == 0) return Bad(c.node(), "input 'x' is a scalar, wanted an axis");
+  const auto named = Numbers(context, 1);
+  if (x.ranked && x.rank() == 0)
+    return Bad(context.node(), "input 'x' is a scalar, wanted an axis");
   if (x.ranked && named && named->size() == 1) {
     const auto found = NormalizeAxis((*named)[0], static_cast<int64_t>(x.rank()), "input 'axis'");
-    if (!found.ok()) return Bad(c.node(), found.status().message());
+    if (!found.ok()) return Bad(context.node(), found.status().message());
   }
-  return InferSame(c);
+  return InferSame(context);
 }
 
 inline OpDef Cumulation(const char* name, int32_t since) {

@@ -25,11 +25,11 @@ ValueId Parts::Ints(const std::vector<int64_t>& values) {
   return t_.AddConst(fn_, MakeConst(type, values.data(), values.size() * sizeof(int64_t)));
 }
 
-ValueId Parts::Cast(ValueId v, DType dtype) {
-  Type type = TypeOf(v);
-  if (type.dtype == dtype) return v;
+ValueId Parts::Cast(ValueId value, DType dtype) {
+  Type type = TypeOf(value);
+  if (type.dtype == dtype) return value;
   type.dtype = dtype;
-  return Add("Cast", {v}, std::move(type), {{"to", static_cast<int64_t>(dtype)}});
+  return Add("Cast", {value}, std::move(type), {{"to", static_cast<int64_t>(dtype)}});
 }
 
 }  // namespace ge

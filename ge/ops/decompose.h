@@ -10,16 +10,17 @@ namespace ge {
 class Parts {
  public:
   // New nodes stand before `node` and have it as their origin; `node` is a copy that outlives this.
-  Parts(Transaction* t, FunctionId fn, const Node& node) : t_(*t), fn_(fn), node_(node) {}
+  Parts(Transaction* transaction, FunctionId fn, const Node& node)
+      : t_(*transaction), fn_(fn), node_(node) {}
 
   // A copy: adding a node moves the values.
-  Type TypeOf(ValueId v) const { return t_.graph().fn(fn_).value(v).type; }
+  Type TypeOf(ValueId value) const { return t_.graph().fn(fn_).value(value).type; }
   ValueId Add(std::string op, std::vector<ValueId> inputs, Type type, std::vector<Attr> attrs = {});
   // A scalar of kFloat, kDouble, kInt32 or kInt64.
   ValueId Scalar(DType dtype, double value);
   ValueId Ints(const std::vector<int64_t>& values);
-  // `v` itself when it has that dtype already.
-  ValueId Cast(ValueId v, DType dtype);
+  // `value` itself when it has that dtype already.
+  ValueId Cast(ValueId value, DType dtype);
 
  private:
   Transaction& t_;
@@ -29,6 +30,6 @@ class Parts {
 
 // The dtype that steps between are computed in: at least f32, so that a 16-bit result is rounded
 // once, as by an engine that takes the operator whole.
-inline DType StepDType(DType t) { return t == DType::kDouble ? t : DType::kFloat; }
+inline DType StepDType(DType dtype) { return dtype == DType::kDouble ? dtype : DType::kFloat; }
 
 }  // namespace ge

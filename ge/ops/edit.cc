@@ -132,9 +132,9 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   return f.nodes.back().id;
 }
 
-ValueId Transaction::AddConst(FunctionId fn, Const c) {
+ValueId Transaction::AddConst(FunctionId fn, Const constant) {
   touched_ = true;
-  return AddConstValue(graph_, &graph_->fn(fn), std::move(c));
+  return AddConstValue(graph_, &graph_->fn(fn), std::move(constant));
 }
 
 ValueId Transaction::ShareConst(FunctionId fn, ConstId c) {
@@ -234,17 +234,17 @@ void Transaction::DropOutput(FunctionId fn, NodeId node, uint32_t slot) {
   ++edits_;
 }
 
-void Transaction::CommitFunction(Function* f, Index* x) {
+void Transaction::CommitFunction(Function* function, Index* x) {
   if (x->added.empty() && x->erased.empty()) return;
   if (x->added.empty()) {
-    std::erase_if(f->nodes, [](const Node& n) { return n.id == 0; });
+    std::erase_if(function->nodes, [](const Node& n) { return n.id == 0; });
     return;
   }
-  const size_t old_count = f->nodes.size() - x->added.size();
+  const size_t old_count = function->nodes.size() - x->added.size();
   std::unordered_map<uint32_t, std::vector<uint32_t>> before;
   for (const auto& [at, next] : x->added) before[next].push_back(at);
   std::vector<uint32_t> order, stack;
-  order.reserve(f->nodes.size());
+  order.reserve(function->nodes.size());
   auto place = [&](uint32_t root) {  // Everything that precedes `root`, then `root`.
     stack.push_back(root);
     while (!stack.empty()) {
@@ -252,7 +252,7 @@ void Transaction::CommitFunction(Function* f, Index* x) {
       auto it = before.find(i);
       if (it == before.end()) {
         stack.pop_back();
-        if (f->nodes[i].id) order.push_back(i);
+        if (function->nodes[i].id) order.push_back(i);
         continue;
       }
       stack.insert(stack.end(), it->second.rbegin(), it->second.rend());
@@ -266,14 +266,15 @@ void Transaction::CommitFunction(Function* f, Index* x) {
   for (uint32_t i : last) place(i);
   std::vector<Node> nodes;
   nodes.reserve(order.size());
-  for (uint32_t i : order) nodes.push_back(std::move(f->nodes[i]));
-  f->nodes = std::move(nodes);
+  for (uint32_t i : order) nodes.push_back(std::move(function->nodes[i]));
+  function->nodes = std::move(nodes);
 }
 
-void Transaction::SettleFunction(Function* f, Index* x) {
-  CommitFunction(f, x);
+void Transaction::SettleFunction(Function* function, Index* x) {
+  CommitFunction(function, x);
   if (x->erased.empty()) return;
-  for (Node& n : f->nodes) {  // Who waited for an erased node waits for what that waited for.
+  for (Node& n :
+       function->nodes) {  // Who waited for an erased node waits for what that waited for.
     if (n.after.empty()) continue;
     std::vector<NodeId> todo = n.after, kept;
     for (size_t i = 0; i < todo.size(); ++i) {

@@ -68,7 +68,7 @@ class Transaction {
   Status InferLast(FunctionId fn, Status (*infer)(Graph*, FunctionId, size_t)) {
     return infer(graph_, fn, graph_->fn(fn).nodes.size() - 1);
   }
-  ValueId AddConst(FunctionId fn, Const c);
+  ValueId AddConst(FunctionId fn, Const constant);
   // A value that is a constant of the graph.
   ValueId ShareConst(FunctionId fn, ConstId c);
   // Every reader of `from`, and every result that is `from`, now reads `to`. When `from` was a
@@ -158,8 +158,8 @@ class Transaction {
   };
   Index& IndexOf(FunctionId fn);
   UseLists& UsesOf(FunctionId fn);
-  void CommitFunction(Function* f, Index* index);
-  void SettleFunction(Function* f, Index* index);
+  void CommitFunction(Function* function, Index* index);
+  void SettleFunction(Function* function, Index* index);
   // Commits one function: its nodes stand in their order then.
   void Settle(FunctionId fn);
   Node* Find(FunctionId fn, NodeId node);

@@ -8,19 +8,20 @@
 
 namespace ge {
 
-Result<Dim> RowsOfFeatures(InferContext& c) {
-  const Type& x = c.input_type(0);
-  if (!x.ranked) return c.FreshDim("rows", false);
+Result<Dim> RowsOfFeatures(InferContext& context) {
+  const Type& x = context.input_type(0);
+  if (!x.ranked) return context.FreshDim("rows", false);
   if (x.rank() != 1 && x.rank() != 2) {
-    return Bad(c.node(), fmt::format("input 'X' has shape {}, wanted rows of features [N,C] or one "
-                                     "row [C]",
-                                     Show(c.dims(), x.dims)));
+    return Bad(context.node(),
+               fmt::format("input 'X' has shape {}, wanted rows of features [N,C] or one "
+                           "row [C]",
+                           Show(context.dims(), x.dims)));
   }
   return x.rank() == 2 ? x.dims[0] : KnownDim(1);
 }
 
-std::optional<int64_t> FeatureCount(const InferContext& c) {
-  const Type& x = c.input_type(0);
+std::optional<int64_t> FeatureCount(const InferContext& context) {
+  const Type& x = context.input_type(0);
   if (!x.ranked || x.dims.empty() || !x.dims.back().known()) return std::nullopt;
   return x.dims.back().value;
 }
@@ -41,25 +42,26 @@ Status WantLength(const Node& n, std::string_view name, size_t wanted, std::stri
              fmt::format("attribute '{}' has {} entries, wanted {}: {}", name, found, wanted, as));
 }
 
-const Const* TensorAttr(const InferContext& c, std::string_view name) {
-  const Attr* a = c.node().attr(name);
+const Const* TensorAttr(const InferContext& context, std::string_view name) {
+  const Attr* a = context.node().attr(name);
   const auto* ref = a ? std::get_if<ConstRef>(&a->value) : nullptr;
-  return ref ? &c.tensor_attr(*ref) : nullptr;
+  return ref ? &context.tensor_attr(*ref) : nullptr;
 }
 
-Result<size_t> WeightCount(const InferContext& c, std::string_view name) {
-  const size_t listed = ListLength(c.node(), name);
+Result<size_t> WeightCount(const InferContext& context, std::string_view name) {
+  const size_t listed = ListLength(context.node(), name);
   const std::string tensor = fmt::format("{}_as_tensor", name);
-  const Const* k = TensorAttr(c, tensor);
+  const Const* k = TensorAttr(context, tensor);
   if (k == nullptr) return listed;
   const auto count = ElementCount(k->type);
   if (!IsFloat(k->type.dtype) || !count) {
-    return Bad(c.node(), fmt::format("attribute '{}' is {}, wanted floats", tensor,
-                                     DTypeName(k->type.dtype)));
+    return Bad(context.node(), fmt::format("attribute '{}' is {}, wanted floats", tensor,
+                                           DTypeName(k->type.dtype)));
   }
   if (listed > 0 && *count > 0) {
-    return Bad(c.node(), fmt::format("attributes '{}' and '{}' are both given, wanted one of them",
-                                     name, tensor));
+    return Bad(
+        context.node(),
+        fmt::format("attributes '{}' and '{}' are both given, wanted one of them", name, tensor));
   }
   return listed + static_cast<size_t>(*count);
 }
@@ -90,20 +92,20 @@ Result<size_t> ClassLabels(const Node& n, std::string_view ints) {
   return count;
 }
 
-Status SetClasses(InferContext& c, int64_t columns) {
-  GE_ASSIGN_OR_RETURN(const Dim rows, RowsOfFeatures(c));
-  GE_RETURN_IF_ERROR(SetTensor(c, 0, DType::kInt64, {rows}));
-  return SetTensor(c, 1, DType::kFloat, {rows, KnownDim(columns)});
+Status SetClasses(InferContext& context, int64_t columns) {
+  GE_ASSIGN_OR_RETURN(const Dim rows, RowsOfFeatures(context));
+  GE_RETURN_IF_ERROR(SetTensor(context, 0, DType::kInt64, {rows}));
+  return SetTensor(context, 1, DType::kFloat, {rows, KnownDim(columns)});
 }
 
-ValueId FloatsConst(Transaction& t, FunctionId fn, const Node& n, std::string_view name,
+ValueId FloatsConst(Transaction& transaction, FunctionId fn, const Node& n, std::string_view name,
                     const std::vector<int64_t>& dims) {
   const Attr* a = n.attr(name);
   const auto* list = a ? std::get_if<std::vector<double>>(&a->value) : nullptr;
   const Type type = TensorType(DType::kFloat, dims);
   if (list == nullptr || ElementCount(type) != static_cast<int64_t>(list->size())) return 0;
   const std::vector<float> narrow(list->begin(), list->end());
-  return t.AddConst(fn, MakeConst(type, narrow.data(), narrow.size() * sizeof(float)));
+  return transaction.AddConst(fn, MakeConst(type, narrow.data(), narrow.size() * sizeof(float)));
 }
 
 }  // namespace ge

@@ -9,25 +9,25 @@ namespace ge {
 
 // InferReduce, then the content of a list that is reduced to one element, folded from left to
 // right. An empty list has no content here.
-inline Status InferFoldedReduction(InferContext& c, DimFold fold) {
-  GE_RETURN_IF_ERROR(InferReduce(c));
-  const auto content = Content(c, 0);
-  const Type& x = c.input_type(0);
+inline Status InferFoldedReduction(InferContext& context, DimFold fold) {
+  GE_RETURN_IF_ERROR(InferReduce(context));
+  const auto content = Content(context, 0);
+  const Type& x = context.input_type(0);
   if (!content || content->empty() || !x.ranked || x.rank() != 1) return {};
-  const bool given = c.input_count() > 1 && c.has_input(1);
-  const auto axes = given ? Numbers(c, 1) : std::optional(std::vector<int64_t>());
+  const bool given = context.input_count() > 1 && context.has_input(1);
+  const auto axes = given ? Numbers(context, 1) : std::optional(std::vector<int64_t>());
   if (!axes) return {};
-  if (axes->empty() && AttrInt(c.node(), "noop_with_empty_axes") != 0) {
-    PassContent(c);
+  if (axes->empty() && AttrInt(context.node(), "noop_with_empty_axes") != 0) {
+    PassContent(context);
     return {};
   }
   Dim all = content->front();
   for (size_t i = 1; i < content->size(); ++i) {
-    const auto next = fold(c.dims(), all, (*content)[i]);
+    const auto next = fold(context.dims(), all, (*content)[i]);
     if (!next) return {};
     all = *next;
   }
-  SetContent(c, 0, x.dtype, {all});
+  SetContent(context, 0, x.dtype, {all});
   return {};
 }
 

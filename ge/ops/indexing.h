@@ -7,17 +7,17 @@
 namespace ge {
 
 // Attribute 'axis' (absent = 0) of input 0, whose rank is known; refuses a scalar.
-Result<size_t> IndexedAxis(InferContext& c);
+Result<size_t> IndexedAxis(InferContext& context);
 // Indices of input 1 that are known now must lie in [-size, size); the others are checked when the
 // node runs.
-Status CheckIndexContent(InferContext& c, Dim size);
+Status CheckIndexContent(InferContext& context, Dim size);
 // Input 1 of GatherElements and ScatterElements: the rank of the data and, but for the axis, no
 // larger than it.
-Status CheckElementIndices(InferContext& c, size_t axis);
+Status CheckElementIndices(InferContext& context, size_t axis);
 // Attribute 'reduction' is none, add, mul, max or min.
-Status CheckReduction(InferContext& c);
+Status CheckReduction(InferContext& context);
 // The length of the index tuples in the last axis of input 1, which must be static, within
 // 0 to `most`. nullopt when it is not known.
-Result<std::optional<size_t>> TupleLength(InferContext& c, size_t most);
+Result<std::optional<size_t>> TupleLength(InferContext& context, size_t most);
 
 }  // namespace ge

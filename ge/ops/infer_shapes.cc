@@ -133,50 +133,53 @@ Status Bad(const Node& n, std::string_view what) {
                 fmt::format("{}{}{}: {}", n.domain, n.domain.empty() ? "" : ".", n.op, what));
 }
 
-std::string Show(const DimTable& d, std::span<const Dim> dims) {
+std::string Show(const DimTable& dim_table, std::span<const Dim> dims) {
   std::string s = "[";
-  for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + d.ToString(dims[i]);
+  for (size_t i = 0; i < dims.size(); ++i) s += (i ? "," : "") + dim_table.ToString(dims[i]);
   return s + "]";
 }
 
-Result<Dim> Checked(const Node& n, std::optional<Dim> d, std::string_view what) {
-  if (d) return *d;
+Result<Dim> Checked(const Node& n, std::optional<Dim> dim, std::string_view what) {
+  if (dim) return *dim;
   return Bad(n, fmt::format("{} overflows 64 bits, wanted a size below 2^63", what));
 }
 
-Result<Dim> SameDim(InferContext& c, Dim a, Dim b, std::string_view what) {
-  if (a.known() && b.known() && a.value != b.value) {
-    return Bad(c.node(),
-               fmt::format("{}: found {} and {}, wanted equal sizes", what, a.value, b.value));
+Result<Dim> SameDim(InferContext& context, Dim left, Dim right, std::string_view what) {
+  if (left.known() && right.known() && left.value != right.value) {
+    return Bad(context.node(), fmt::format("{}: found {} and {}, wanted equal sizes", what,
+                                           left.value, right.value));
   }
-  return a.known() ? a : b.known() ? b : a;
+  return left.known() ? left : right.known() ? right : left;
 }
 
-Status WantShape(InferContext& c, size_t i, std::string_view name, std::span<const Dim> wanted) {
-  const Type& t = c.input_type(i);
+Status WantShape(InferContext& context, size_t i, std::string_view name,
+                 std::span<const Dim> wanted) {
+  const Type& t = context.input_type(i);
   if (!t.ranked) return {};
   bool fits = t.rank() == wanted.size();
   for (size_t k = 0; fits && k < wanted.size(); ++k) {
     fits = !t.dims[k].known() || !wanted[k].known() || t.dims[k] == wanted[k];
   }
   if (fits) return {};
-  return Bad(c.node(), fmt::format("input '{}' has shape {}, wanted {}", name,
-                                   Show(c.dims(), t.dims), Show(c.dims(), wanted)));
+  return Bad(context.node(),
+             fmt::format("input '{}' has shape {}, wanted {}", name, Show(context.dims(), t.dims),
+                         Show(context.dims(), wanted)));
 }
 
-Status SetTensor(InferContext& c, size_t i, DType dtype, std::vector<Dim> dims) {
+Status SetTensor(InferContext& context, size_t i, DType dtype, std::vector<Dim> dims) {
   if (dims.size() > kMaxRank) {
     return Status(Code::kLimitExceeded, fmt::format("{}: output {} would have rank {}, wanted at "
                                                     "most {}",
-                                                    c.node().op, i, dims.size(), kMaxRank));
+                                                    context.node().op, i, dims.size(), kMaxRank));
   }
   for (const Dim& d : dims) {
     if (d.known() && d.value < 0) {
-      return Bad(c.node(), fmt::format("output {} would have shape {}, wanted no negative size", i,
-                                       Show(c.dims(), dims)));
+      return Bad(context.node(),
+                 fmt::format("output {} would have shape {}, wanted no negative size", i,
+                             Show(context.dims(), dims)));
     }
   }
-  c.SetOutput(i, TensorType(dtype, std::move(dims)));
+  context.SetOutput(i, TensorType(dtype, std::move(dims)));
   return {};
 }
 
@@ -202,38 +205,39 @@ Result<std::vector<int64_t>> NormalizeAxes(const Node& n, std::span<const int64_
   return result;
 }
 
-Status WantRank(const Type& t, size_t at_least, std::string_view what) {
-  if (!t.ranked || t.rank() >= at_least) return {};
+Status WantRank(const Type& type, size_t at_least, std::string_view what) {
+  if (!type.ranked || type.rank() >= at_least) return {};
   return Status(Code::kInvalidGraph,
-                fmt::format("{} has rank {}, wanted at least {}", what, t.rank(), at_least));
+                fmt::format("{} has rank {}, wanted at least {}", what, type.rank(), at_least));
 }
 
-Result<std::vector<Dim>> BroadcastDims(InferContext& c, std::span<const std::vector<Dim>> shapes) {
+Result<std::vector<Dim>> BroadcastDims(InferContext& context,
+                                       std::span<const std::vector<Dim>> shapes) {
   std::vector<const std::vector<Dim>*> all;
   for (const std::vector<Dim>& s : shapes) all.push_back(&s);
-  return Broadcast(c, all);
+  return Broadcast(context, all);
 }
 
-Status InferBroadcast(InferContext& c, DType out) {
-  const DType dtype = out == DType::kUndefined ? c.input_type(0).dtype : out;
+Status InferBroadcast(InferContext& context, DType out) {
+  const DType dtype = out == DType::kUndefined ? context.input_type(0).dtype : out;
   std::vector<const std::vector<Dim>*> shapes;
-  shapes.reserve(c.input_count());
-  for (size_t i = 0; i < c.input_count(); ++i) {
-    if (!c.has_input(i)) continue;
-    if (!c.input_type(i).ranked) {
-      c.SetOutput(0, UnrankedTensor(dtype));
+  shapes.reserve(context.input_count());
+  for (size_t i = 0; i < context.input_count(); ++i) {
+    if (!context.has_input(i)) continue;
+    if (!context.input_type(i).ranked) {
+      context.SetOutput(0, UnrankedTensor(dtype));
       return {};
     }
-    shapes.push_back(&c.input_type(i).dims);
+    shapes.push_back(&context.input_type(i).dims);
   }
-  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, Broadcast(c, shapes));
-  return SetTensor(c, 0, dtype, std::move(dims));
+  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, Broadcast(context, shapes));
+  return SetTensor(context, 0, dtype, std::move(dims));
 }
 
-Status InferSame(InferContext& c) {
-  Type t = c.input_type(0);
+Status InferSame(InferContext& context) {
+  Type t = context.input_type(0);
   t.sharding = {};
-  c.SetOutput(0, std::move(t));
+  context.SetOutput(0, std::move(t));
   return {};
 }
 
@@ -255,8 +259,9 @@ Result<Window> ReadWindow(const Node& n, std::span<const Dim> spatial,
   return w;
 }
 
-Result<Dim> WindowOutput(DimTable& d, Dim in, const Window& w, size_t axis, bool ceil_mode) {
-  const Dim stride = KnownDim(w.strides[axis]);
+Result<Dim> WindowOutput(DimTable& dims, Dim in, const Window& window, size_t axis,
+                         bool ceil_mode) {
+  const Dim stride = KnownDim(window.strides[axis]);
   const auto overflow = [&] {
     return Status(
         Code::kInvalidGraph,
@@ -264,27 +269,27 @@ Result<Dim> WindowOutput(DimTable& d, Dim in, const Window& w, size_t axis, bool
                     "kernel, dilations, strides and pads",
                     axis));
   };
-  const int64_t before = w.pads[axis], after = w.pads[w.kernel.size() + axis];
-  const auto extent = Extent(w, axis);
+  const int64_t before = window.pads[axis], after = window.pads[window.kernel.size() + axis];
+  const auto extent = Extent(window, axis);
   const auto pads = CheckedAdd(before, after);
   if (!extent || !pads) return overflow();
   std::optional<Dim> out;
-  if (w.same) {
-    out = d.CeilDiv(in, stride);
+  if (window.same) {
+    out = dims.CeilDiv(in, stride);
   } else {
     const auto slack = CheckedSub(*pads, *extent);
-    auto room = slack ? d.Add(in, KnownDim(*slack)) : std::nullopt;
-    if (room) room = ceil_mode ? d.CeilDiv(*room, stride) : d.FloorDiv(*room, stride);
-    out = room ? d.Add(*room, KnownDim(1)) : std::nullopt;
+    auto room = slack ? dims.Add(in, KnownDim(*slack)) : std::nullopt;
+    if (room) room = ceil_mode ? dims.CeilDiv(*room, stride) : dims.FloorDiv(*room, stride);
+    out = room ? dims.Add(*room, KnownDim(1)) : std::nullopt;
     // VALID is no padding, and ceil_mode counts there too: ONNX's own shape inference and ONNX
     // Runtime do so, against the formula in the operator's text.
     // A window that would start in the end padding is dropped; it cannot when the kernel reaches
     // at least a stride beyond it.
     const auto reach = CheckedAdd(stride.value, after);
     if (ceil_mode && out && (!reach || *extent < *reach)) {
-      const auto start = d.Add(in, KnownDim(before));
-      const auto most = start ? d.CeilDiv(*start, stride) : std::nullopt;
-      out = most ? d.Min(*out, *most) : std::nullopt;
+      const auto start = dims.Add(in, KnownDim(before));
+      const auto most = start ? dims.CeilDiv(*start, stride) : std::nullopt;
+      out = most ? dims.Min(*out, *most) : std::nullopt;
     }
   }
   if (!out) return overflow();
@@ -292,8 +297,8 @@ Result<Dim> WindowOutput(DimTable& d, Dim in, const Window& w, size_t axis, bool
     return Status(Code::kInvalidGraph,
                   fmt::format("spatial axis {} would have output size {}, wanted at least 1: input "
                               "{} with pads {} and {} under kernel {} (dilation {}, stride {})",
-                              axis, out->value, d.ToString(in), before, after, w.kernel[axis],
-                              w.dilations[axis], stride.value));
+                              axis, out->value, dims.ToString(in), before, after,
+                              window.kernel[axis], window.dilations[axis], stride.value));
   }
   return *out;
 }

@@ -43,13 +43,14 @@ bool AppendAs(DType dtype, int64_t v, std::vector<std::byte>* out) {
 
 }  // namespace
 
-std::optional<Const> KnownConst(const Value& v) {
-  if (!v.ints || ElementCount(v.type) != static_cast<int64_t>(v.ints->size())) return std::nullopt;
+std::optional<Const> KnownConst(const Value& value) {
+  if (!value.ints || ElementCount(value.type) != static_cast<int64_t>(value.ints->size()))
+    return std::nullopt;
   std::vector<std::byte> bytes;
-  for (const Dim& d : *v.ints) {
-    if (!d.known() || !AppendAs(v.type.dtype, d.value, &bytes)) return std::nullopt;
+  for (const Dim& d : *value.ints) {
+    if (!d.known() || !AppendAs(value.type.dtype, d.value, &bytes)) return std::nullopt;
   }
-  return MakeConst(v.type, bytes.data(), bytes.size());
+  return MakeConst(value.type, bytes.data(), bytes.size());
 }
 
 }  // namespace ge

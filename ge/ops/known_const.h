@@ -8,6 +8,6 @@
 namespace ge {
 
 // Of a small integer tensor whose elements are all known (Value::ints) and fit its type; none else.
-std::optional<Const> KnownConst(const Value& v);
+std::optional<Const> KnownConst(const Value& value);
 
 }  // namespace ge

@@ -111,18 +111,18 @@ std::optional<std::vector<Dim>> ConstInts(const Const& k) {
   }
 }
 
-std::optional<std::vector<Dim>> Content(InferContext& c, size_t i) {
-  if (i >= c.input_count() || !c.has_input(i)) return std::nullopt;
-  if (const auto* ints = c.input_ints(i)) {
+std::optional<std::vector<Dim>> Content(InferContext& context, size_t i) {
+  if (i >= context.input_count() || !context.has_input(i)) return std::nullopt;
+  if (const auto* ints = context.input_ints(i)) {
     if (ints->size() > kMaxKnownInts) return std::nullopt;
     return *ints;
   }
-  const Const* k = c.input_const(i);
+  const Const* k = context.input_const(i);
   return k ? ConstInts(*k) : std::nullopt;
 }
 
-std::optional<std::vector<int64_t>> Numbers(InferContext& c, size_t i) {
-  auto content = Content(c, i);
+std::optional<std::vector<int64_t>> Numbers(InferContext& context, size_t i) {
+  auto content = Content(context, i);
   if (!content) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const Dim& d : *content) {
@@ -132,8 +132,9 @@ std::optional<std::vector<int64_t>> Numbers(InferContext& c, size_t i) {
   return numbers;
 }
 
-std::optional<std::vector<double>> ConstFloats(const InferContext& c, size_t i) {
-  const Const* k = i < c.input_count() && c.has_input(i) ? c.input_const(i) : nullptr;
+std::optional<std::vector<double>> ConstFloats(const InferContext& context, size_t i) {
+  const Const* k =
+      i < context.input_count() && context.has_input(i) ? context.input_const(i) : nullptr;
   if (k == nullptr) return std::nullopt;
   switch (k->type.dtype) {
     case DType::kFloat:
@@ -149,35 +150,35 @@ std::optional<std::vector<double>> ConstFloats(const InferContext& c, size_t i) 
   }
 }
 
-void SetContent(InferContext& c, size_t output, DType dtype, std::vector<Dim> values) {
+void SetContent(InferContext& context, size_t output, DType dtype, std::vector<Dim> values) {
   if (values.size() > kMaxKnownInts) return;
   for (const Dim& v : values) {
     if (!Fits(dtype, v)) return;
   }
-  c.SetOutputInts(output, std::move(values));
+  context.SetOutputInts(output, std::move(values));
 }
 
-void PassContent(InferContext& c) {
-  if (auto content = Content(c, 0)) {
-    SetContent(c, 0, c.input_type(0).dtype, std::move(*content));
+void PassContent(InferContext& context) {
+  if (auto content = Content(context, 0)) {
+    SetContent(context, 0, context.input_type(0).dtype, std::move(*content));
   }
 }
 
-Status InferFolded(InferContext& c, DimFold fold, DType out) {
-  GE_RETURN_IF_ERROR(InferBroadcast(c, out));
+Status InferFolded(InferContext& context, DimFold fold, DType out) {
+  GE_RETURN_IF_ERROR(InferBroadcast(context, out));
   std::vector<std::vector<Dim>> contents;
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::vector<Dim>> dims;
-  for (size_t i = 0; i < c.input_count(); ++i) {
-    auto content = Content(c, i);
-    if (!content || !c.input_type(i).is_static()) return {};
-    if (ElementCount(c.input_type(i)) != static_cast<int64_t>(content->size())) return {};
+  for (size_t i = 0; i < context.input_count(); ++i) {
+    auto content = Content(context, i);
+    if (!content || !context.input_type(i).is_static()) return {};
+    if (ElementCount(context.input_type(i)) != static_cast<int64_t>(content->size())) return {};
     contents.push_back(std::move(*content));
-    shapes.push_back(c.input_type(i).static_dims());
-    dims.push_back(c.input_type(i).dims);
+    shapes.push_back(context.input_type(i).static_dims());
+    dims.push_back(context.input_type(i).dims);
   }
-  GE_ASSIGN_OR_RETURN(std::vector<Dim> result, BroadcastDims(c, dims));
-  const DType dtype = out == DType::kUndefined ? c.input_type(0).dtype : out;
+  GE_ASSIGN_OR_RETURN(std::vector<Dim> result, BroadcastDims(context, dims));
+  const DType dtype = out == DType::kUndefined ? context.input_type(0).dtype : out;
   const Type type = TensorType(dtype, result);
   const auto count = ElementCount(type);
   if (!count || *count > static_cast<int64_t>(kMaxKnownInts)) return {};
@@ -186,23 +187,24 @@ Status InferFolded(InferContext& c, DimFold fold, DType out) {
   for (size_t flat = 0; flat < static_cast<size_t>(*count); ++flat) {
     Dim v = contents[0][BroadcastIndex(shape, shapes[0], flat)];
     for (size_t i = 1; i < contents.size(); ++i) {
-      const auto folded = fold(c.dims(), v, contents[i][BroadcastIndex(shape, shapes[i], flat)]);
+      const auto folded =
+          fold(context.dims(), v, contents[i][BroadcastIndex(shape, shapes[i], flat)]);
       if (!folded) return {};
       v = *folded;
     }
     values.push_back(v);
   }
-  SetContent(c, 0, dtype, std::move(values));
+  SetContent(context, 0, dtype, std::move(values));
   return {};
 }
 
-std::optional<int64_t> LowerBound(const DimTable& d, Dim x) {
-  const int64_t low = d.RangeOf(x).lo;
+std::optional<int64_t> LowerBound(const DimTable& dims, Dim x) {
+  const int64_t low = dims.RangeOf(x).lo;
   return low == INT64_MIN ? std::nullopt : std::optional(low);
 }
 
-std::optional<int64_t> UpperBound(const DimTable& d, Dim x) {
-  const int64_t high = d.RangeOf(x).hi;
+std::optional<int64_t> UpperBound(const DimTable& dims, Dim x) {
+  const int64_t high = dims.RangeOf(x).hi;
   return high == INT64_MAX ? std::nullopt : std::optional(high);
 }
 

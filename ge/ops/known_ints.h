@@ -10,26 +10,26 @@ namespace ge {
 inline constexpr size_t kMaxKnownInts = 1024;  // elements; longer contents are not tracked
 
 // Content of an integer or bool input, from what INFER knows or from a constant payload.
-std::optional<std::vector<Dim>> Content(InferContext& c, size_t i);
+std::optional<std::vector<Dim>> Content(InferContext& context, size_t i);
 // The same when every element is a number.
-std::optional<std::vector<int64_t>> Numbers(InferContext& c, size_t i);
+std::optional<std::vector<int64_t>> Numbers(InferContext& context, size_t i);
 // Elements of a small constant of a float dtype, widened.
-std::optional<std::vector<double>> ConstFloats(const InferContext& c, size_t i);
+std::optional<std::vector<double>> ConstFloats(const InferContext& context, size_t i);
 // The integer elements of a small constant payload.
 std::optional<std::vector<Dim>> ConstInts(const Const& k);
 // Tells the content of an output of type `dtype`; nothing when an element does not fit the dtype
 // (the value at run time wraps) or there are too many.
-void SetContent(InferContext& c, size_t output, DType dtype, std::vector<Dim> values);
+void SetContent(InferContext& context, size_t output, DType dtype, std::vector<Dim> values);
 // Output 0 holds what input 0 holds.
-void PassContent(InferContext& c);
+void PassContent(InferContext& context);
 
 using DimFold = std::optional<Dim> (*)(DimTable&, Dim, Dim);
 // InferBroadcast, then the content folded over all inputs from left to right. The output's dtype is
 // `out`, or that of input 0 when kUndefined.
-Status InferFolded(InferContext& c, DimFold fold, DType out = DType::kUndefined);
+Status InferFolded(InferContext& context, DimFold fold, DType out = DType::kUndefined);
 
 // Bounds that hold for every binding of the symbols; nullopt when none is known.
-std::optional<int64_t> LowerBound(const DimTable& d, Dim x);
-std::optional<int64_t> UpperBound(const DimTable& d, Dim x);
+std::optional<int64_t> LowerBound(const DimTable& dims, Dim x);
+std::optional<int64_t> UpperBound(const DimTable& dims, Dim x);
 
 }  // namespace ge

@@ -12,8 +12,8 @@ Type MapType(DType key, DType value) {
   return t;
 }
 
-Result<DType> WantMap(InferContext& c, DTypeSet keys, DTypeSet values) {
-  const Type& t = c.input_type(0);
+Result<DType> WantMap(InferContext& context, DTypeSet keys, DTypeSet values) {
+  const Type& t = context.input_type(0);
   const bool map = t.kind == TypeKind::kMap && t.elems.size() == 1 && t.elems[0].is_tensor();
   if (map && (keys & Bit(t.dtype)) != 0 && (values & Bit(t.elems[0].dtype)) != 0) {
     return t.elems[0].dtype;
@@ -26,8 +26,8 @@ Result<DType> WantMap(InferContext& c, DTypeSet keys, DTypeSet values) {
                             DTypeName(static_cast<DType>(k)), DTypeName(static_cast<DType>(v)));
     }
   }
-  return Bad(c.node(),
-             fmt::format("input 'X' is {}, wanted {}", TypeToString(t, c.dims()), wanted));
+  return Bad(context.node(),
+             fmt::format("input 'X' is {}, wanted {}", TypeToString(t, context.dims()), wanted));
 }
 
 }  // namespace ge

@@ -10,6 +10,6 @@ namespace ge {
 // A map from keys of one element type to scalars of another.
 Type MapType(DType key, DType value);
 // Input 0 must be a map from keys to values of these types; answers the values' type.
-Result<DType> WantMap(InferContext& c, DTypeSet keys, DTypeSet values);
+Result<DType> WantMap(InferContext& context, DTypeSet keys, DTypeSet values);
 
 }  // namespace ge

@@ -266,7 +266,7 @@ Status CheckNodeAgainstOp(const Node& node, const OpDef& op) {
       .AtNode(NodeLabel(node));
 }
 
-Status CheckInputTypes(InferContext& c, const OpDef& op) {
+Status CheckInputTypes(InferContext& context, const OpDef& op) {
   struct Bound {
     std::string_view variable;
     DType dtype;
@@ -274,15 +274,15 @@ Status CheckInputTypes(InferContext& c, const OpDef& op) {
   };
   thread_local std::vector<Bound> all;  // a few at most; its memory stays
   all.clear();
-  for (size_t i = 0; i < c.input_count(); ++i) {
-    if (!c.has_input(i) || op.inputs.empty()) continue;
+  for (size_t i = 0; i < context.input_count(); ++i) {
+    if (!context.has_input(i) || op.inputs.empty()) continue;
     const Port& p = op.inputs[std::min(i, op.inputs.size() - 1)];
     if (p.dtypes == kAnyType) continue;
-    const Type& t = c.input_type(i);
+    const Type& t = context.input_type(i);
     if (!t.is_tensor()) {
       return Status(Code::kInvalidGraph,
                     fmt::format("{}: input {} ('{}') is {}, wanted a tensor", FullName(op), i,
-                                p.name, TypeToString(t, c.dims())));
+                                p.name, TypeToString(t, context.dims())));
     }
     if (!IsKnown(t.dtype) || !(p.dtypes & Bit(t.dtype))) {
       return Status(Code::kInvalidGraph,

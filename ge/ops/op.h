@@ -27,7 +27,7 @@ struct PluginOp;    // ge/engine/op/op_plugin.h
 
 // A set of dtypes as bits 1 << DType.
 using DTypeSet = uint32_t;
-constexpr DTypeSet Bit(DType t) { return DTypeSet{1} << static_cast<int>(t); }
+constexpr DTypeSet Bit(DType dtype) { return DTypeSet{1} << static_cast<int>(dtype); }
 inline constexpr DTypeSet kAnyDType = ~DTypeSet{1};
 inline constexpr DTypeSet kFloats =
     Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kFloat16) | Bit(DType::kBfloat16);
@@ -187,7 +187,7 @@ Status CheckNodeAgainstOp(const Node& node, const OpDef& op);
 // The same of its attributes alone.
 Status CheckAttrsAgainstOp(const Node& node, const OpDef& op);
 // Checks the input dtypes and type variables.
-Status CheckInputTypes(InferContext& c, const OpDef& op);
+Status CheckInputTypes(InferContext& context, const OpDef& op);
 Work WorkOf(const OpDef& op, const Node& node, std::span<const Type> in, std::span<const Type> out);
 
 // nullptr when the record has no attribute of this name.

@@ -12,17 +12,18 @@ namespace ge {
 
 // Inputs: weight, `slots` of them, gradient, then `scalars` numbers, then maybe "when"; outputs:
 // weight and slots.
-inline Status InferOptimizerStep(InferContext& c, size_t slots,
+inline Status InferOptimizerStep(InferContext& context, size_t slots,
                                  std::initializer_list<const char*> scalars) {
-  const Type& weight = c.input_type(0);
+  const Type& weight = context.input_type(0);
   for (size_t i = 1; weight.ranked && i < slots + 2; ++i) {
-    GE_RETURN_IF_ERROR(WantShape(c, i, i <= slots ? "slot" : "gradient", weight.dims));
+    GE_RETURN_IF_ERROR(WantShape(context, i, i <= slots ? "slot" : "gradient", weight.dims));
   }
   size_t at = slots + 2;
-  for (const char* name : scalars) GE_RETURN_IF_ERROR(WantScalar(c, at++, name));
-  if (at < c.input_count() && c.has_input(at)) GE_RETURN_IF_ERROR(WantScalar(c, at, "when"));
+  for (const char* name : scalars) GE_RETURN_IF_ERROR(WantScalar(context, at++, name));
+  if (at < context.input_count() && context.has_input(at))
+    GE_RETURN_IF_ERROR(WantScalar(context, at, "when"));
   for (size_t i = 0; i <= slots; ++i) {
-    if (c.has_output(i)) c.SetOutput(i, weight);
+    if (context.has_output(i)) context.SetOutput(i, weight);
   }
   return {};
 }
@@ -30,19 +31,21 @@ inline Status InferOptimizerStep(InferContext& c, size_t slots,
 // Decompositions of tensors like the weight.
 class StepParts {
  public:
-  StepParts(Transaction* t, FunctionId fn, const Node& node)
-      : p_(t, fn, node), node_(node), type_(p_.TypeOf(node.inputs[0])) {}
+  StepParts(Transaction* transaction, FunctionId fn, const Node& node)
+      : p_(transaction, fn, node), node_(node), type_(p_.TypeOf(node.inputs[0])) {}
 
   ValueId in(size_t i) const { return node_.inputs[i]; }
   double attr(const char* name) const { return AttrFloat(node_, name); }
-  ValueId Op(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, type_); }
-  ValueId Number(double v) { return p_.Scalar(type_.dtype, v); }
-  ValueId Times(ValueId a, double by) { return Op("Mul", a, Number(by)); }
-  ValueId Root(ValueId v) { return p_.Add("Sqrt", {v}, type_); }
-  ValueId Sign(ValueId v) { return p_.Add("Sign", {v}, type_); }
-  // by * slot + (1 - by) * v.
-  ValueId Average(ValueId slot, double by, ValueId v) {
-    return Op("Add", Times(slot, by), Times(v, 1 - by));
+  ValueId Op(const char* op, ValueId left, ValueId right) {
+    return p_.Add(op, {left, right}, type_);
+  }
+  ValueId Number(double value) { return p_.Scalar(type_.dtype, value); }
+  ValueId Times(ValueId value, double by) { return Op("Mul", value, Number(by)); }
+  ValueId Root(ValueId value) { return p_.Add("Sqrt", {value}, type_); }
+  ValueId Sign(ValueId value) { return p_.Add("Sign", {value}, type_); }
+  // by * slot + (1 - by) * value.
+  ValueId Average(ValueId slot, double by, ValueId value) {
+    return Op("Add", Times(slot, by), Times(value, 1 - by));
   }
   // The gradient with the weight's decay.
   ValueId Decayed(ValueId gradient, double decay) {
@@ -54,27 +57,27 @@ class StepParts {
     return Op("Mul", in(0), OfScalars("Sub", Number(1), OfScalars("Mul", rate, Number(decay))));
   }
   // The root of the sum of squares, a scalar.
-  ValueId Norm(ValueId v) {
+  ValueId Norm(ValueId value) {
     Type scalar = type_;
     scalar.dims.clear();
     scalar.ranked = true;
-    const ValueId sum = p_.Add("ReduceSumSquare", {v}, scalar, {{"keepdims", int64_t{0}}});
+    const ValueId sum = p_.Add("ReduceSumSquare", {value}, scalar, {{"keepdims", int64_t{0}}});
     return p_.Add("Sqrt", {sum}, scalar);
   }
-  // a / b of scalars where both are above zero, else 1.
-  ValueId Ratio(ValueId a, ValueId b) {
-    Type flag = p_.TypeOf(a);
+  // left / right of scalars where both are above zero, else 1.
+  ValueId Ratio(ValueId left, ValueId right) {
+    Type flag = p_.TypeOf(left);
     flag.dtype = DType::kBool;
     const auto above = [&](ValueId v) { return p_.Add("Greater", {v, Number(0)}, flag); };
-    const ValueId both = p_.Add("And", {above(a), above(b)}, flag);
+    const ValueId both = p_.Add("And", {above(left), above(right)}, flag);
     const auto where = [&](ValueId v) {
-      return p_.Add("Where", {both, v, Number(1)}, p_.TypeOf(a));
+      return p_.Add("Where", {both, v, Number(1)}, p_.TypeOf(left));
     };
-    return where(OfScalars("Div", a, where(b)));
+    return where(OfScalars("Div", left, where(right)));
   }
   // The same of scalars.
-  ValueId OfScalars(const char* op, ValueId a, ValueId b) {
-    return p_.Add(op, {a, b}, p_.TypeOf(a));
+  ValueId OfScalars(const char* op, ValueId left, ValueId right) {
+    return p_.Add(op, {left, right}, p_.TypeOf(left));
   }
   // Each as it was where input `when` is there and false.
   std::vector<ValueId> Results(std::vector<ValueId> made, size_t when) {

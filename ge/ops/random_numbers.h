@@ -8,30 +8,32 @@
 namespace ge {
 
 // Output 0 as attribute `shape` says.
-inline Status InferRandom(InferContext& c) {
-  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "dtype", kFloats));
+inline Status InferRandom(InferContext& context) {
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(context.node(), "dtype", kFloats));
   std::vector<Dim> dims;
-  for (const int64_t size : AttrInts(c.node(), "shape")) dims.push_back(KnownDim(size));
-  return SetTensor(c, 0, dtype, std::move(dims));
+  for (const int64_t size : AttrInts(context.node(), "shape")) dims.push_back(KnownDim(size));
+  return SetTensor(context, 0, dtype, std::move(dims));
 }
 
 // Output 0 in the shape of input 0, of its dtype unless attribute `dtype` says another.
-inline Status InferRandomLike(InferContext& c, DTypeSet legal) {
-  Type t = c.input_type(0);
-  GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(c.node(), "dtype", legal, t.dtype));
+inline Status InferRandomLike(InferContext& context, DTypeSet legal) {
+  Type t = context.input_type(0);
+  GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(context.node(), "dtype", legal, t.dtype));
   t.sharding = {};
-  c.SetOutput(0, std::move(t));
+  context.SetOutput(0, std::move(t));
   return {};
 }
-inline Status InferRandomFloats(InferContext& c) { return InferRandomLike(c, kFloats); }
+inline Status InferRandomFloats(InferContext& context) { return InferRandomLike(context, kFloats); }
 
-// RandomNormal, RandomUniform and their Like forms; a and b: the attributes of the distribution.
-inline OpDef RandomRecord(const char* name, bool like, const AttrDef& a, const AttrDef& b) {
+// RandomNormal, RandomUniform and their Like forms; `first` and `second`: the attributes of the
+// distribution.
+inline OpDef RandomRecord(const char* name, bool like, const AttrDef& first,
+                          const AttrDef& second) {
   OpDef op{"", name, 22, {}, {{"output", kFloats, "T2"}}, {}};
   // Without `dtype` the Like forms answer the dtype of their input.
   const AttrDef dtype =
       like ? AttrDef("dtype", AttrKind::kInt) : AttrDef("dtype", AttrKind::kInt, 1);
-  op.attrs = {a, dtype, b, {"seed", AttrKind::kFloat}};
+  op.attrs = {first, dtype, second, {"seed", AttrKind::kFloat}};
   if (like) {
     op.inputs = {{"input", kClassic, "T1"}};
   } else {

@@ -139,21 +139,21 @@ Work EffortRecurrent(const Node&, std::span<const Type> in, std::span<const Type
 
 }  // namespace
 
-Status InferRecurrent(InferContext& c, int64_t gates, int64_t activations) {
-  GE_ASSIGN_OR_RETURN(const int64_t directions, Directions(c.node()));
-  GE_RETURN_IF_ERROR(CheckRecurrentAttrs(c.node(), directions, activations));
-  GE_ASSIGN_OR_RETURN(const RecurrentSizes s, ReadSizes(c, directions));
-  GE_RETURN_IF_ERROR(CheckInputs(c, s, gates));
-  const bool batch_first = AttrInt(c.node(), "layout") == 1;
+Status InferRecurrent(InferContext& context, int64_t gates, int64_t activations) {
+  GE_ASSIGN_OR_RETURN(const int64_t directions, Directions(context.node()));
+  GE_RETURN_IF_ERROR(CheckRecurrentAttrs(context.node(), directions, activations));
+  GE_ASSIGN_OR_RETURN(const RecurrentSizes s, ReadSizes(context, directions));
+  GE_RETURN_IF_ERROR(CheckInputs(context, s, gates));
+  const bool batch_first = AttrInt(context.node(), "layout") == 1;
   std::vector<Dim> all = {s.seq, s.dirs, s.batch, s.hidden};
   std::vector<Dim> last = {s.dirs, s.batch, s.hidden};
   if (batch_first) {
     all = {s.batch, s.seq, s.dirs, s.hidden};
     last = {s.batch, s.dirs, s.hidden};
   }
-  for (size_t i = 0; i < c.output_count(); ++i) {
-    if (!c.has_output(i)) continue;
-    GE_RETURN_IF_ERROR(SetTensor(c, i, c.input_type(0).dtype, i == 0 ? all : last));
+  for (size_t i = 0; i < context.output_count(); ++i) {
+    if (!context.has_output(i)) continue;
+    GE_RETURN_IF_ERROR(SetTensor(context, i, context.input_type(0).dtype, i == 0 ? all : last));
   }
   return {};
 }

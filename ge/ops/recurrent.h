@@ -7,7 +7,7 @@
 namespace ge {
 
 // gates: blocks of rows in W and R; activations: of one direction.
-Status InferRecurrent(InferContext& c, int64_t gates, int64_t activations);
+Status InferRecurrent(InferContext& context, int64_t gates, int64_t activations);
 // X to initial_h, Y and Y_h, and the attributes of all three.
 OpDef RecurrentRecord(const char* name, Status (*infer)(InferContext&));
 

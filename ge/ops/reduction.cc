@@ -31,31 +31,33 @@ Status InferUnknownAxes(InferContext& c, bool keep) {
 
 }  // namespace
 
-Status InferReduce(InferContext& c) {
-  const Type& x = c.input_type(0);
-  const bool keep = AttrInt(c.node(), "keepdims") != 0;
-  const bool given = c.input_count() > 1 && c.has_input(1);
+Status InferReduce(InferContext& context) {
+  const Type& x = context.input_type(0);
+  const bool keep = AttrInt(context.node(), "keepdims") != 0;
+  const bool given = context.input_count() > 1 && context.has_input(1);
   std::vector<int64_t> axes;
   if (given) {
-    if (c.input_type(1).ranked && c.input_type(1).rank() != 1) {
-      return Bad(c.node(), "input 'axes' has shape " + Show(c.dims(), c.input_type(1).dims) +
-                               ", wanted rank 1");
+    if (context.input_type(1).ranked && context.input_type(1).rank() != 1) {
+      return Bad(context.node(), "input 'axes' has shape " +
+                                     Show(context.dims(), context.input_type(1).dims) +
+                                     ", wanted rank 1");
     }
-    auto numbers = Numbers(c, 1);
-    if (!numbers) return InferUnknownAxes(c, keep);
+    auto numbers = Numbers(context, 1);
+    if (!numbers) return InferUnknownAxes(context, keep);
     axes = std::move(*numbers);
   }
-  if (axes.empty() && AttrInt(c.node(), "noop_with_empty_axes") != 0) return InferSame(c);
+  if (axes.empty() && AttrInt(context.node(), "noop_with_empty_axes") != 0)
+    return InferSame(context);
   if (!x.ranked) {
-    if (axes.empty() && !keep) return SetTensor(c, 0, x.dtype, {});
-    c.SetOutput(0, UnrankedTensor(x.dtype));
+    if (axes.empty() && !keep) return SetTensor(context, 0, x.dtype, {});
+    context.SetOutput(0, UnrankedTensor(x.dtype));
     return {};
   }
   const auto rank = static_cast<int64_t>(x.rank());
   if (axes.empty()) {
     for (int64_t a = 0; a < rank; ++a) axes.push_back(a);
   }
-  GE_ASSIGN_OR_RETURN(axes, NormalizeAxes(c.node(), axes, rank));
+  GE_ASSIGN_OR_RETURN(axes, NormalizeAxes(context.node(), axes, rank));
   std::vector<bool> reduced(x.rank());
   for (int64_t a : axes) reduced[static_cast<size_t>(a)] = true;
   std::vector<Dim> dims;
@@ -63,7 +65,7 @@ Status InferReduce(InferContext& c) {
     if (!reduced[i]) dims.push_back(x.dims[i]);
     if (reduced[i] && keep) dims.push_back(KnownDim(1));
   }
-  return SetTensor(c, 0, x.dtype, std::move(dims));
+  return SetTensor(context, 0, x.dtype, std::move(dims));
 }
 
 OpDef Reduction(const char* name, int32_t since, DTypeSet types) {

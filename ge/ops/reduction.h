@@ -6,7 +6,7 @@
 
 namespace ge {
 
-Status InferReduce(InferContext& c);
+Status InferReduce(InferContext& context);
 OpDef Reduction(const char* name, int32_t since, DTypeSet types);
 
 }  // namespace ge

@@ -10,23 +10,23 @@
 namespace ge {
 
 // Input `i` has one element; exporters also write one-element vectors for scalars.
-inline Status WantScalar(InferContext& c, size_t i, const char* name) {
-  const Type& t = c.input_type(i);
+inline Status WantScalar(InferContext& context, size_t i, const char* name) {
+  const Type& t = context.input_type(i);
   const bool scalar =
       !t.ranked || t.rank() == 0 || (t.rank() == 1 && (!t.dims[0].known() || t.dims[0].value == 1));
   if (scalar) return {};
-  return Bad(c.node(),
-             fmt::format("input '{}' has shape {}, wanted a scalar", name, Show(c.dims(), t.dims)));
+  return Bad(context.node(), fmt::format("input '{}' has shape {}, wanted a scalar", name,
+                                         Show(context.dims(), t.dims)));
 }
 
 // The size that scalar input `i` holds, a fresh symbol when it is not known.
-inline Result<Dim> ScalarSize(InferContext& c, size_t i, const char* name, int64_t least) {
-  GE_RETURN_IF_ERROR(WantScalar(c, i, name));
-  const auto content = Content(c, i);
-  if (!content || content->size() != 1) return c.FreshDim(name, true);
+inline Result<Dim> ScalarSize(InferContext& context, size_t i, const char* name, int64_t least) {
+  GE_RETURN_IF_ERROR(WantScalar(context, i, name));
+  const auto content = Content(context, i);
+  if (!content || content->size() != 1) return context.FreshDim(name, true);
   const Dim size = content->front();
   if (size.known() && size.value < least) {
-    return Bad(c.node(),
+    return Bad(context.node(),
                fmt::format("input '{}' is {}, wanted at least {}", name, size.value, least));
   }
   return size;

@@ -10,8 +10,8 @@ namespace ge {
 Type SequenceType(Type element);
 Type OptionalType(Type element);
 // The element type of input `i`, which must be a sequence. An empty one's may be unknown.
-Result<Type> ElementOfSequence(InferContext& c, size_t i);
+Result<Type> ElementOfSequence(InferContext& context, size_t i);
 // What two elements of a sequence are both: ONNX wants one dtype, sizes may differ.
-Result<Type> CommonElement(InferContext& c, const Type& a, const Type& b);
+Result<Type> CommonElement(InferContext& context, const Type& left, const Type& right);
 
 }  // namespace ge

@@ -7,10 +7,10 @@
 
 namespace ge {
 
-inline Status InferSignalWindow(InferContext& c) {
-  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(c.node(), "output_datatype", kNumeric));
-  GE_ASSIGN_OR_RETURN(const Dim size, ScalarSize(c, 0, "size", 0));
-  return SetTensor(c, 0, dtype, {size});
+inline Status InferSignalWindow(InferContext& context) {
+  GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(context.node(), "output_datatype", kNumeric));
+  GE_ASSIGN_OR_RETURN(const Dim size, ScalarSize(context, 0, "size", 0));
+  return SetTensor(context, 0, dtype, {size});
 }
 
 // A cosine or two an element.

@@ -2,12 +2,12 @@
 
 namespace ge {
 
-Result<const Type*> StateType(InferContext& c) {
-  const std::vector<Effect>& effects = c.node().effects;
+Result<const Type*> StateType(InferContext& context) {
+  const std::vector<Effect>& effects = context.node().effects;
   if (effects.empty() || effects[0].kind != EffectKind::kState) {
-    return Bad(c.node(), "the first effect is not on a state, wanted the state that is used");
+    return Bad(context.node(), "the first effect is not on a state, wanted the state that is used");
   }
-  const State* state = c.state(effects[0].object);
+  const State* state = context.state(effects[0].object);
   return state ? &state->type : nullptr;
 }
 

@@ -8,6 +8,6 @@ namespace ge {
 
 // The type of the state; nullptr when the context does not show states. Refuses a node whose first
 // effect is not on a state.
-Result<const Type*> StateType(InferContext& c);
+Result<const Type*> StateType(InferContext& context);
 
 }  // namespace ge

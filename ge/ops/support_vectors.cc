@@ -15,12 +15,12 @@ Status WantKernelAttrs(const Node& n) {
   return WantLength(n, "kernel_params", 3, "gamma, coef0 and degree");
 }
 
-Status WantSupportVectors(InferContext& c, int64_t supports) {
-  const auto found = static_cast<int64_t>(ListLength(c.node(), "support_vectors"));
-  const auto features = FeatureCount(c);
+Status WantSupportVectors(InferContext& context, int64_t supports) {
+  const auto found = static_cast<int64_t>(ListLength(context.node(), "support_vectors"));
+  const auto features = FeatureCount(context);
   const bool fits = found % supports == 0 && (!features || found / supports == *features);
   if (fits) return {};
-  return Bad(c.node(),
+  return Bad(context.node(),
              fmt::format("attribute 'support_vectors' has {} entries, wanted {} for each "
                          "of {} vectors",
                          found, features ? fmt::format("{}", *features) : "as many", supports));

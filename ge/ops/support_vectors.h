@@ -8,6 +8,6 @@ namespace ge {
 // 'kernel_type' is known and 'kernel_params' has its three entries or none.
 Status WantKernelAttrs(const Node& n);
 // 'support_vectors' holds `supports` > 0 vectors of as many entries as a row has features.
-Status WantSupportVectors(InferContext& c, int64_t supports);
+Status WantSupportVectors(InferContext& context, int64_t supports);
 
 }  // namespace ge

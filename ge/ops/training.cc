@@ -4,18 +4,20 @@
 
 namespace ge {
 
-Status InferOptimizer(InferContext& c, size_t kept) {
-  const size_t lists = 2 + kept, inputs = c.input_count();
+Status InferOptimizer(InferContext& context, size_t kept) {
+  const size_t lists = 2 + kept, inputs = context.input_count();
   const size_t n = inputs < 2 ? 0 : (inputs - 2) / lists;
-  if (n == 0 || inputs != 2 + n * lists || c.output_count() != n * (1 + kept)) {
-    return Bad(c.node(), fmt::format("it has {} inputs and {} outputs, wanted 2 and {} for each "
-                                     "tensor, and {} for each",
-                                     inputs, c.output_count(), lists, 1 + kept));
+  if (n == 0 || inputs != 2 + n * lists || context.output_count() != n * (1 + kept)) {
+    return Bad(context.node(),
+               fmt::format("it has {} inputs and {} outputs, wanted 2 and {} for each "
+                           "tensor, and {} for each",
+                           inputs, context.output_count(), lists, 1 + kept));
   }
   for (size_t k = 0; k < 1 + kept; ++k) {
     const size_t list = k == 0 ? 0 : k + 1;  // the gradients are not given out
     for (size_t i = 0; i < n; ++i) {
-      if (c.has_output(k * n + i)) c.SetOutput(k * n + i, c.input_type(2 + list * n + i));
+      if (context.has_output(k * n + i))
+        context.SetOutput(k * n + i, context.input_type(2 + list * n + i));
     }
   }
   return {};

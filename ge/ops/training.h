@@ -12,13 +12,13 @@ namespace ge {
 
 // `kept`: how many lists are kept between steps; inputs are 2 + n * (2 + kept), outputs
 // n * (1 + kept), each of the type of its input.
-Status InferOptimizer(InferContext& c, size_t kept);
+Status InferOptimizer(InferContext& context, size_t kept);
 OpDef OptimizerRecord(const char* name, std::vector<AttrDef> attrs);
 
 class OptimizerParts {
  public:
-  OptimizerParts(Transaction* t, FunctionId fn, const Node& node, size_t kept)
-      : p_(t, fn, node), node_(node), n_((node.inputs.size() - 2) / (2 + kept)) {
+  OptimizerParts(Transaction* transaction, FunctionId fn, const Node& node, size_t kept)
+      : p_(transaction, fn, node), node_(node), n_((node.inputs.size() - 2) / (2 + kept)) {
     type_ = p_.TypeOf(node.inputs[2]);
   }
   size_t n() const { return n_; }
@@ -30,9 +30,11 @@ class OptimizerParts {
     return v;
   }
   double Attr(const char* name) const { return AttrFloat(node_, name); }
-  ValueId Number(double v) { return p_.Scalar(type_.dtype, v); }
-  ValueId Do(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, type_); }
-  ValueId Root(ValueId a) { return p_.Add("Sqrt", {a}, type_); }
+  ValueId Number(double value) { return p_.Scalar(type_.dtype, value); }
+  ValueId Do(const char* op, ValueId left, ValueId right) {
+    return p_.Add(op, {left, right}, type_);
+  }
+  ValueId Root(ValueId value) { return p_.Add("Sqrt", {value}, type_); }
   // The gradient with what regularises: norm_coefficient * X + G.
   ValueId Gradient(size_t i) {
     const ValueId x = In(0, i);
@@ -41,8 +43,10 @@ class OptimizerParts {
   // Scalars of the tensors' type: the rate, and the number of steps so far.
   ValueId Rate() { return p_.Cast(node_.inputs[0], type_.dtype); }
   ValueId Step() { return p_.Cast(node_.inputs[1], type_.dtype); }
-  ValueId DoScalar(const char* op, ValueId a, ValueId b) { return p_.Add(op, {a, b}, Scalar()); }
-  ValueId RootScalar(ValueId a) { return p_.Add("Sqrt", {a}, Scalar()); }
+  ValueId DoScalar(const char* op, ValueId left, ValueId right) {
+    return p_.Add(op, {left, right}, Scalar());
+  }
+  ValueId RootScalar(ValueId value) { return p_.Add("Sqrt", {value}, Scalar()); }
   // `later` from the second step on, `first` at step 0.
   ValueId ByStep(ValueId later, ValueId first) {
     const ValueId zero = Number(0);

@@ -33,15 +33,15 @@ Status WantWeightCount(InferContext& c, const std::string& name, size_t wanted, 
 
 }  // namespace
 
-Status WantTreeLists(InferContext& c, const std::string& votes, int64_t choices) {
-  const Node& n = c.node();
+Status WantTreeLists(InferContext& context, const std::string& votes, int64_t choices) {
+  const Node& n = context.node();
   const size_t nodes = ListLength(n, "nodes_nodeids");
   if (nodes == 0) return Bad(n, "attribute 'nodes_nodeids' has no entries, wanted at least 1 node");
   for (const char* list : {"nodes_treeids", "nodes_featureids", "nodes_falsenodeids",
                            "nodes_truenodeids", "nodes_modes"}) {
     GE_RETURN_IF_ERROR(WantLength(n, list, nodes, kAsNodes));
   }
-  GE_RETURN_IF_ERROR(WantWeightCount(c, "nodes_values", nodes, kAsNodes));
+  GE_RETURN_IF_ERROR(WantWeightCount(context, "nodes_values", nodes, kAsNodes));
   if (ListLength(n, "nodes_missing_value_tracks_true") > 0) {
     GE_RETURN_IF_ERROR(WantLength(n, "nodes_missing_value_tracks_true", nodes, kAsNodes));
   }
@@ -50,7 +50,7 @@ Status WantTreeLists(InferContext& c, const std::string& votes, int64_t choices)
   const std::string as = fmt::format("one for each entry of {}_ids", votes);
   GE_RETURN_IF_ERROR(WantLength(n, votes + "_treeids", count, as));
   GE_RETURN_IF_ERROR(WantLength(n, votes + "_nodeids", count, as));
-  GE_RETURN_IF_ERROR(WantWeightCount(c, votes + "_weights", count, as.c_str()));
+  GE_RETURN_IF_ERROR(WantWeightCount(context, votes + "_weights", count, as.c_str()));
   for (const int64_t id : AttrInts(n, votes + "_ids")) {
     if (id >= 0 && id < choices) continue;
     return Bad(n,

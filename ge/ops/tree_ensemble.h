@@ -8,7 +8,7 @@ namespace ge {
 
 // The lists nodes_* of TreeEnsembleRegressor and TreeEnsembleClassifier, and those of the votes:
 // `votes` is "target" or "class", and each vote is for one of `choices`.
-Status WantTreeLists(InferContext& c, const std::string& votes, int64_t choices);
+Status WantTreeLists(InferContext& context, const std::string& votes, int64_t choices);
 // Attributes of both: those of the nodes and of the votes.
 std::vector<AttrDef> TreeListAttrs(const std::string& votes);
 

@@ -2,10 +2,10 @@
 
 namespace ge {
 
-double ElementsOf(const Type& t) {
+double ElementsOf(const Type& type) {
   double n = 1;
-  if (!t.is_static()) return 0;
-  for (const Dim& d : t.dims) n *= static_cast<double>(d.value);
+  if (!type.is_static()) return 0;
+  for (const Dim& d : type.dims) n *= static_cast<double>(d.value);
   return n;
 }
 

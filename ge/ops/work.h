@@ -7,7 +7,7 @@
 
 namespace ge {
 
-double ElementsOf(const Type& t);
+double ElementsOf(const Type& type);
 // Bytes of all inputs and outputs, each once.
 double BytesOf(std::span<const Type> in, std::span<const Type> out);
 // flops = n per element of output 0.

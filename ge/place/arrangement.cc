@@ -18,18 +18,18 @@ void Unique(std::vector<uint32_t>* v) {
 }  // namespace
 
 template <typename F>
-void Arrangement::EachNeighbour(uint32_t offer, bool readers, bool makers, F f) const {
+void Arrangement::EachNeighbour(uint32_t offer, bool readers, bool makers, F call) const {
   for (const OfferPart& part : m_.offers[offer].parts) {
     if (makers) {
       for (const Touch& t : part.reads) {
         const int32_t p = m_.values[t.value].producer;
-        if (p >= 0) f(owner_.offer[p]);
+        if (p >= 0) call(owner_.offer[p]);
       }
     }
     if (!readers) continue;
     for (const Touch& t : part.gives) {
       for (uint32_t user : m_.values[t.value].users) {
-        if (owner_.offer[user] != offer) f(owner_.offer[user]);
+        if (owner_.offer[user] != offer) call(owner_.offer[user]);
       }
     }
   }

@@ -48,7 +48,7 @@ class Arrangement {
   bool Spent(uint64_t limit) const { return work_ > limit || Interrupted(); }
   const Owner& owner() const { return owner_; }
   uint32_t OfferAt(uint32_t node) const { return owner_.offer[node]; }
-  double value_cost(uint32_t v) const { return value_cost_[v]; }
+  double value_cost(uint32_t value) const { return value_cost_[value]; }
   const std::vector<uint32_t>& MembersOf(uint32_t offer) const { return groups_[group_[offer]]; }
   uint32_t GroupOf(uint32_t offer) const { return group_[offer]; }
   std::vector<PlaceGroup> Groups() const;
@@ -100,7 +100,7 @@ class Arrangement {
   void Reprice();
   void Undo();
   template <typename F>
-  void EachNeighbour(uint32_t offer, bool readers, bool makers, F f) const;
+  void EachNeighbour(uint32_t offer, bool readers, bool makers, F call) const;
 
   const Model& m_;
   Owner owner_;                  // group = index into groups_

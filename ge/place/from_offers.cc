@@ -380,9 +380,10 @@ Status Take(const Graph& graph, const Function& f, const OfferSet& offers,
 
 }  // namespace
 
-DeviceId DeviceOf(const Plan& plan, const Offer& o) {
+DeviceId DeviceOf(const Plan& plan, const Offer& offer) {
   for (DeviceId d = 1; d < plan.devices.size(); ++d) {
-    if (plan.devices[d].engine == o.engine + 1 && plan.devices[d].engine_device == o.device) {
+    if (plan.devices[d].engine == offer.engine + 1 &&
+        plan.devices[d].engine_device == offer.device) {
       return d;
     }
   }

@@ -20,7 +20,7 @@ namespace ge {
 // nothing are as fast as copies in the machine's memory.
 Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, Plan* plan);
 // The plan's number of the device that makes the offer.
-DeviceId DeviceOf(const Plan& plan, const Offer& o);
+DeviceId DeviceOf(const Plan& plan, const Offer& offer);
 void DescribeConversions(const OfferSet& offers, Plan* plan);
 
 // PLACE: solves and writes segments (device, offers, predicted cost) in a runnable order into

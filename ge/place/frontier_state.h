@@ -101,7 +101,7 @@ class FrontierLayer {
   // The n-th lowest bound, of at least so many.
   double BoundOf(uint32_t n);
   const std::vector<FrontierState>& states() const { return states_; }
-  const uint64_t* words(const FrontierState& s) const { return words_.data() + s.offset; }
+  const uint64_t* words(const FrontierState& state) const { return words_.data() + state.offset; }
 
  private:
   void Grow();

@@ -225,11 +225,11 @@ const OfferPart& PartAt(const Model& m, const ModelOffer& offer, uint32_t node) 
   return offer.parts[PartsUpTo(m, offer, m.position[node]) - 1];
 }
 
-bool ShareNode(const Model& m, const ModelOffer& a, const ModelOffer& b) {
-  if (a.parts.size() > b.parts.size()) return ShareNode(m, b, a);
-  for (const OfferPart& part : a.parts) {
-    const size_t n = PartsUpTo(m, b, m.position[part.node]);
-    if (n > 0 && b.parts[n - 1].node == part.node) return true;
+bool ShareNode(const Model& m, const ModelOffer& left, const ModelOffer& right) {
+  if (left.parts.size() > right.parts.size()) return ShareNode(m, right, left);
+  for (const OfferPart& part : left.parts) {
+    const size_t n = PartsUpTo(m, right, m.position[part.node]);
+    if (n > 0 && right.parts[n - 1].node == part.node) return true;
   }
   return false;
 }

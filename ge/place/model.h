@@ -64,7 +64,7 @@ const OfferPart& PartAt(const Model& model, const ModelOffer& offer, uint32_t no
 // How many of the offer's parts lie at `position` of the order or before it.
 size_t PartsUpTo(const Model& model, const ModelOffer& offer, uint32_t position);
 // The two cover some node both.
-bool ShareNode(const Model& model, const ModelOffer& a, const ModelOffer& b);
+bool ShareNode(const Model& model, const ModelOffer& left, const ModelOffer& right);
 
 // INTERNAL naming what is inconsistent (index out of range, price not a number, cyclic graph).
 // Two devices are one domain when bringing plain bytes between them costs 0 both ways; a domain is

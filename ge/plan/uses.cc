@@ -81,17 +81,17 @@ class Collector {
 
 }  // namespace
 
-const std::vector<PlanValueId>& ReadsOf(const PlanFunction& f, const Instruction& in,
+const std::vector<PlanValueId>& ReadsOf(const PlanFunction& function, const Instruction& in,
                                         std::vector<PlanValueId>* scratch) {
-  if (in.op == PlanOp::kLaunch) return f.segments[in.segment].inputs;
+  if (in.op == PlanOp::kLaunch) return function.segments[in.segment].inputs;
   scratch->clear();
   if (in.op == PlanOp::kCopy) scratch->push_back(in.src);
   return *scratch;
 }
 
-Result<std::vector<PlanUses>> CollectUses(const PlanFunction& f) {
-  Collector collector(f);
-  for (uint32_t i = 0; i < f.code.size(); ++i) GE_RETURN_IF_ERROR(collector.Add(i));
+Result<std::vector<PlanUses>> CollectUses(const PlanFunction& function) {
+  Collector collector(function);
+  for (uint32_t i = 0; i < function.code.size(); ++i) GE_RETURN_IF_ERROR(collector.Add(i));
   return collector.Take();
 }
 

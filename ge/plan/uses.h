@@ -22,11 +22,11 @@ struct PlanUses {
 
 // The values that an instruction reads and writes, by position; empty for signals and waits.
 // Only after CollectUses answered OK for this function.
-const std::vector<PlanValueId>& ReadsOf(const PlanFunction& f, const Instruction& in,
+const std::vector<PlanValueId>& ReadsOf(const PlanFunction& function, const Instruction& in,
                                         std::vector<PlanValueId>* scratch);
 
 // One entry per value. INTERNAL when an id is out of range or a value has two writers, and
 // UNSUPPORTED for control-flow instructions, which no stage plans yet.
-Result<std::vector<PlanUses>> CollectUses(const PlanFunction& f);
+Result<std::vector<PlanUses>> CollectUses(const PlanFunction& function);
 
 }  // namespace ge

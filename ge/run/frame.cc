@@ -30,7 +30,7 @@ alignas(64) char g_nothing[64];
 
 }  // namespace
 
-const RunEngine& Frame::engine(uint32_t e) const { return program_.parts().engines[e]; }
+const RunEngine& Frame::engine(uint32_t engine) const { return program_.parts().engines[engine]; }
 
 Frame::~Frame() {
   for (const EngineFrame& f : engine_frames_) {
@@ -233,18 +233,18 @@ void Frame::NotePatch(PlanValueId id, ge_buf* buf) {
   if (v.kind == PlanValueKind::kOutput) patches_.push_back({buf, v.index, true});
 }
 
-Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
+Status Frame::BuildLaunch(const Instruction& ins, Record* record) {
   const Plan& plan = program_.plan();
   const PlanSegment& seg = plan.functions[0].segments[ins.segment];
-  r->engine = plan.devices[seg.device].engine;
-  const RunEngine& e = engine(r->engine);
-  r->exec = program_.parts().execs[ins.segment];
+  record->engine = plan.devices[seg.device].engine;
+  const RunEngine& e = engine(record->engine);
+  record->exec = program_.parts().execs[ins.segment];
   if (seg.serial && !own_execs_.empty() && own_execs_.back().first == ins.segment) {
-    r->exec = own_execs_.back().second;
+    record->exec = own_execs_.back().second;
   } else if (seg.serial) {
     own_execs_.emplace_back(ins.segment, nullptr);  // before it is made: there may be no room
-    GE_ASSIGN_OR_RETURN(r->exec, program_.parts().make_exec(ins.segment));
-    own_execs_.back().second = r->exec;
+    GE_ASSIGN_OR_RETURN(record->exec, program_.parts().make_exec(ins.segment));
+    own_execs_.back().second = record->exec;
   }
   size_t base = bufs_.size();
   for (const auto* list : {&seg.inputs, &seg.outputs, &seg.internals}) {
@@ -252,7 +252,7 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
     for (PlanValueId v : *list) bufs_.back().push_back(BufOf(v));
     for (size_t i = 0; i < list->size(); ++i) NotePatch((*list)[i], &bufs_.back()[i]);
   }
-  ge_launch& l = r->launch;
+  ge_launch& l = record->launch;
   l.h = GE_HDR(ge_launch, GE_TAG_LAUNCH);
   l.stream = streams_[ins.stream];
   l.in = bufs_[base].data();
@@ -268,11 +268,12 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* r) {
     l.workspace = BufOf(seg.workspace);
     NotePatch(seg.workspace, &l.workspace);
   }
-  l.launch_id = r->index;
+  l.launch_id = record->index;
   if (e.api.frame_create) {
     ge_err err = NoError();
-    engine_frames_.push_back({r->engine, r->exec, nullptr});  // before: there may be no room
-    ge_rc rc = e.api.frame_create(r->exec, &l.frame, &err);
+    engine_frames_.push_back(
+        {record->engine, record->exec, nullptr});  // before: there may be no room
+    ge_rc rc = e.api.frame_create(record->exec, &l.frame, &err);
     if (rc != GE_OK) {
       engine_frames_.pop_back();
       return Failed(e.name, "frame_create", rc, err);

@@ -58,11 +58,11 @@ class Frame {
   Status MakeRedZones();
   Status CreateStreams();
   Status BuildRecords();
-  Status BuildLaunch(const Instruction& ins, Record* r);
+  Status BuildLaunch(const Instruction& ins, Record* record);
   ge_buf BufOf(PlanValueId id);
   void NotePatch(PlanValueId id, ge_buf* buf);
   PlanValueId Root(PlanValueId id) const;
-  const RunEngine& engine(uint32_t e) const;
+  const RunEngine& engine(uint32_t engine) const;
 
   const Program& program_;
   std::vector<Block> arenas_;

@@ -99,41 +99,42 @@ Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs) c
   return RunIn(f, inputs, outputs);
 }
 
-Status Program::RunIn(Frame* f, const void* const* inputs, void* const* outputs) const {
-  for (const Frame::Patch& p : f->patches_) {
+Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outputs) const {
+  for (const Frame::Patch& p : frame->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
   }
-  const bool timed = parts_.clock != nullptr && RunClock::Due(f->epoch_);
-  if (!timed) return Issue<Mode::kPlain>(f);
-  Status status = Issue<Mode::kTimed>(f);
-  if (status.ok()) parts_.clock->Take(f->stamps_, f->epoch_ == 1);
+  const bool timed = parts_.clock != nullptr && RunClock::Due(frame->epoch_);
+  if (!timed) return Issue<Mode::kPlain>(frame);
+  Status status = Issue<Mode::kTimed>(frame);
+  if (status.ok()) parts_.clock->Take(frame->stamps_, frame->epoch_ == 1);
   return status;
 }
 
-Status Program::RunGuarded(Frame* f, const void* const* inputs, void* const* outputs) const {
-  RedZones& zones = *f->zones_;
+Status Program::RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const {
+  RedZones& zones = *frame->zones_;
   zones.Begin(inputs);
-  for (const Frame::Patch& p : f->patches_) {
+  for (const Frame::Patch& p : frame->patches_) {
     p.buf->ptr = p.output ? zones.output(p.index) : zones.input(p.index);
   }
-  Status status = Issue<Mode::kGuarded>(f);
+  Status status = Issue<Mode::kGuarded>(frame);
   zones.End(status.ok() ? outputs : nullptr);
   return status;
 }
 
 // A signal, or a wait. Values are relative to the run: every event goes on from where the last run
 // left it.
-ge_rc Program::Meet(const Frame& f, const void* record, const RunEngine& e, ge_err* err) const {
+ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& engine,
+                    ge_err* err) const {
   const auto& r = *static_cast<const Frame::Record*>(record);
   const Instruction& ins = plan_.functions[0].code[r.index];
-  const uint64_t value = f.epoch_ * f.last_value_[ins.event] + r.value;
-  if (r.op == PlanOp::kSignal) return e.api.stream_signal(r.stream, r.event, value, err);
-  if (r.stream) return e.api.stream_wait(r.stream, r.event, value, err);
-  return Wait(e, r.event, value, err);
+  const uint64_t value = frame.epoch_ * frame.last_value_[ins.event] + r.value;
+  if (r.op == PlanOp::kSignal) return engine.api.stream_signal(r.stream, r.event, value, err);
+  if (r.stream) return engine.api.stream_wait(r.stream, r.event, value, err);
+  return Wait(engine, r.event, value, err);
 }
 
 template <Program::Mode kMode>
-Status Program::Issue(Frame* f) const {
+Status Program::Issue(Frame* frame) const {
   const Interrupt* const interrupt = CurrentInterrupt();
   const uint32_t* const stop = interrupt ? interrupt->word() : nullptr;
   ge_err err;
@@ -144,13 +145,13 @@ Status Program::Issue(Frame* f) const {
   const Frame::Record* failed = nullptr;
   const Frame::Record* stopped = nullptr;  // by the interrupt: the first record that is not run
   bool committed = false;
-  for (Frame::Record& r : f->records_) {
+  for (Frame::Record& r : frame->records_) {
     if (interrupt && !committed && interrupt->stopped()) {
       stopped = &r;
       break;
     }
-    if constexpr (kMode == Mode::kTimed) f->stamps_[r.index] = RunClock::Now();
-    if constexpr (kMode == Mode::kGuarded) OpenZones(r.op, r.launch, r.copy, f->zones_.get());
+    if constexpr (kMode == Mode::kTimed) frame->stamps_[r.index] = RunClock::Now();
+    if constexpr (kMode == Mode::kGuarded) OpenZones(r.op, r.launch, r.copy, frame->zones_.get());
     const RunEngine& e = parts_.engines[r.engine];
     switch (r.op) {
       case PlanOp::kLaunch:
@@ -170,10 +171,10 @@ Status Program::Issue(Frame* f) const {
         committed = true;
         break;
       default:
-        rc = Meet(*f, &r, e, &err);
+        rc = Meet(*frame, &r, e, &err);
     }
     if constexpr (kMode == Mode::kGuarded) {
-      if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, f->zones_.get(), &err);
+      if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, frame->zones_.get(), &err);
     }
     if (rc != GE_OK) {
       failed = &r;
@@ -182,11 +183,11 @@ Status Program::Issue(Frame* f) const {
   }
   if (interrupt) interrupt->EnterPlugin(nullptr);
   if (!failed && !stopped) {
-    if constexpr (kMode == Mode::kTimed) f->stamps_[f->records_.size()] = RunClock::Now();
-    ++f->epoch_;
+    if constexpr (kMode == Mode::kTimed) frame->stamps_[frame->records_.size()] = RunClock::Now();
+    ++frame->epoch_;
     return {};
   }
-  Drain(f, failed ? failed : stopped);
+  Drain(frame, failed ? failed : stopped);
   if (committed) return Torn(failed, rc, err);
   // An engine that gave up because it was told to has not failed.
   const bool told = interrupt && interrupt->stopped() && (stopped || rc == GE_CANCELLED);
@@ -195,21 +196,21 @@ Status Program::Issue(Frame* f) const {
 
 // Lets everything in flight finish, so that no buffer is touched after the run has answered. The
 // signals that the host had still to queue are queued, since a stream may already wait for them.
-void Program::Drain(Frame* f, const void* from_record) const {
+void Program::Drain(Frame* frame, const void* from_record) const {
   const auto* from = static_cast<const Frame::Record*>(from_record);
   const PlanFunction& fn = plan_.functions[0];
   ge_err ignored;
   ignored.h = GE_HDR(ge_err, GE_TAG_ERR);
-  for (size_t i = from->index; i < f->records_.size(); ++i) {
-    const Frame::Record& r = f->records_[i];
+  for (size_t i = from->index; i < frame->records_.size(); ++i) {
+    const Frame::Record& r = frame->records_[i];
     if (r.op != PlanOp::kSignal) continue;
-    uint64_t value = f->epoch_ * f->last_value_[fn.code[i].event] + r.value;
+    uint64_t value = frame->epoch_ * frame->last_value_[fn.code[i].event] + r.value;
     (void)parts_.engines[r.engine].api.stream_signal(r.stream, r.event, value, &ignored);
   }
-  for (size_t s = 1; s < f->streams_.size(); ++s) {
+  for (size_t s = 1; s < frame->streams_.size(); ++s) {
     const RunEngine& e = parts_.engines[plan_.devices[fn.streams[s].device].engine];
-    if (e.api.stream_signal(f->streams_[s], f->drain_[s], 1, &ignored) == GE_OK) {
-      (void)Wait(e, f->drain_[s], 1, &ignored);
+    if (e.api.stream_signal(frame->streams_[s], frame->drain_[s], 1, &ignored) == GE_OK) {
+      (void)Wait(e, frame->drain_[s], 1, &ignored);
     }
   }
 }

@@ -60,14 +60,14 @@ class Program {
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
   enum class Mode { kPlain, kTimed, kGuarded };
-  Status RunIn(Frame* f, const void* const* inputs, void* const* outputs) const;
-  Status RunGuarded(Frame* f, const void* const* inputs, void* const* outputs) const;
+  Status RunIn(Frame* frame, const void* const* inputs, void* const* outputs) const;
+  Status RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const;
   // Issues the instructions, with a time stamp before each when kTimed, with a look at the red
   // zones after each when kGuarded. Ok when all were issued.
   template <Mode kMode>
-  Status Issue(Frame* f) const;
-  ge_rc Meet(const Frame& f, const void* record, const RunEngine& e, ge_err* err) const;
-  void Drain(Frame* f, const void* from_record) const;
+  Status Issue(Frame* frame) const;
+  ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;
+  void Drain(Frame* frame, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;

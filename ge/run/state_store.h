@@ -24,9 +24,9 @@ namespace ge {
 struct FreeState {
   void (*release)(void* context) = nullptr;
   void* context = nullptr;
-  void operator()(std::byte* p) const {
+  void operator()(std::byte* memory) const {
     if (release != nullptr) return release(context);
-    FreeAligned()(p);
+    FreeAligned()(memory);
   }
 };
 

@@ -48,12 +48,12 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
   return {};
 }
 
-Status Session::RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& c,
+Status Session::RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& compiled,
                            std::span<const TensorView> inputs, std::span<TensorView> outputs) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
-  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs));
-  if (options_.build.prices.replan) ReplanIfSurprised(entry, inputs, c);
+  GE_RETURN_IF_ERROR(Execute(compiled.get(), inputs, outputs));
+  if (options_.build.prices.replan) ReplanIfSurprised(entry, inputs, compiled);
   return {};
 }
 
@@ -65,7 +65,7 @@ Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
   return Execute(c, inputs, outputs);
 }
 
-Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
+Status Session::Execute(Compiled* compiled, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs) {
   std::vector<const void*>& in = scratch.in;
   std::vector<void*>& out = scratch.out;
@@ -73,7 +73,7 @@ Status Session::Execute(Compiled* c, std::span<const TensorView> inputs,
   out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
-  return ExecutePlan(c, &states_, &in, &out);
+  return ExecutePlan(compiled, &states_, &in, &out);
 }
 
 }  // namespace ge

@@ -107,28 +107,28 @@ bool PartBound::IsNew(const Graph& bound, FunctionId fn) {
   return structures_.insert(ShapeClasses::KeyOf(bound, fn)).second;
 }
 
-void NumberValues(Function* f) {
-  std::vector<ValueId> renamed(f->values.size(), 0);
+void NumberValues(Function* function) {
+  std::vector<ValueId> renamed(function->values.size(), 0);
   std::vector<Value> values(1);
-  values.reserve(f->values.size());
-  if (!f->values.empty()) values[0] = std::move(f->values[0]);
+  values.reserve(function->values.size());
+  if (!function->values.empty()) values[0] = std::move(function->values[0]);
   const auto number = [&](std::vector<ValueId>* list) {
     for (ValueId& v : *list) {
       if (v == 0) continue;
       if (renamed[v] == 0) {
         renamed[v] = static_cast<ValueId>(values.size());
-        values.push_back(std::move(f->values[v]));
+        values.push_back(std::move(function->values[v]));
       }
       v = renamed[v];
     }
   };
-  number(&f->params);
-  for (Node& n : f->nodes) {
+  number(&function->params);
+  for (Node& n : function->nodes) {
     number(&n.inputs);
     number(&n.outputs);
   }
-  number(&f->results);
-  f->values = std::move(values);
+  number(&function->results);
+  function->values = std::move(values);
 }
 
 }  // namespace ge

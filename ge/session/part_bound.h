@@ -65,6 +65,6 @@ class PartBound {
 
 // Renumbers the values of a function by where they are first met: parameters, nodes in order,
 // results. Graphs that are alike then have the same numbers, however they were made.
-void NumberValues(Function* f);
+void NumberValues(Function* function);
 
 }  // namespace ge

@@ -144,44 +144,44 @@ void Session::SavePrices() {
   price_cache_->Save();
 }
 
-void Session::Remember(Compiled* c, double observe_budget_ms) {
+void Session::Remember(Compiled* compiled, double observe_budget_ms) {
   if (!price_cache_) return;
-  RecordRuns(engines_, c, price_cache_.get(), observe_budget_ms, load_watch_.Busy());
+  RecordRuns(engines_, compiled, price_cache_.get(), observe_budget_ms, load_watch_.Busy());
 }
 
 // Times what may beat the plan by its corrected prices and was never timed: a plan that runs as
 // predicted shows nothing of those that were not taken. How many were timed.
-uint32_t Session::TryRivals(const Compiled& c, double budget_ms, double within) {
-  const Function& f = c.graph.fn(c.fn);
-  const auto view = GraphView::Make(c.graph, f);
+uint32_t Session::TryRivals(const Compiled& compiled, double budget_ms, double within) {
+  const Function& f = compiled.graph.fn(compiled.fn);
+  const auto view = GraphView::Make(compiled.graph, f);
   if (!view.ok()) return 0;
   MeasureOptions options;
   options.budget_ms = budget_ms;
   options.rival = within;
   options.rivals_only = true;
   Compiled::PinnedPacks pinned;
-  if (pinned.PinAsTheyAre(&c)) options.between = c.HostPacks();
-  return MeasureOffers(engines_, c.graph, f, c.plan.layouts, view->get(), c.offers,
-                       price_cache_.get(), options)
+  if (pinned.PinAsTheyAre(&compiled)) options.between = compiled.HostPacks();
+  return MeasureOffers(engines_, compiled.graph, f, compiled.plan.layouts, view->get(),
+                       compiled.offers, price_cache_.get(), options)
       .measured;
 }
 
 void Session::ReplanIfSurprised(std::string_view entry_name, std::span<const TensorView> inputs,
-                                const std::shared_ptr<Compiled>& c) {
-  if (!c->clock || c->clock->warm_runs() < c->next_replan_check) return;
+                                const std::shared_ptr<Compiled>& compiled) {
+  if (!compiled->clock || compiled->clock->warm_runs() < compiled->next_replan_check) return;
   std::unique_lock<std::mutex> one(compile_mutex_, std::try_to_lock);
   if (!one.owns_lock()) return;  // Another run is at it.
-  c->next_replan_check = c->clock->warm_runs() * kChecksApart;
-  const double measured = c->clock->Read().total.ns, predicted = c->plan.predicted_ns;
+  compiled->next_replan_check = compiled->clock->warm_runs() * kChecksApart;
+  const double measured = compiled->clock->Read().total.ns, predicted = compiled->plan.predicted_ns;
   auto entry = FindEntry(entry_name);
   if (!entry.ok()) return;
-  Remember(c.get(), options_.build.prices.observe_budget_ms);
+  Remember(compiled.get(), options_.build.prices.observe_budget_ms);
   const bool surprised = std::abs(measured - predicted) > kSurprise * predicted;
   const uint32_t tried =
-      TryRivals(*c, options_.build.prices.observe_budget_ms, MeasureOptions().rival);
+      TryRivals(*compiled, options_.build.prices.observe_budget_ms, MeasureOptions().rival);
   if (tried == 0 && !surprised) return;
   BuildOptions build = options_.build;
-  build.incumbent = c.get();
+  build.incumbent = compiled.get();
   auto made = CompileNew(**entry, inputs, build);
   if (!made.ok()) {
     // The plan in use is as good as it was.
@@ -192,7 +192,7 @@ void Session::ReplanIfSurprised(std::string_view entry_name, std::span<const Ten
   LogLine(2, fmt::format("re-planned '{}': measured {:.0f} ns, predicted {:.0f}; the new plan is "
                          "predicted at {:.0f} ns",
                          (*entry)->name, measured, predicted, (*made)->plan.predicted_ns));
-  plans_.Replace(*entry, c, *made);
+  plans_.Replace(*entry, compiled, *made);
   ++replans_;
 }
 

@@ -103,7 +103,7 @@ class Session {
 
   // Run, of a plan that Compile gave for these inputs, on buffers that CheckBuffers took, all of
   // them given. Not where states grow.
-  Status RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& c,
+  Status RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& compiled,
                     std::span<const TensorView> inputs, std::span<TensorView> outputs);
   // Another number when a plan that Compile gave before may have been replaced.
   uint64_t plan_changes() const { return plans_.changes(); }
@@ -154,13 +154,13 @@ class Session {
   // inputs where there are any, else on made-up ones.
   std::shared_ptr<Compiled> RehearsePlans(const Entry& entry, std::span<const TensorView> inputs,
                                           std::shared_ptr<Compiled> made);
-  void Remember(Compiled* c, double observe_budget_ms);
-  uint32_t TryRivals(const Compiled& c, double budget_ms, double within);
+  void Remember(Compiled* compiled, double observe_budget_ms);
+  uint32_t TryRivals(const Compiled& compiled, double budget_ms, double within);
   // After a run: makes another plan for these shapes when this one takes another time than
   // predicted, or offers that may beat it were timed, and another is clearly cheaper by what is
   // known now.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
-                         const std::shared_ptr<Compiled>& c);
+                         const std::shared_ptr<Compiled>& compiled);
   Result<std::string> PiecesText(std::string_view entry);
   Result<std::string> StageText(std::string_view entry, StageId stage,
                                 std::span<const TensorView> inputs);
@@ -203,7 +203,8 @@ class Session {
   Status CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs);
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs);
-  Status Execute(Compiled* c, std::span<const TensorView> inputs, std::span<TensorView> outputs);
+  Status Execute(Compiled* compiled, std::span<const TensorView> inputs,
+                 std::span<TensorView> outputs);
 
   SessionOptions options_;
   Calls calls_;

@@ -80,12 +80,12 @@ class DeclaredTypes {
 
 }  // namespace
 
-bool ShapeProgram::SamePayload(const Const& a, const Const& b) {
-  const bool alike = a.type == b.type && a.bytes == b.bytes && a.splat == b.splat &&
-                     a.strings.empty() && b.strings.empty();
-  if (!alike || a.data == b.data) return alike;
-  return a.data && b.data && a.bytes <= kMaxComparedBytes &&
-         std::equal(a.data, a.data + a.bytes, b.data);
+bool ShapeProgram::SamePayload(const Const& left, const Const& right) {
+  const bool alike = left.type == right.type && left.bytes == right.bytes &&
+                     left.splat == right.splat && left.strings.empty() && right.strings.empty();
+  if (!alike || left.data == right.data) return alike;
+  return left.data && right.data && left.bytes <= kMaxComparedBytes &&
+         std::equal(left.data, left.data + left.bytes, right.data);
 }
 
 // Finds what of the part the graph is.

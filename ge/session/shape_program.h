@@ -29,7 +29,7 @@ class ShapeProgram {
   using Shapes = std::vector<std::vector<int64_t>>;
   using Fold = std::function<Status(Graph*)>;  // the passes at bind
   // Small constants count by what they hold: who folds them makes them anew.
-  static bool SamePayload(const Const& a, const Const& b);
+  static bool SamePayload(const Const& left, const Const& right);
 
   // `made` is what became of `part` at some signature, handed back by the plan for it. Null where
   // the passes did something else, or what they did may depend on more. `of_data`: the data decide

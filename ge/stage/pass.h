@@ -131,7 +131,7 @@ class Pass {
   virtual std::string_view plugin() const { return {}; }
   // "option=value;option=value", as asked for. INVALID_ARGUMENT where it has no such option.
   virtual Status SetOptions(std::string_view options);
-  virtual Status Run(Transaction& t, const PassContext& context) = 0;
+  virtual Status Run(Transaction& transaction, const PassContext& context) = 0;
 };
 // "pass 'fold-constants'", "pass 'square' of plugin 'acme'".
 std::string PassLabel(const Pass& pass);

@@ -34,8 +34,8 @@ class Grow : public Pass {
   std::string_view plugin() const override { return plugin_; }
   std::string_view name() const override { return "grow"; }
   std::string_view summary() const override { return "adds nodes"; }
-  Status Run(Transaction& t, const PassContext&) override {
-    if (left_-- > 0) t.AddNode(1, 0, "", "Neg", {2}, {}, {kPair}, {});
+  Status Run(Transaction& transaction, const PassContext&) override {
+    if (left_-- > 0) transaction.AddNode(1, 0, "", "Neg", {2}, {}, {kPair}, {});
     return status_;
   }
 
@@ -170,14 +170,14 @@ class GrowOpen : public Pass {
   explicit GrowOpen(int rounds, bool ranked = true) : left_(rounds), ranked_(ranked) {}
   std::string_view name() const override { return "grow-open"; }
   std::string_view summary() const override { return "adds nodes of unknown size"; }
-  Status Run(Transaction& t, const PassContext&) override {
+  Status Run(Transaction& transaction, const PassContext&) override {
     if (left_-- <= 0) return {};
     Type type = UnrankedTensor(DType::kFloat);
     if (ranked_) {
       type.ranked = true;
-      type.dims = {t.dims().OfSymbol(t.dims().FreshSymbol("N"))};
+      type.dims = {transaction.dims().OfSymbol(transaction.dims().FreshSymbol("N"))};
     }
-    t.AddNode(1, 0, "", "Neg", {2}, {}, {type}, {});
+    transaction.AddNode(1, 0, "", "Neg", {2}, {}, {type}, {});
     return {};
   }
 
@@ -258,17 +258,17 @@ class Tries : public Pass {
  public:
   std::string_view name() const override { return "tries"; }
   std::string_view summary() const override { return "changes nothing in the end"; }
-  Status Run(Transaction& t, const PassContext&) override {
+  Status Run(Transaction& transaction, const PassContext&) override {
     const float pair[2] = {1, 2};
-    const ValueId c = t.AddConst(1, MakeConst(kPair, pair, sizeof pair));
-    const ValueId v = t.AddNode(1, 0, "", "Neg", {2}, {}, {kPair}, {})[0];
-    const NodeId first = t.Producer(1, v)->id;
-    t.Commit();
-    const ValueId w = t.AddNode(1, first, "", "Add", {v, c}, {}, {kPair}, {})[0];
-    const NodeId second = t.Producer(1, w)->id;
-    t.SetInput(1, second, 0, 2);
-    t.Erase(1, second);
-    t.Erase(1, first);
+    const ValueId c = transaction.AddConst(1, MakeConst(kPair, pair, sizeof pair));
+    const ValueId v = transaction.AddNode(1, 0, "", "Neg", {2}, {}, {kPair}, {})[0];
+    const NodeId first = transaction.Producer(1, v)->id;
+    transaction.Commit();
+    const ValueId w = transaction.AddNode(1, first, "", "Add", {v, c}, {}, {kPair}, {})[0];
+    const NodeId second = transaction.Producer(1, w)->id;
+    transaction.SetInput(1, second, 0, 2);
+    transaction.Erase(1, second);
+    transaction.Erase(1, first);
     return {};
   }
 };

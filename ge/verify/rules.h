@@ -24,15 +24,16 @@ enum class Place { kBoundary, kDerived, kInside };
 
 // Well-formed type: dtype numbers, dims, rank, container arity, nesting, Func, Pack, Zero.
 // `what` names the bearer ("value 'x' of function 'main'").
-Status CheckType(const Graph& g, const Type& type, Place place, const VerifyLimits& limits,
+Status CheckType(const Graph& graph, const Type& type, Place place, const VerifyLimits& limits,
                  const std::string& what);
 // Payload against type, for constants 1..; states with their initial values; symbols.
-Status CheckConstants(const Graph& g, const VerifyLimits& limits);
-Status CheckStates(const Graph& g, const VerifyLimits& limits);
-Status CheckSymbols(const Graph& g);
+Status CheckConstants(const Graph& graph, const VerifyLimits& limits);
+Status CheckStates(const Graph& graph, const VerifyLimits& limits);
+Status CheckSymbols(const Graph& graph);
 // One function alone: values, single assignment, order, attributes, effects, `after` edges.
-Status CheckFunction(const Graph& g, const Function& f, bool is_entry, const VerifyLimits& limits);
+Status CheckFunction(const Graph& graph, const Function& function, bool is_entry,
+                     const VerifyLimits& limits);
 // Between functions: callee ids, signatures, recursion, depth.
-Status CheckCalls(const Graph& g, const VerifyLimits& limits);
+Status CheckCalls(const Graph& graph, const VerifyLimits& limits);
 
 }  // namespace ge::verify

@@ -194,17 +194,17 @@ class CircleWalk {
 
 }  // namespace
 
-Status CheckCalls(const Graph& g, const VerifyLimits& limits) {
-  for (const Function& f : g.functions) {
+Status CheckCalls(const Graph& graph, const VerifyLimits& limits) {
+  for (const Function& f : graph.functions) {
     for (const Node& n : f.nodes) {
-      GE_RETURN_IF_ERROR(At(n, CheckIds(g, n)));
+      GE_RETURN_IF_ERROR(At(n, CheckIds(graph, n)));
       for (const Callee& c : n.callees) {
-        GE_RETURN_IF_ERROR(At(n, CheckSignature(g, f, n, c)));
+        GE_RETURN_IF_ERROR(At(n, CheckSignature(graph, f, n, c)));
       }
-      GE_RETURN_IF_ERROR(At(n, CheckBranches(g, n)));
+      GE_RETURN_IF_ERROR(At(n, CheckBranches(graph, n)));
     }
   }
-  return CircleWalk(g, limits).Run();
+  return CircleWalk(graph, limits).Run();
 }
 
 }  // namespace ge::verify

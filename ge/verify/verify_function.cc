@@ -331,8 +331,9 @@ class FunctionCheck {
 
 }  // namespace
 
-Status CheckFunction(const Graph& g, const Function& f, bool is_entry, const VerifyLimits& limits) {
-  return FunctionCheck(g, f, is_entry, limits).Run();
+Status CheckFunction(const Graph& graph, const Function& function, bool is_entry,
+                     const VerifyLimits& limits) {
+  return FunctionCheck(graph, function, is_entry, limits).Run();
 }
 
 }  // namespace ge::verify

@@ -143,13 +143,13 @@ Status CheckConst(const Graph& g, const Const& c, const std::string& what) {
 
 }  // namespace
 
-Status CheckType(const Graph& g, const Type& type, Place place, const VerifyLimits& limits,
+Status CheckType(const Graph& graph, const Type& type, Place place, const VerifyLimits& limits,
                  const std::string& what) {
   std::vector<std::pair<const Type*, int>> todo{{&type, 1}};
   while (!todo.empty()) {
     const auto [t, depth] = todo.back();
     todo.pop_back();
-    GE_RETURN_IF_ERROR(CheckLevel(g, *t, place, limits, what));
+    GE_RETURN_IF_ERROR(CheckLevel(graph, *t, place, limits, what));
     if (depth >= kMaxTypeDepth && !t->elems.empty()) {
       return Limit(what + " has a type nested deeper than " + std::to_string(kMaxTypeDepth));
     }
@@ -158,42 +158,43 @@ Status CheckType(const Graph& g, const Type& type, Place place, const VerifyLimi
   return {};
 }
 
-Status CheckConstants(const Graph& g, const VerifyLimits& limits) {
-  for (ConstId i = 1; i < g.consts.size(); ++i) {
-    const Const& c = g.consts[i];
+Status CheckConstants(const Graph& graph, const VerifyLimits& limits) {
+  for (ConstId i = 1; i < graph.consts.size(); ++i) {
+    const Const& c = graph.consts[i];
     const std::string what =
         c.name.empty() ? "constant " + std::to_string(i) : "constant '" + c.name + "'";
-    GE_RETURN_IF_ERROR(CheckType(g, c.type, Place::kInside, limits, what));
-    GE_RETURN_IF_ERROR(CheckConst(g, c, what));
+    GE_RETURN_IF_ERROR(CheckType(graph, c.type, Place::kInside, limits, what));
+    GE_RETURN_IF_ERROR(CheckConst(graph, c, what));
   }
   return {};
 }
 
-Status CheckStates(const Graph& g, const VerifyLimits& limits) {
+Status CheckStates(const Graph& graph, const VerifyLimits& limits) {
   std::set<std::string> names;
-  for (StateId i = 1; i < g.states.size(); ++i) {
-    const State& s = g.states[i];
+  for (StateId i = 1; i < graph.states.size(); ++i) {
+    const State& s = graph.states[i];
     const std::string what = "state '" + s.name + "'";
     if (s.name.empty()) return Bad("state " + std::to_string(i) + " has no name; give it one");
     if (!names.insert(s.name).second) return Bad("two states are named '" + s.name + "'");
-    GE_RETURN_IF_ERROR(CheckType(g, s.type, Place::kBoundary, limits, what));
+    GE_RETURN_IF_ERROR(CheckType(graph, s.type, Place::kBoundary, limits, what));
     if (s.kind > State::Kind::kStep) {
       return Bad(what + " has unknown kind " + std::to_string(static_cast<int>(s.kind)));
     }
-    if (s.init >= g.consts.size() || s.init_fn >= g.functions.size()) {
+    if (s.init >= graph.consts.size() || s.init_fn >= graph.functions.size()) {
       return Bad(what + " starts from a constant or function that does not exist");
     }
     if (s.init && s.init_fn) return Bad(what + " has two initial values; keep one");
-    if (s.init && !(g.consts[s.init].type == s.type)) {
-      return Bad(what + " of type " + TypeToString(s.type, g.dims) + " starts from constant '" +
-                 g.consts[s.init].name + "' of type " +
-                 TypeToString(g.consts[s.init].type, g.dims));
+    if (s.init && !(graph.consts[s.init].type == s.type)) {
+      return Bad(what + " of type " + TypeToString(s.type, graph.dims) + " starts from constant '" +
+                 graph.consts[s.init].name + "' of type " +
+                 TypeToString(graph.consts[s.init].type, graph.dims));
     }
-    if (s.init_fn && (!g.fn(s.init_fn).params.empty() || g.fn(s.init_fn).results.size() != 1)) {
-      return Bad(what + " starts from function '" + g.fn(s.init_fn).name +
+    if (s.init_fn &&
+        (!graph.fn(s.init_fn).params.empty() || graph.fn(s.init_fn).results.size() != 1)) {
+      return Bad(what + " starts from function '" + graph.fn(s.init_fn).name +
                  "', which must take nothing and give one result");
     }
-    if (s.master_of >= g.states.size() || s.master_of == i) {
+    if (s.master_of >= graph.states.size() || s.master_of == i) {
       return Bad(what + " is the master of state " + std::to_string(s.master_of) +
                  ", which does not exist or is itself");
     }
@@ -201,9 +202,9 @@ Status CheckStates(const Graph& g, const VerifyLimits& limits) {
   return {};
 }
 
-Status CheckSymbols(const Graph& g) {
-  for (SymbolId i = 1; i <= g.dims.symbol_count(); ++i) {
-    const Symbol& s = g.dims.symbol(i);
+Status CheckSymbols(const Graph& graph) {
+  for (SymbolId i = 1; i <= graph.dims.symbol_count(); ++i) {
+    const Symbol& s = graph.dims.symbol(i);
     if (s.min > s.max || s.multiple_of < 1) {
       return Bad("dim '" + s.name + "' can have no value: its range is " + std::to_string(s.min) +
                  " to " + std::to_string(s.max) + ", a multiple of " +

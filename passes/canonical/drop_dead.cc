@@ -26,14 +26,14 @@ void DropUnreadOutputs(Transaction& t, FunctionId fn, const Node& n,
 
 }  // namespace
 
-Status DropDead::Run(Transaction& t, const PassContext&) {
+Status DropDead::Run(Transaction& transaction, const PassContext&) {
   std::optional<std::vector<bool>> known;  // by function, of the graph as it was
   const auto effects = [&]() -> const std::vector<bool>& {
-    if (!known) known = FunctionsWithEffects(t.graph());
+    if (!known) known = FunctionsWithEffects(transaction.graph());
     return *known;
   };
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const Function& f = t.graph().fn(fn);
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const Function& f = transaction.graph().fn(fn);
     std::vector<bool> live(f.values.size(), false);
     for (ValueId v : f.results) live[v] = true;
     for (size_t i = f.nodes.size(); i-- > 0;) {
@@ -41,11 +41,11 @@ Status DropDead::Run(Transaction& t, const PassContext&) {
       if (!n.id) continue;
       bool needed = false;
       for (ValueId v : n.outputs) needed |= v && live[v];
-      if (!needed && IsDroppable(t.graph(), n, effects())) {
-        t.Erase(fn, n.id);
+      if (!needed && IsDroppable(transaction.graph(), n, effects())) {
+        transaction.Erase(fn, n.id);
         continue;
       }
-      DropUnreadOutputs(t, fn, n, live);
+      DropUnreadOutputs(transaction, fn, n, live);
       for (ValueId v : n.inputs) live[v] = true;
     }
   }

@@ -13,7 +13,7 @@ class DropDead : public Pass {
   std::string_view summary() const override {
     return "nodes and optional outputs that nobody reads disappear";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

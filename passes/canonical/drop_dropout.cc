@@ -15,21 +15,23 @@ bool Infers(const Graph& g, const Function& f, const Node& n) {
 
 }  // namespace
 
-Status DropDropout::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status DropDropout::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Function& f = t.graph().fn(fn);
+      const Function& f = transaction.graph().fn(fn);
       const Node& n = f.nodes[i];
       if (!n.id || !n.domain.empty() || n.op != "Dropout" || n.inputs.empty()) continue;
-      if (n.outputs.empty() || !n.outputs[0] || !n.inputs[0] || !Infers(t.graph(), f, n)) continue;
+      if (n.outputs.empty() || !n.outputs[0] || !n.inputs[0] || !Infers(transaction.graph(), f, n))
+        continue;
       const ValueId mask = n.outputs.size() > 1 ? n.outputs[1] : 0;
-      if (mask && (!t.Readers(fn, mask).empty() || t.IsResult(fn, mask))) continue;
-      if (!t.CanReplace(fn, n.outputs[0], n.inputs[0])) continue;
-      const Node* producer = t.Producer(fn, n.inputs[0]);
-      if (producer) t.AddOrigin(fn, producer->id, n);
-      t.ReplaceUses(fn, n.outputs[0], n.inputs[0]);
-      t.Erase(fn, n.id);
+      if (mask && (!transaction.Readers(fn, mask).empty() || transaction.IsResult(fn, mask)))
+        continue;
+      if (!transaction.CanReplace(fn, n.outputs[0], n.inputs[0])) continue;
+      const Node* producer = transaction.Producer(fn, n.inputs[0]);
+      if (producer) transaction.AddOrigin(fn, producer->id, n);
+      transaction.ReplaceUses(fn, n.outputs[0], n.inputs[0]);
+      transaction.Erase(fn, n.id);
     }
   }
   return {};

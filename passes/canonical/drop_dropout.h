@@ -13,7 +13,7 @@ class DropDropout : public Pass {
   std::string_view summary() const override {
     return "a Dropout that does not train passes its input on";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -45,17 +45,17 @@ bool HandsOn(const Function& f, const Node& n, const Pattern& p) {
 
 }  // namespace
 
-Status DropIdentity::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status DropIdentity::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Node& n = t.graph().fn(fn).nodes[i];
-      if (!HandsOn(t.graph().fn(fn), n, Pattern(&t, fn))) continue;
-      if (!t.CanReplace(fn, n.outputs[0], n.inputs[0])) continue;
-      const Node* producer = t.Producer(fn, n.inputs[0]);
-      if (producer) t.AddOrigin(fn, producer->id, n);
-      t.ReplaceUses(fn, n.outputs[0], n.inputs[0]);
-      t.Erase(fn, n.id);
+      const Node& n = transaction.graph().fn(fn).nodes[i];
+      if (!HandsOn(transaction.graph().fn(fn), n, Pattern(&transaction, fn))) continue;
+      if (!transaction.CanReplace(fn, n.outputs[0], n.inputs[0])) continue;
+      const Node* producer = transaction.Producer(fn, n.inputs[0]);
+      if (producer) transaction.AddOrigin(fn, producer->id, n);
+      transaction.ReplaceUses(fn, n.outputs[0], n.inputs[0]);
+      transaction.Erase(fn, n.id);
     }
   }
   return {};

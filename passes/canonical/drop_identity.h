@@ -15,7 +15,7 @@ class DropIdentity : public Pass {
   std::string_view summary() const override {
     return "what hands its input on as it is disappears; its readers read what it read";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

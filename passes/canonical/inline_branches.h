@@ -13,7 +13,7 @@ class InlineBranches : public Pass {
   std::string_view summary() const override {
     return "an If whose condition is known becomes the nodes of its branch";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

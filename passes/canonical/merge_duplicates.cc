@@ -202,8 +202,9 @@ class Merger {
 
 }  // namespace
 
-Status MergeDuplicates::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) Merger(t, fn).Run();
+Status MergeDuplicates::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn)
+    Merger(transaction, fn).Run();
   return {};
 }
 

@@ -11,7 +11,7 @@ class MergeDuplicates : public Pass {
  public:
   std::string_view name() const override { return "merge-duplicates"; }
   std::string_view summary() const override { return "two nodes that compute the same become one"; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

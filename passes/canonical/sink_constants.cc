@@ -73,15 +73,17 @@ class Calls {
 
 }  // namespace
 
-Status SinkConstants::Run(Transaction& t, const PassContext&) {
-  const Calls calls(t.graph());
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
+Status SinkConstants::Run(Transaction& transaction, const PassContext&) {
+  const Calls calls(transaction.graph());
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
     const std::vector<ConstId>* handed = calls.Of(fn);
     if (handed == nullptr) continue;
     for (size_t i = 0; i < handed->size(); ++i) {
-      const ValueId param = t.graph().fn(fn).params[i];
-      if ((*handed)[i] == 0 || t.IsResult(fn, param) || t.Readers(fn, param).empty()) continue;
-      t.ReplaceUses(fn, param, t.ShareConst(fn, (*handed)[i]));
+      const ValueId param = transaction.graph().fn(fn).params[i];
+      if ((*handed)[i] == 0 || transaction.IsResult(fn, param) ||
+          transaction.Readers(fn, param).empty())
+        continue;
+      transaction.ReplaceUses(fn, param, transaction.ShareConst(fn, (*handed)[i]));
     }
   }
   return {};

@@ -14,7 +14,7 @@ class SinkConstants : public Pass {
   std::string_view summary() const override {
     return "a constant that every call of a body hands to it becomes the body's own";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

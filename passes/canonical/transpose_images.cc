@@ -77,17 +77,17 @@ void ImageToRows(Transaction& t, FunctionId fn, ValueId out) {
 
 }  // namespace
 
-Status TransposeImages::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status TransposeImages::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Node& n = t.graph().fn(fn).nodes[i];
+      const Node& n = transaction.graph().fn(fn).nodes[i];
       if (!n.id || n.outputs.size() != 1 || !n.outputs[0]) continue;
       const ValueId out = n.outputs[0];
       if (n.op == "Reshape") {
-        RowsToImage(t, fn, out);
+        RowsToImage(transaction, fn, out);
       } else if (n.op == "Transpose") {
-        ImageToRows(t, fn, out);
+        ImageToRows(transaction, fn, out);
       }
     }
   }

@@ -16,7 +16,7 @@ class TransposeImages : public Pass {
     return "rows that are transposed into an image, and back, are transposed as the image";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

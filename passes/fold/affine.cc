@@ -7,14 +7,14 @@
 
 namespace ge {
 
-std::optional<Affine> AffineOf(const Graph& g, const Function& f, const Node& norm) {
+std::optional<Affine> AffineOf(const Graph& graph, const Function& function, const Node& norm) {
   if (AttrInt(norm, "training_mode") != 0 || norm.inputs.size() != 5) return std::nullopt;
   for (size_t s = 1; s < norm.outputs.size(); ++s) {
     if (norm.outputs[s]) return std::nullopt;
   }
   std::vector<float> p[4];  // scale, B, mean, variance
   for (int k = 0; k < 4; ++k) {
-    auto x = FloatsOf(g, f, norm.inputs[k + 1]);
+    auto x = FloatsOf(graph, function, norm.inputs[k + 1]);
     if (!x || (k && x->size() != p[0].size())) return std::nullopt;
     p[k] = std::move(*x);
   }

@@ -13,6 +13,6 @@ struct Affine {
 };
 
 // nullopt where it trains, has another result that is read, or numbers that are no f32 constants.
-std::optional<Affine> AffineOf(const Graph& g, const Function& f, const Node& norm);
+std::optional<Affine> AffineOf(const Graph& graph, const Function& function, const Node& norm);
 
 }  // namespace ge

@@ -10,9 +10,10 @@ constexpr int64_t kMaxChannels = 1 << 20;
 
 }  // namespace
 
-std::optional<std::vector<float>> FloatsOf(const Graph& g, const Function& f, ValueId v) {
-  if (!v || !f.value(v).constant) return std::nullopt;
-  const Const& c = g.consts[f.value(v).constant];
+std::optional<std::vector<float>> FloatsOf(const Graph& graph, const Function& function,
+                                           ValueId value) {
+  if (!value || !function.value(value).constant) return std::nullopt;
+  const Const& c = graph.consts[function.value(value).constant];
   const auto count = ElementCount(c.type);
   if (c.type.dtype != DType::kFloat || !count) return std::nullopt;
   if (*count > kMaxChannels) return std::nullopt;

@@ -10,6 +10,7 @@ namespace ge {
 
 // The elements of an f32 constant, by position; nullopt when it is anything else, or has more than
 // a million.
-std::optional<std::vector<float>> FloatsOf(const Graph& g, const Function& f, ValueId v);
+std::optional<std::vector<float>> FloatsOf(const Graph& graph, const Function& function,
+                                           ValueId value);
 
 }  // namespace ge

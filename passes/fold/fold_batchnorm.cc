@@ -137,12 +137,13 @@ void TryFold(Transaction& t, FunctionId fn, const Node& norm, const PassContext&
 
 }  // namespace
 
-Status FoldBatchnorm::Run(Transaction& t, const PassContext& context) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status FoldBatchnorm::Run(Transaction& transaction, const PassContext& context) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Node& n = t.graph().fn(fn).nodes[i];
-      if (n.id && n.domain.empty() && n.op == "BatchNormalization") TryFold(t, fn, n, context);
+      const Node& n = transaction.graph().fn(fn).nodes[i];
+      if (n.id && n.domain.empty() && n.op == "BatchNormalization")
+        TryFold(transaction, fn, n, context);
     }
   }
   return {};

@@ -15,7 +15,7 @@ class FoldBatchnorm : public Pass {
     return "a BatchNormalization after a convolution becomes part of its weights";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -84,15 +84,15 @@ void TryFold(Transaction& t, FunctionId fn, const Node& add, size_t side) {
 
 }  // namespace
 
-Status FoldBias::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const std::vector<Node>& nodes = t.graph().fn(fn).nodes;
+Status FoldBias::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const std::vector<Node>& nodes = transaction.graph().fn(fn).nodes;
     if (std::none_of(nodes.begin(), nodes.end(), IsConvolution)) continue;
     const size_t count = nodes.size();
     for (size_t i = 0; i < count; ++i) {
       for (size_t side = 0; side < 2; ++side) {
-        const Node& n = t.graph().fn(fn).nodes[i];
-        if (n.id && n.domain.empty() && n.op == "Add") TryFold(t, fn, n, side);
+        const Node& n = transaction.graph().fn(fn).nodes[i];
+        if (n.id && n.domain.empty() && n.op == "Add") TryFold(transaction, fn, n, side);
       }
     }
   }

@@ -15,7 +15,7 @@ class FoldBias : public Pass {
     return "an Add of a number for each channel after a convolution becomes its bias";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

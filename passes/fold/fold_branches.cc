@@ -268,11 +268,11 @@ class BranchFolder {
 
 }  // namespace
 
-Status FoldBranches::Run(Transaction& t, const PassContext& context) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    BranchFolder folder(&t, fn, context);
-    const size_t count = t.graph().fn(fn).nodes.size();
-    for (size_t i = 0; i < count; ++i) folder.TryAdd(t.graph().fn(fn).nodes[i]);
+Status FoldBranches::Run(Transaction& transaction, const PassContext& context) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    BranchFolder folder(&transaction, fn, context);
+    const size_t count = transaction.graph().fn(fn).nodes.size();
+    for (size_t i = 0; i < count; ++i) folder.TryAdd(transaction.graph().fn(fn).nodes[i]);
   }
   return {};
 }

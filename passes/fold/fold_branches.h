@@ -19,7 +19,7 @@ class FoldBranches : public Pass {
     return "convolutions of one tensor that are added become one";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

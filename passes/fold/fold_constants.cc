@@ -251,9 +251,9 @@ class Folder {
 
 }  // namespace
 
-Status FoldConstants::Run(Transaction& t, const PassContext& context) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    GE_RETURN_IF_ERROR(Folder(t, fn, context).Run());
+Status FoldConstants::Run(Transaction& transaction, const PassContext& context) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    GE_RETURN_IF_ERROR(Folder(transaction, fn, context).Run());
   }
   return {};
 }

@@ -14,7 +14,7 @@ class FoldConstants : public Pass {
   std::string_view summary() const override {
     return "nodes whose inputs are all constant run once, now";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -115,12 +115,12 @@ void TryFold(Transaction& t, FunctionId fn, const Node& n) {
 
 }  // namespace
 
-Status FoldPad::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status FoldPad::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Node& n = t.graph().fn(fn).nodes[i];
-      if (IsReader(n)) TryFold(t, fn, n);
+      const Node& n = transaction.graph().fn(fn).nodes[i];
+      if (IsReader(n)) TryFold(transaction, fn, n);
     }
   }
   return {};

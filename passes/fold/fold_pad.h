@@ -16,7 +16,7 @@ class FoldPad : public Pass {
     return "a Pad before a convolution or a pool becomes its own pads";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -25,15 +25,15 @@ void FoldNode(Transaction& t, FunctionId fn, size_t index) {
 
 }  // namespace
 
-Status FoldShapes::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status FoldShapes::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Function& f = t.graph().fn(fn);
+      const Function& f = transaction.graph().fn(fn);
       const Node& n = f.nodes[i];
       bool any = false;
       for (ValueId v : n.outputs) any |= v && f.value(v).ints.has_value();
-      if (n.id && any && IsPure(t.graph(), n)) FoldNode(t, fn, i);
+      if (n.id && any && IsPure(transaction.graph(), n)) FoldNode(transaction, fn, i);
     }
   }
   return {};

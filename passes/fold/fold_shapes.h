@@ -13,7 +13,7 @@ class FoldShapes : public Pass {
   std::string_view summary() const override {
     return "integer tensors that INFER knows completely become constants";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

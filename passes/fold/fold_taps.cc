@@ -118,10 +118,11 @@ void CutTaps(Transaction& t, FunctionId fn, const Node& n) {
 
 }  // namespace
 
-Status FoldTaps::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
-    for (size_t i = 0; i < count; ++i) CutTaps(t, fn, t.graph().fn(fn).nodes[i]);
+Status FoldTaps::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
+    for (size_t i = 0; i < count; ++i)
+      CutTaps(transaction, fn, transaction.graph().fn(fn).nodes[i]);
   }
   return {};
 }

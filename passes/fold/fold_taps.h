@@ -16,7 +16,7 @@ class FoldTaps : public Pass {
     return "weights of a convolution that only ever meet padding are cut off";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

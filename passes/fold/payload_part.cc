@@ -52,18 +52,18 @@ std::optional<std::vector<int64_t>> Begin(const Graph& g, const Function& f, con
 
 }  // namespace
 
-std::optional<Const> PayloadPart(const Graph& g, const Function& f, const Node& n) {
+std::optional<Const> PayloadPart(const Graph& graph, const Function& function, const Node& n) {
   if (!n.domain.empty() || n.op != "Slice" || n.inputs.empty() || n.outputs.size() != 1) {
     return std::nullopt;
   }
-  const Value& from = f.value(n.inputs[0]);
-  const Type& type = f.value(n.outputs[0]).type;
+  const Value& from = function.value(n.inputs[0]);
+  const Type& type = function.value(n.outputs[0]).type;
   if (from.constant == 0 || !from.type.is_static() || !type.is_static()) return std::nullopt;
-  const Const& c = g.consts[from.constant];
+  const Const& c = graph.consts[from.constant];
   const int bits = DTypeBits(type.dtype);
   if (c.data == nullptr || c.owner == nullptr || bits % 8 != 0) return std::nullopt;
   const std::vector<int64_t> whole = from.type.static_dims(), part = type.static_dims();
-  const auto begin = Begin(g, f, n, whole);
+  const auto begin = Begin(graph, function, n, whole);
   if (!begin || part.size() != whole.size()) return std::nullopt;
   // One piece: before the axis that is cut there is one index, behind it all of them.
   size_t cut = 0;

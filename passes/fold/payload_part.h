@@ -10,6 +10,6 @@
 namespace ge {
 
 // The node's result as a constant; nullopt where it is no such Slice, or an operand is no constant.
-std::optional<Const> PayloadPart(const Graph& g, const Function& f, const Node& n);
+std::optional<Const> PayloadPart(const Graph& graph, const Function& function, const Node& n);
 
 }  // namespace ge

@@ -341,10 +341,10 @@ class Widener {
 
 }  // namespace
 
-Status WidenHalves::Run(Transaction& t, const PassContext& context) {
+Status WidenHalves::Run(Transaction& transaction, const PassContext& context) {
   if (!context.price_each) return {};
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    GE_RETURN_IF_ERROR(Widener(t, fn, context).Run());
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    GE_RETURN_IF_ERROR(Widener(transaction, fn, context).Run());
   }
   return {};
 }

@@ -20,7 +20,7 @@ class WidenHalves : public Pass {
   PassKind kind() const override { return PassKind::kLower; }
   // Once for all shapes: weights are converted then.
   uint8_t phases() const override { return kAtLoad; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -20,36 +20,36 @@ const Node* OnlyReader(Transaction& t, FunctionId fn, ValueId v, uint32_t* slot)
 
 }  // namespace
 
-bool IsQuantized(Transaction& t, FunctionId fn, const Node& n) {
+bool IsQuantized(Transaction& transaction, FunctionId fn, const Node& n) {
   constexpr int kMostBehind = 2;  // Relu, Clip
   const Node* at = &n;
   for (int i = 0; i <= kMostBehind; ++i) {
     uint32_t slot = 0;
     if (at->outputs.size() != 1) return false;
-    at = OnlyReader(t, fn, at->outputs[0], &slot);
+    at = OnlyReader(transaction, fn, at->outputs[0], &slot);
     if (at == nullptr || slot != 0) return false;
     if (IsOnnx(at, "QuantizeLinear"))
-      return IsCode(t.graph().fn(fn).value(at->outputs[0]).type.dtype);
+      return IsCode(transaction.graph().fn(fn).value(at->outputs[0]).type.dtype);
     if (!IsOnnx(at, "Relu") && !IsOnnx(at, "Clip")) return false;
   }
   return false;
 }
 
-bool IsCodedWeight(Transaction& t, FunctionId fn, const Node& n) {
-  const Function& f = t.graph().fn(fn);
+bool IsCodedWeight(Transaction& transaction, FunctionId fn, const Node& n) {
+  const Function& f = transaction.graph().fn(fn);
   if (!IsOnnx(&n, "DequantizeLinear") || n.outputs.size() != 1) return false;
   for (ValueId v : n.inputs) {
     if (v && !f.value(v).constant) return false;
   }
   uint32_t slot = 0;
-  const Node* product = OnlyReader(t, fn, n.outputs[0], &slot);
+  const Node* product = OnlyReader(transaction, fn, n.outputs[0], &slot);
   const bool conv = IsOnnx(product, "Conv"), gemm = IsOnnx(product, "Gemm");
   if (!conv && !gemm && !IsOnnx(product, "MatMul")) return false;
   const DType codes = f.value(n.inputs[0]).type.dtype;
   if (slot == 0 || !(slot == 1 ? IsCode(codes) : codes == DType::kInt32)) return false;
-  const Node* x = t.Producer(fn, product->inputs[0]);
+  const Node* x = transaction.Producer(fn, product->inputs[0]);
   return IsOnnx(x, "DequantizeLinear") && IsCode(f.value(x->inputs[0]).type.dtype) &&
-         !f.value(x->inputs[0]).constant && IsQuantized(t, fn, *product);
+         !f.value(x->inputs[0]).constant && IsQuantized(transaction, fn, *product);
 }
 
 }  // namespace ge

@@ -8,9 +8,9 @@
 namespace ge {
 
 // Whether nothing but QuantizeLinear reads the node's one result, by itself or behind Relu or Clip.
-bool IsQuantized(Transaction& t, FunctionId fn, const Node& n);
+bool IsQuantized(Transaction& transaction, FunctionId fn, const Node& n);
 // Whether the node dequantizes a constant that is the weight or bias of a product of codes: of a
 // Conv, Gemm or MatMul which IsQuantized, alone reads it, and reads codes.
-bool IsCodedWeight(Transaction& t, FunctionId fn, const Node& n);
+bool IsCodedWeight(Transaction& transaction, FunctionId fn, const Node& n);
 
 }  // namespace ge

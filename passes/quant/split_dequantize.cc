@@ -47,12 +47,12 @@ void Split(Transaction& t, FunctionId fn, NodeId id) {
 
 }  // namespace
 
-Status SplitDequantize::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status SplitDequantize::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Function& f = t.graph().fn(fn);
-      if (ReadsCodes(t.graph(), f, f.nodes[i])) Split(t, fn, f.nodes[i].id);
+      const Function& f = transaction.graph().fn(fn);
+      if (ReadsCodes(transaction.graph(), f, f.nodes[i])) Split(transaction, fn, f.nodes[i].id);
     }
   }
   return {};

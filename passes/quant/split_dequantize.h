@@ -14,7 +14,7 @@ class SplitDequantize : public Pass {
   std::string_view summary() const override {
     return "who quantizes again what it makes of codes reads them through a DequantizeLinear alone";
   }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -176,14 +176,14 @@ void TryAt(Transaction* t, FunctionId fn, const Node& anchor, bool halves) {
 
 }  // namespace
 
-Status RecogniseGelu::Run(Transaction& t, const PassContext& context) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status RecogniseGelu::Run(Transaction& transaction, const PassContext& context) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Node& n = t.graph().fn(fn).nodes[i];
+      const Node& n = transaction.graph().fn(fn).nodes[i];
       if (!n.id || !n.domain.empty() || (n.op != "Erf" && n.op != "Tanh")) continue;
       if (n.inputs.size() == 1 && n.inputs[0] && n.outputs.size() == 1 && n.outputs[0]) {
-        TryAt(&t, fn, Node(n), context.price_each != nullptr);
+        TryAt(&transaction, fn, Node(n), context.price_each != nullptr);
       }
     }
   }

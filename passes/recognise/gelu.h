@@ -15,7 +15,7 @@ class RecogniseGelu : public Pass {
   std::string_view name() const override { return "recognise-gelu"; }
   std::string_view summary() const override { return "the steps of a Gelu become one Gelu"; }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -57,19 +57,20 @@ Status Rewrite(Transaction* t, FunctionId fn, const std::vector<KvPair>& pairs,
 
 }  // namespace
 
-Status RecogniseKvCache::Run(Transaction& t, const PassContext& context) {
-  if (HasCaches(t.graph())) return {};  // it has states, or has got them in an earlier round
+Status RecogniseKvCache::Run(Transaction& transaction, const PassContext& context) {
+  if (HasCaches(transaction.graph()))
+    return {};  // it has states, or has got them in an earlier round
   if (!context.infer_node) return Status(Code::kInternal, "nobody infers types for it");
   bool any = false;
-  for (size_t e = 0; e < t.graph().entries.size(); ++e) {
-    const FunctionId fn = t.graph().entries[e].fn;
-    JoinAsRead(&t, fn);
-    const std::vector<KvPair> pairs = FindKvPairs(t.graph().fn(fn));
+  for (size_t e = 0; e < transaction.graph().entries.size(); ++e) {
+    const FunctionId fn = transaction.graph().entries[e].fn;
+    JoinAsRead(&transaction, fn);
+    const std::vector<KvPair> pairs = FindKvPairs(transaction.graph().fn(fn));
     if (pairs.empty()) continue;
-    if (t.graph().entries.size() > 1) {
+    if (transaction.graph().entries.size() > 1) {
       return Status(Code::kUnsupported, "the model has several entries; caches are made for one");
     }
-    GE_RETURN_IF_ERROR(Rewrite(&t, fn, pairs, context.infer_node));
+    GE_RETURN_IF_ERROR(Rewrite(&transaction, fn, pairs, context.infer_node));
     any = true;
   }
   if (any) return {};

@@ -20,7 +20,7 @@ class RecogniseKvCache : public Pass {
   }
   PassKind kind() const override { return PassKind::kDerive; }
   uint8_t phases() const override { return kAtLoad | kWhenAsked; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -62,11 +62,11 @@ std::optional<KvPair> PairAt(const Function& f, const DefUse& d, uint32_t result
 
 }  // namespace
 
-std::vector<KvPair> FindKvPairs(const Function& f) {
-  const DefUse d = BuildDefUse(f);
+std::vector<KvPair> FindKvPairs(const Function& function) {
+  const DefUse d = BuildDefUse(function);
   std::vector<KvPair> pairs;
-  for (uint32_t r = 0; r < f.results.size(); ++r) {
-    auto pair = PairAt(f, d, r);
+  for (uint32_t r = 0; r < function.results.size(); ++r) {
+    auto pair = PairAt(function, d, r);
     const bool again = pair && std::any_of(pairs.begin(), pairs.end(), [&](const KvPair& p) {
                          return p.past == pair->past || p.all == pair->all;
                        });
@@ -129,12 +129,12 @@ void JoinInOrder(Transaction* t, FunctionId fn, const KvPair& pair, const Perm& 
 
 }  // namespace
 
-void JoinAsRead(Transaction* t, FunctionId fn) {
-  for (const KvPair& pair : FindKvPairs(t->graph().fn(fn))) {
-    const Perm order = OrderOfReaders(t, fn, pair);
-    if (!order.empty()) JoinInOrder(t, fn, pair, order);
+void JoinAsRead(Transaction* transaction, FunctionId fn) {
+  for (const KvPair& pair : FindKvPairs(transaction->graph().fn(fn))) {
+    const Perm order = OrderOfReaders(transaction, fn, pair);
+    if (!order.empty()) JoinInOrder(transaction, fn, pair, order);
   }
-  t->Commit();
+  transaction->Commit();
 }
 
 }  // namespace ge

@@ -18,10 +18,10 @@ struct KvPair {
 };
 
 // Where axes are reordered before the Concat, they have to be put back behind it.
-std::vector<KvPair> FindKvPairs(const Function& f);
+std::vector<KvPair> FindKvPairs(const Function& function);
 
 // Joined rows that are only read with their axes in one other order (keys, before their product
 // with queries) are joined in that order: reordering new rows is less work than reordering all.
-void JoinAsRead(Transaction* t, FunctionId fn);
+void JoinAsRead(Transaction* transaction, FunctionId fn);
 
 }  // namespace ge

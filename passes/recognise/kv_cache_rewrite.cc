@@ -275,36 +275,36 @@ Status KvCacheRewrite::CheckOutputs(const Node& node) {
   return {};
 }
 
-std::optional<std::vector<Dim>> KvCacheRewrite::IntsOf(ValueId v) const {
-  const Value& x = old().value(v);
+std::optional<std::vector<Dim>> KvCacheRewrite::IntsOf(ValueId value) const {
+  const Value& x = old().value(value);
   if (x.ints) return x.ints;
   return x.constant ? ConstInts(g_.consts[x.constant]) : std::nullopt;
 }
 
-bool KvCacheRewrite::CountsPast(Dim d) {
-  if (d.known()) return false;
-  const auto without = g_.dims.Substitute(d, {{past_symbol_, 0}});
-  return !without || !(*without == d);
+bool KvCacheRewrite::CountsPast(Dim dim) {
+  if (dim.known()) return false;
+  const auto without = g_.dims.Substitute(dim, {{past_symbol_, 0}});
+  return !without || !(*without == dim);
 }
 
 // No answer for a size that has to do with the past and is neither.
-std::optional<KvCacheRewrite::Rows> KvCacheRewrite::RowsOf(Dim d) {
-  if (d == past_) return Rows::kPast;
-  if (d == all_) return Rows::kAll;
-  return CountsPast(d) ? std::nullopt : std::optional(Rows::kFixed);
+std::optional<KvCacheRewrite::Rows> KvCacheRewrite::RowsOf(Dim dim) {
+  if (dim == past_) return Rows::kPast;
+  if (dim == all_) return Rows::kAll;
+  return CountsPast(dim) ? std::nullopt : std::optional(Rows::kFixed);
 }
 
-bool KvCacheRewrite::Ragged(ValueId v) {
-  const Type& t = TypeOf(v);
-  return changed_[v] && std::any_of(t.dims.begin(), t.dims.end(),
-                                    [&](Dim d) { return RowsOf(d) != Rows::kFixed; });
+bool KvCacheRewrite::Ragged(ValueId value) {
+  const Type& t = TypeOf(value);
+  return changed_[value] && std::any_of(t.dims.begin(), t.dims.end(),
+                                        [&](Dim d) { return RowsOf(d) != Rows::kFixed; });
 }
 
-KvCacheRewrite::Rest KvCacheRewrite::RestOf(ValueId v) const {
-  const auto it = rest_.find(v);
+KvCacheRewrite::Rest KvCacheRewrite::RestOf(ValueId value) const {
+  const auto it = rest_.find(value);
   if (it != rest_.end()) return it->second;
-  return IsInteger(TypeOf(v).dtype) || TypeOf(v).dtype == DType::kBool ? Rest::kFinite
-                                                                       : Rest::kAnything;
+  return IsInteger(TypeOf(value).dtype) || TypeOf(value).dtype == DType::kBool ? Rest::kFinite
+                                                                               : Rest::kAnything;
 }
 
 Status KvCacheRewrite::DropPairs() {

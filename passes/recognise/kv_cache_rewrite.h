@@ -56,14 +56,14 @@ class KvCacheRewrite {
 
   const Function& old() const { return g_.fn(old_); }
   Function& now() { return g_.fn(new_); }
-  const Type& TypeOf(ValueId v) const { return old().value(v).type; }
+  const Type& TypeOf(ValueId value) const { return old().value(value).type; }
   // What INFER or a constant says of a small integer tensor.
-  std::optional<std::vector<Dim>> IntsOf(ValueId v) const;
-  bool CountsPast(Dim d);
-  std::optional<Rows> RowsOf(Dim d);
-  bool Ragged(ValueId v);
-  Rest RestOf(ValueId v) const;
-  Dim Now(Dim d) { return *RowsOf(d) == Rows::kFixed ? d : room_; }
+  std::optional<std::vector<Dim>> IntsOf(ValueId value) const;
+  bool CountsPast(Dim dim);
+  std::optional<Rows> RowsOf(Dim dim);
+  bool Ragged(ValueId value);
+  Rest RestOf(ValueId value) const;
+  Dim Now(Dim dim) { return *RowsOf(dim) == Rows::kFixed ? dim : room_; }
   Status Refuse(const Node& node, const std::string& why) const;
 
   // kv_cache_values.cc: new nodes. After the first failure they do nothing and answer 0.
@@ -72,8 +72,8 @@ class KvCacheRewrite {
   ValueId Ints(const std::vector<int64_t>& values);
   ValueId Scalar(ValueId one) { return Make("Squeeze", {one, Ints({0})}); }
   // i64[1]: the size, with the length for P.
-  ValueId Size(Dim d);
-  ValueId SizeOf(const DimTable::Expr& e);
+  ValueId Size(Dim dim);
+  ValueId SizeOf(const DimTable::Expr& expr);
   ValueId SizeOfSymbol(SymbolId symbol);
   ValueId Shape(const std::vector<Dim>& dims);
   // 0, 1, ... as many as there are; i64[n].
@@ -81,11 +81,11 @@ class KvCacheRewrite {
   // bool[room], and that with `behind` axes of one behind it: which places hold rows.
   ValueId Valid(Rows rows, size_t behind);
   ValueId Number(DType dtype, double value);
-  // `v` with `value` where there are no rows along the axis.
-  ValueId Masked(ValueId v, ValueId typed_as, size_t axis, double value);
-  // The value in the new function that holds what `v` holds.
-  ValueId In(ValueId v);
-  ValueId Known(ValueId v, const std::vector<Dim>& ints);
+  // `given` with `value` where there are no rows along the axis.
+  ValueId Masked(ValueId given, ValueId typed_as, size_t axis, double value);
+  // The value in the new function that holds what `value` holds.
+  ValueId In(ValueId value);
+  ValueId Known(ValueId value, const std::vector<Dim>& ints);
 
   // kv_cache_rules.cc
   static const std::map<std::string_view, Rule>& Rules();

@@ -41,37 +41,37 @@ ValueId KvCacheRewrite::Number(DType dtype, double value) {
   return Make("Cast", {v}, {{"to", static_cast<int64_t>(dtype)}});
 }
 
-ValueId KvCacheRewrite::Size(Dim d) {
-  if (d.known()) return Ints({d.value});
-  const auto key = std::pair(d.value, d.expr);
+ValueId KvCacheRewrite::Size(Dim dim) {
+  if (dim.known()) return Ints({dim.value});
+  const auto key = std::pair(dim.value, dim.expr);
   if (const auto it = sizes_.find(key); it != sizes_.end()) return it->second;
-  const DimTable::Expr e = g_.dims.expr(d.expr);  // a copy: new expressions move them
+  const DimTable::Expr e = g_.dims.expr(dim.expr);  // a copy: new expressions move them
   return sizes_[key] = e.op == DimOp::kSymbol ? SizeOfSymbol(e.symbol) : SizeOf(e);
 }
 
-ValueId KvCacheRewrite::SizeOf(const DimTable::Expr& e) {
-  if (e.op == DimOp::kSum) {
+ValueId KvCacheRewrite::SizeOf(const DimTable::Expr& expr) {
+  if (expr.op == DimOp::kSum) {
     ValueId sum = 0;
     auto add = [&](ValueId v) { sum = sum == 0 ? v : Make("Add", {sum, v}); };
-    for (const DimTable::Term& t : e.terms) {
+    for (const DimTable::Term& t : expr.terms) {
       const ValueId v = Size(Dim{0, t.atom});
       add(t.coefficient == 1 ? v : Make("Mul", {v, Ints({t.coefficient})}));
     }
-    if (e.constant != 0) add(Ints({e.constant}));
+    if (expr.constant != 0) add(Ints({expr.constant}));
     return sum;
   }
-  const char* op = e.op == DimOp::kMul        ? "Mul"
-                   : e.op == DimOp::kMin      ? "Min"
-                   : e.op == DimOp::kMax      ? "Max"
-                   : e.op == DimOp::kFloorDiv ? "Div"
-                                              : nullptr;
-  const bool positive = g_.dims.RangeOf(e.a).lo >= 0 && g_.dims.RangeOf(e.b).lo > 0;
-  if (op == nullptr || (e.op == DimOp::kFloorDiv && !positive)) {
+  const char* op = expr.op == DimOp::kMul        ? "Mul"
+                   : expr.op == DimOp::kMin      ? "Min"
+                   : expr.op == DimOp::kMax      ? "Max"
+                   : expr.op == DimOp::kFloorDiv ? "Div"
+                                                 : nullptr;
+  const bool positive = g_.dims.RangeOf(expr.a).lo >= 0 && g_.dims.RangeOf(expr.b).lo > 0;
+  if (op == nullptr || (expr.op == DimOp::kFloorDiv && !positive)) {
     failure_ =
         Status(Code::kUnsupported, "a size is computed in a way that has no rule").AtNode(origin_);
     return 0;
   }
-  return Make(op, {Size(e.a), Size(e.b)});
+  return Make(op, {Size(expr.a), Size(expr.b)});
 }
 
 // Where the run can see it: the length, the caches, an input's axis.
@@ -121,21 +121,21 @@ ValueId KvCacheRewrite::Valid(Rows rows, size_t behind) {
   return made = Make("Unsqueeze", {plain, Ints(axes)});
 }
 
-ValueId KvCacheRewrite::Masked(ValueId v, ValueId typed_as, size_t axis, double value) {
+ValueId KvCacheRewrite::Masked(ValueId given, ValueId typed_as, size_t axis, double value) {
   const Type& t = TypeOf(typed_as);
   const ValueId valid = Valid(*RowsOf(t.dims[axis]), t.rank() - 1 - axis);
-  return Make("Where", {valid, v, Number(t.dtype, value)});
+  return Make("Where", {valid, given, Number(t.dtype, value)});
 }
 
-ValueId KvCacheRewrite::In(ValueId v) {
-  if (v == 0 || known_.count(v) == 0) return v;
-  ValueId& made = made_[v];
-  if (made == 0) made = Known(v, *IntsOf(v));
+ValueId KvCacheRewrite::In(ValueId value) {
+  if (value == 0 || known_.count(value) == 0) return value;
+  ValueId& made = made_[value];
+  if (made == 0) made = Known(value, *IntsOf(value));
   return made;
 }
 
-ValueId KvCacheRewrite::Known(ValueId v, const std::vector<Dim>& ints) {
-  const Type t = TypeOf(v);
+ValueId KvCacheRewrite::Known(ValueId value, const std::vector<Dim>& ints) {
+  const Type t = TypeOf(value);
   ValueId out = Shape(ints);
   if (t.rank() == 0) {
     out = Scalar(out);

@@ -119,13 +119,14 @@ void TryNormAt(Transaction* t, FunctionId fn, const Node& root) {
 
 }  // namespace
 
-Status RecogniseLayerNormalization::Run(Transaction& t, const PassContext&) {
-  for (FunctionId fn = 1; fn < t.graph().functions.size(); ++fn) {
-    const size_t count = t.graph().fn(fn).nodes.size();
+Status RecogniseLayerNormalization::Run(Transaction& transaction, const PassContext&) {
+  for (FunctionId fn = 1; fn < transaction.graph().functions.size(); ++fn) {
+    const size_t count = transaction.graph().fn(fn).nodes.size();
     for (size_t i = 0; i < count; ++i) {
-      const Node& n = t.graph().fn(fn).nodes[i];
+      const Node& n = transaction.graph().fn(fn).nodes[i];
       if (!n.id || !n.domain.empty() || n.op != "Sqrt" || n.inputs.size() != 1) continue;
-      if (n.outputs.size() == 1 && n.inputs[0] && n.outputs[0]) TryNormAt(&t, fn, Node(n));
+      if (n.outputs.size() == 1 && n.inputs[0] && n.outputs[0])
+        TryNormAt(&transaction, fn, Node(n));
     }
   }
   return {};

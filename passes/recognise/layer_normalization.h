@@ -17,7 +17,7 @@ class RecogniseLayerNormalization : public Pass {
     return "the steps of a layer normalisation become one LayerNormalization";
   }
   PassKind kind() const override { return PassKind::kLower; }
-  Status Run(Transaction& t, const PassContext& context) override;
+  Status Run(Transaction& transaction, const PassContext& context) override;
 };
 
 }  // namespace ge

@@ -27,14 +27,14 @@ const std::byte* Payload(const Graph& g, const Value& v, int64_t least, int64_t 
 
 }  // namespace
 
-const Type& Pattern::TypeOf(ValueId v) const { return t_.graph().fn(fn_).value(v).type; }
+const Type& Pattern::TypeOf(ValueId value) const { return t_.graph().fn(fn_).value(value).type; }
 
-std::optional<double> Pattern::Number(ValueId v) const {
+std::optional<double> Pattern::Number(ValueId value) const {
   const Graph& g = t_.graph();
   ConstScratch scratch;
-  const std::byte* data = v ? Payload(g, g.fn(fn_).value(v), 1, 1, &scratch) : nullptr;
+  const std::byte* data = value ? Payload(g, g.fn(fn_).value(value), 1, 1, &scratch) : nullptr;
   if (!data) return std::nullopt;
-  const DType dtype = TypeOf(v).dtype;
+  const DType dtype = TypeOf(value).dtype;
   if (dtype == DType::kFloat) return ElementAt<float>(data, 0);
   if (dtype == DType::kDouble) return ElementAt<double>(data, 0);
   if (dtype == DType::kFloat16) return FloatOfHalf(ElementAt<uint16_t>(data, 0));
@@ -42,48 +42,48 @@ std::optional<double> Pattern::Number(ValueId v) const {
   return std::nullopt;
 }
 
-std::optional<std::vector<int64_t>> Pattern::Integers(ValueId v) const {
+std::optional<std::vector<int64_t>> Pattern::Integers(ValueId value) const {
   constexpr int64_t kMost = 64;  // more than any tensor has axes
   const Graph& g = t_.graph();
   ConstScratch scratch;
-  const std::byte* data = v ? Payload(g, g.fn(fn_).value(v), 1, kMost, &scratch) : nullptr;
+  const std::byte* data = value ? Payload(g, g.fn(fn_).value(value), 1, kMost, &scratch) : nullptr;
   if (!data) return std::nullopt;
-  const DType dtype = TypeOf(v).dtype;
+  const DType dtype = TypeOf(value).dtype;
   if (dtype != DType::kInt64 && dtype != DType::kInt32) return std::nullopt;
-  std::vector<int64_t> out(static_cast<size_t>(*ElementCount(TypeOf(v))));
+  std::vector<int64_t> out(static_cast<size_t>(*ElementCount(TypeOf(value))));
   for (size_t i = 0; i < out.size(); ++i) {
     out[i] = dtype == DType::kInt64 ? ElementAt<int64_t>(data, i) : ElementAt<int32_t>(data, i);
   }
   return out;
 }
 
-const Node* Pattern::Made(ValueId v) {
-  const Node* n = v ? t_.Producer(fn_, v) : nullptr;
+const Node* Pattern::Made(ValueId value) {
+  const Node* n = value ? t_.Producer(fn_, value) : nullptr;
   if (!n || !n->domain.empty() || n->outputs.size() != 1 || !IsPure(t_.graph(), *n)) return nullptr;
   return n;
 }
 
-const Node* Pattern::Made(ValueId v, std::string_view op) {
-  const Node* n = Made(v);
+const Node* Pattern::Made(ValueId value, std::string_view op) {
+  const Node* n = Made(value);
   return n && n->op == op ? n : nullptr;
 }
 
-ValueId Pattern::OnlyReader(ValueId v) {
-  if (!v || t_.IsResult(fn_, v)) return 0;
-  const std::vector<Use> readers = t_.Readers(fn_, v);
+ValueId Pattern::OnlyReader(ValueId value) {
+  if (!value || t_.IsResult(fn_, value)) return 0;
+  const std::vector<Use> readers = t_.Readers(fn_, value);
   if (readers.size() != 1) return 0;
   const Node& n = t_.graph().fn(fn_).nodes[readers[0].node_index];
   return n.outputs.size() == 1 && Made(n.outputs[0]) ? n.outputs[0] : 0;
 }
 
-ValueId Pattern::Other(const Node& n, ValueId v) {
+ValueId Pattern::Other(const Node& n, ValueId value) {
   if (n.inputs.size() != 2) return 0;
-  if (n.inputs[0] == v) return n.inputs[1];
-  return n.inputs[1] == v ? n.inputs[0] : 0;
+  if (n.inputs[0] == value) return n.inputs[1];
+  return n.inputs[1] == value ? n.inputs[0] : 0;
 }
 
-void Pattern::Take(ValueId v) {
-  if (std::find(taken_.begin(), taken_.end(), v) == taken_.end()) taken_.push_back(v);
+void Pattern::Take(ValueId value) {
+  if (std::find(taken_.begin(), taken_.end(), value) == taken_.end()) taken_.push_back(value);
 }
 
 bool Pattern::Closed(ValueId out) {

@@ -14,24 +14,24 @@ namespace ge {
 
 class Pattern {
  public:
-  Pattern(Transaction* t, FunctionId fn) : t_(*t), fn_(fn) {}
+  Pattern(Transaction* transaction, FunctionId fn) : t_(*transaction), fn_(fn) {}
 
-  const Type& TypeOf(ValueId v) const;
+  const Type& TypeOf(ValueId value) const;
   // The number that a one-element constant of a float type holds.
-  std::optional<double> Number(ValueId v) const;
+  std::optional<double> Number(ValueId value) const;
   // The elements of a constant i64 or i32 tensor.
-  std::optional<std::vector<int64_t>> Integers(ValueId v) const;
-  // The pure ONNX node with one output that makes `v`, and only if it is `op`; else null.
-  const Node* Made(ValueId v, std::string_view op);
-  const Node* Made(ValueId v);
-  // The output of the one node that reads `v`, once; 0 when there is not exactly one, or when `v`
-  // is a result.
-  ValueId OnlyReader(ValueId v);
-  // The other input of a node of two inputs; 0 when `v` is not one of them.
-  static ValueId Other(const Node& n, ValueId v);
+  std::optional<std::vector<int64_t>> Integers(ValueId value) const;
+  // The pure ONNX node with one output that makes `value`, and only if it is `op`; else null.
+  const Node* Made(ValueId value, std::string_view op);
+  const Node* Made(ValueId value);
+  // The output of the one node that reads `value`, once; 0 when there is not exactly one, or when
+  // `value` is a result.
+  ValueId OnlyReader(ValueId value);
+  // The other input of a node of two inputs; 0 when `value` is not one of them.
+  static ValueId Other(const Node& n, ValueId value);
 
-  // The node that makes `v` belongs to the pattern.
-  void Take(ValueId v);
+  // The node that makes `value` belongs to the pattern.
+  void Take(ValueId value);
   // Does nothing outside read a value between the pattern's nodes? `out` is the one that it gives.
   bool Closed(ValueId out);
   // Puts one node in the place of all; the caller has checked Closed(out).

@@ -19,18 +19,18 @@ inline bool NeedPorts(const NodeView& n, uint32_t n_required, uint32_t n_max, Wh
   return n.has_out(0) || why->Say(GE_WHY_OP, "output 0 is omitted");
 }
 
-inline bool NoDType(const TensorType& t, Why* why) {
-  return why->Say(GE_WHY_DTYPE, "%s is not computed here", ge::plugin::DTypeName(t.dtype));
+inline bool NoDType(const TensorType& type, Why* why) {
+  return why->Say(GE_WHY_DTYPE, "%s is not computed here", ge::plugin::DTypeName(type.dtype));
 }
 
-inline bool NeedSameDType(const TensorType& a, const TensorType& b, Why* why) {
-  return a.dtype == b.dtype ||
+inline bool NeedSameDType(const TensorType& left, const TensorType& right, Why* why) {
+  return left.dtype == right.dtype ||
          why->Say(GE_WHY_DTYPE, "%s and %s where one type is wanted",
-                  ge::plugin::DTypeName(a.dtype), ge::plugin::DTypeName(b.dtype));
+                  ge::plugin::DTypeName(left.dtype), ge::plugin::DTypeName(right.dtype));
 }
 
-inline bool NeedSameDims(const TensorType& a, const TensorType& b, Why* why) {
-  return SameDims(a.shape(), b.shape()) ||
+inline bool NeedSameDims(const TensorType& left, const TensorType& right, Why* why) {
+  return SameDims(left.shape(), right.shape()) ||
          why->Say(GE_WHY_SHAPE, "input and output differ in shape");
 }
 
@@ -43,21 +43,21 @@ inline bool NeedOutDims(const NodeView& n, Ints want, Why* why) {
 inline bool IsIndexDType(int32_t dtype) { return dtype == GE_I32 || dtype == GE_I64; }
 
 // Element i of an int32 or int64 tensor, at any alignment.
-inline int64_t IntAt(const Tensor& t, int64_t i) {
-  return t.dtype == GE_I32 ? Load(t.as<int32_t>(), i) : Load(t.as<int64_t>(), i);
+inline int64_t IntAt(const Tensor& tensor, int64_t i) {
+  return tensor.dtype == GE_I32 ? Load(tensor.as<int32_t>(), i) : Load(tensor.as<int64_t>(), i);
 }
 
 // Element i of a float tensor of any width, at any alignment.
-inline double FloatAt(const Tensor& t, int64_t i) {
-  switch (t.dtype) {
+inline double FloatAt(const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype) {
     case GE_F64:
-      return Load(t.as<double>(), i);
+      return Load(tensor.as<double>(), i);
     case GE_F16:
-      return FloatOf(Load(t.as<Half>(), i));
+      return FloatOf(Load(tensor.as<Half>(), i));
     case GE_BF16:
-      return FloatOf(Load(t.as<BFloat>(), i));
+      return FloatOf(Load(tensor.as<BFloat>(), i));
     default:
-      return Load(t.as<float>(), i);
+      return Load(tensor.as<float>(), i);
   }
 }
 inline bool IsFloatDType(int32_t dtype) {

@@ -112,15 +112,15 @@ class Prepared {
 template <class F>
 class PreparedFn final : public Prepared {
  public:
-  explicit PreparedFn(F f) : f_(std::move(f)) {}
+  explicit PreparedFn(F call) : f_(std::move(call)) {}
   ge_rc Run(const Call& call) const override { return f_(call); }
 
  private:
   F f_;
 };
 template <class F>
-std::unique_ptr<Prepared> Make(F f) {
-  return std::make_unique<PreparedFn<F>>(std::move(f));
+std::unique_ptr<Prepared> Make(F call) {
+  return std::make_unique<PreparedFn<F>>(std::move(call));
 }
 
 struct Kernel {

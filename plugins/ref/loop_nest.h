@@ -94,10 +94,10 @@ inline bool BroadcastStrides(Ints dims, Ints to, int64_t* stride) {
   return true;
 }
 
-inline bool SameDims(Ints a, Ints b) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i] != b[i]) return false;
+inline bool SameDims(Ints left, Ints right) {
+  if (left.size() != right.size()) return false;
+  for (size_t i = 0; i < left.size(); ++i) {
+    if (left[i] != right[i]) return false;
   }
   return true;
 }

@@ -49,29 +49,31 @@ inline double DecodeMagnitude(uint32_t code, int man_bits, int bias) {
   return std::ldexp(static_cast<double>(man | (1u << man_bits)), e - bias - man_bits);
 }
 
-inline Half HalfOf(double v) {
-  const uint32_t sign = std::signbit(v) ? 0x8000u : 0;
-  if (std::isnan(v)) return Half{static_cast<uint16_t>(sign | 0x7e00u)};
-  uint32_t code = std::isinf(v) ? 0x7c00u : EncodeMagnitude(std::fabs(v), 10, 15);
+inline Half HalfOf(double value) {
+  const uint32_t sign = std::signbit(value) ? 0x8000u : 0;
+  if (std::isnan(value)) return Half{static_cast<uint16_t>(sign | 0x7e00u)};
+  uint32_t code = std::isinf(value) ? 0x7c00u : EncodeMagnitude(std::fabs(value), 10, 15);
   if (code > 0x7c00u) code = 0x7c00u;
   return Half{static_cast<uint16_t>(sign | code)};
 }
-inline float FloatOf(Half h) {
-  const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000u) << 16;
-  const uint32_t mag = h.bits & 0x7fffu;
+inline float FloatOf(Half half) {
+  const uint32_t sign = static_cast<uint32_t>(half.bits & 0x8000u) << 16;
+  const uint32_t mag = half.bits & 0x7fffu;
   if (mag >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | ((mag & 0x3ffu) << 13));
   if (mag >= 0x0400u) return std::bit_cast<float>(sign | ((mag << 13) + (112u << 23)));
   const float small = static_cast<float>(mag) * 0x1p-24f;
   return sign != 0 ? -small : small;
 }
-inline BFloat BFloatOf(double v) {
-  const uint32_t sign = std::signbit(v) ? 0x8000u : 0;
-  if (std::isnan(v)) return BFloat{static_cast<uint16_t>(sign | 0x7fc0u)};
-  uint32_t code = std::isinf(v) ? 0x7f80u : EncodeMagnitude(std::fabs(v), 7, 127);
+inline BFloat BFloatOf(double value) {
+  const uint32_t sign = std::signbit(value) ? 0x8000u : 0;
+  if (std::isnan(value)) return BFloat{static_cast<uint16_t>(sign | 0x7fc0u)};
+  uint32_t code = std::isinf(value) ? 0x7f80u : EncodeMagnitude(std::fabs(value), 7, 127);
   if (code > 0x7f80u) code = 0x7f80u;
   return BFloat{static_cast<uint16_t>(sign | code)};
 }
-inline float FloatOf(BFloat b) { return std::bit_cast<float>(static_cast<uint32_t>(b.bits) << 16); }
+inline float FloatOf(BFloat bfloat) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bfloat.bits) << 16);
+}
 
 template <class T>
 inline constexpr bool kIsFloat =
@@ -99,55 +101,56 @@ template <class T>
 using Exact = std::conditional_t<kIsFloat<T>, double, T>;
 
 template <class T>
-Arith<T> Widen(T v) {
+Arith<T> Widen(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
-    return FloatOf(v);
+    return FloatOf(value);
   } else {
-    return v;
+    return value;
   }
 }
 
 // A float as an integer: truncated; NaN and what int64 cannot hold become its least value; narrower
 // types keep the low bits (what x86 does, and with it the peers).
 template <class T>
-T IntOf(double v) {
+T IntOf(double value) {
   if constexpr (std::is_same_v<T, uint64_t>) {
-    if (v >= 0x1p63 && v < 0x1p64) return static_cast<uint64_t>(v);
+    if (value >= 0x1p63 && value < 0x1p64) return static_cast<uint64_t>(value);
   }
-  const bool fits = v >= -0x1p63 && v < 0x1p63;
-  const int64_t i = fits ? static_cast<int64_t>(v) : std::numeric_limits<int64_t>::min();
+  const bool fits = value >= -0x1p63 && value < 0x1p63;
+  const int64_t i = fits ? static_cast<int64_t>(value) : std::numeric_limits<int64_t>::min();
   return static_cast<T>(static_cast<uint64_t>(i));
 }
 
 // Rounds (or, for integers, truncates and wraps) to T.
 template <class T, class From>
-T Narrow(From v) {
+T Narrow(From from) {
   if constexpr (std::is_same_v<T, From>) {
-    return v;
+    return from;
   } else if constexpr (std::is_same_v<T, Half>) {
-    return HalfOf(static_cast<double>(v));
+    return HalfOf(static_cast<double>(from));
   } else if constexpr (std::is_same_v<T, BFloat>) {
-    return BFloatOf(static_cast<double>(v));
+    return BFloatOf(static_cast<double>(from));
   } else if constexpr (std::is_same_v<T, bool>) {
-    return v != From{0};
+    return from != From{0};
   } else if constexpr (std::is_integral_v<T> && std::is_floating_point_v<From>) {
-    return IntOf<T>(v);
+    return IntOf<T>(from);
   } else {
-    return static_cast<T>(v);
+    return static_cast<T>(from);
   }
 }
 
 // Unaligned access: constants may lie anywhere.
 template <class T>
-T Load(const T* p, int64_t i) {
+T Load(const T* value, int64_t i) {
   T v;
-  std::memcpy(&v, reinterpret_cast<const char*>(p) + i * static_cast<int64_t>(sizeof(T)),
+  std::memcpy(&v, reinterpret_cast<const char*>(value) + i * static_cast<int64_t>(sizeof(T)),
               sizeof(T));
   return v;
 }
 template <class T>
-void Store(T* p, int64_t i, T v) {
-  std::memcpy(reinterpret_cast<char*>(p) + i * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));
+void Store(T* value, int64_t i, T given) {
+  std::memcpy(reinterpret_cast<char*>(value) + i * static_cast<int64_t>(sizeof(T)), &given,
+              sizeof(T));
 }
 
 // ---- dispatch: f(Tag<T>()) for the type of a dtype; false when the dtype is not of the set
@@ -159,70 +162,70 @@ struct Tag {
 };
 
 template <class F>
-bool VisitFloat(int32_t dtype, F&& f) {
+bool VisitFloat(int32_t dtype, F&& call) {
   switch (dtype) {
     case GE_F32:
-      return f(Tag<float>()), true;
+      return call(Tag<float>()), true;
     case GE_F64:
-      return f(Tag<double>()), true;
+      return call(Tag<double>()), true;
     case GE_F16:
-      return f(Tag<Half>()), true;
+      return call(Tag<Half>()), true;
     case GE_BF16:
-      return f(Tag<BFloat>()), true;
+      return call(Tag<BFloat>()), true;
     default:
       return false;
   }
 }
 template <class F>
-bool VisitSignedInt(int32_t dtype, F&& f) {
+bool VisitSignedInt(int32_t dtype, F&& call) {
   switch (dtype) {
     case GE_I8:
-      return f(Tag<int8_t>()), true;
+      return call(Tag<int8_t>()), true;
     case GE_I16:
-      return f(Tag<int16_t>()), true;
+      return call(Tag<int16_t>()), true;
     case GE_I32:
-      return f(Tag<int32_t>()), true;
+      return call(Tag<int32_t>()), true;
     case GE_I64:
-      return f(Tag<int64_t>()), true;
+      return call(Tag<int64_t>()), true;
     default:
       return false;
   }
 }
 template <class F>
-bool VisitUnsignedInt(int32_t dtype, F&& f) {
+bool VisitUnsignedInt(int32_t dtype, F&& call) {
   switch (dtype) {
     case GE_U8:
-      return f(Tag<uint8_t>()), true;
+      return call(Tag<uint8_t>()), true;
     case GE_U16:
-      return f(Tag<uint16_t>()), true;
+      return call(Tag<uint16_t>()), true;
     case GE_U32:
-      return f(Tag<uint32_t>()), true;
+      return call(Tag<uint32_t>()), true;
     case GE_U64:
-      return f(Tag<uint64_t>()), true;
+      return call(Tag<uint64_t>()), true;
     default:
       return false;
   }
 }
 template <class F>
-bool VisitInt(int32_t dtype, F&& f) {
-  return VisitSignedInt(dtype, f) || VisitUnsignedInt(dtype, f);
+bool VisitInt(int32_t dtype, F&& call) {
+  return VisitSignedInt(dtype, call) || VisitUnsignedInt(dtype, call);
 }
 template <class F>
-bool VisitNumber(int32_t dtype, F&& f) {
-  return VisitFloat(dtype, f) || VisitInt(dtype, f);
+bool VisitNumber(int32_t dtype, F&& call) {
+  return VisitFloat(dtype, call) || VisitInt(dtype, call);
 }
 // The four integer types that linear algebra takes.
 template <class F>
-bool VisitWideInt(int32_t dtype, F&& f) {
+bool VisitWideInt(int32_t dtype, F&& call) {
   switch (dtype) {
     case GE_I32:
-      return f(Tag<int32_t>()), true;
+      return call(Tag<int32_t>()), true;
     case GE_I64:
-      return f(Tag<int64_t>()), true;
+      return call(Tag<int64_t>()), true;
     case GE_U32:
-      return f(Tag<uint32_t>()), true;
+      return call(Tag<uint32_t>()), true;
     case GE_U64:
-      return f(Tag<uint64_t>()), true;
+      return call(Tag<uint64_t>()), true;
     default:
       return false;
   }

@@ -152,14 +152,14 @@ Board* MapBoard(int fd) {
 
 void UnmapBoard(Board* board) { munmap(board, sizeof(Board)); }
 
-void RunOnBoard(const Case& c, Subject& subject, Board* board) {
+void RunOnBoard(const Case& sample, Subject& subject, Board* board) {
   g_board = board;
   CatchAll();
   WakeUnwinder();
   mock::g_on_call = [](const char* call) { Put(g_board->call, sizeof g_board->call, call); };
   Outcome outcome;
   try {
-    outcome = c.run(subject, c.argument);
+    outcome = sample.run(subject, sample.argument);
   } catch (const std::exception& e) {
     outcome = CrashOutcome(e.what());
   } catch (...) {

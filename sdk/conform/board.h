@@ -24,6 +24,6 @@ void UnmapBoard(Board* board);
 // Runs the case and writes its verdict. Signals, exceptions and std::terminate leave their mark on
 // the board first. For a process of its own: it changes signal handlers and never changes them
 // back.
-void RunOnBoard(const Case& c, Subject& subject, Board* board);
+void RunOnBoard(const Case& sample, Subject& subject, Board* board);
 
 }  // namespace ge::conform

@@ -4,13 +4,15 @@
 
 namespace ge::conform {
 
-const char* NameOf(Verdict v) {
+const char* NameOf(Verdict verdict) {
   static constexpr const char* kNames[kVerdicts] = {"PASS", "FAIL",     "UNSUPPORTED", "CRASH",
                                                     "HANG", "EXCLUDED", "XFAIL",       "NOT_RUN"};
-  return kNames[static_cast<int>(v)];
+  return kNames[static_cast<int>(verdict)];
 }
 
-bool IsBad(Verdict v) { return v == Verdict::kFail || v == Verdict::kCrash || v == Verdict::kHang; }
+bool IsBad(Verdict verdict) {
+  return verdict == Verdict::kFail || verdict == Verdict::kCrash || verdict == Verdict::kHang;
+}
 
 const char* LevelTitle(int level) {
   static constexpr const char* kTitles[kLevels] = {

@@ -10,9 +10,9 @@ namespace ge::conform {
 
 enum class Verdict { kPass, kFail, kUnsupported, kCrash, kHang, kExcluded, kXfail, kNotRun };
 inline constexpr int kVerdicts = 8;
-const char* NameOf(Verdict v);  // "PASS"
+const char* NameOf(Verdict verdict);  // "PASS"
 // FAIL, CRASH and HANG.
-bool IsBad(Verdict v);
+bool IsBad(Verdict verdict);
 
 struct Outcome {
   Verdict verdict = Verdict::kPass;

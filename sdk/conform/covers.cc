@@ -73,44 +73,45 @@ bool Touches(const Graph& g, const Answer& answer, const Group& group, const Tak
 
 }  // namespace
 
-std::string PatternFault(const Graph& g, const Offer& offer) {
+std::string PatternFault(const Graph& graph, const Offer& offer) {
   if (offer.nodes.size() < 2) return "";
-  if (!IsConnected(g, offer.nodes)) {
+  if (!IsConnected(graph, offer.nodes)) {
     return fmt::format("a pattern of nodes {} is not connected", fmt::join(offer.nodes, ", "));
   }
   Answer alone;
   alone.offers = {offer};
-  if (IsOrdered(g, alone, {{{0, 0}}})) return "";
+  if (IsOrdered(graph, alone, {{{0, 0}}})) return "";
   return fmt::format("a pattern of nodes {} leaves out a node between them",
                      fmt::join(offer.nodes, ", "));
 }
 
-std::vector<Group> RandomCover(const Graph& g, const Answer& answer, double take, double grow,
-                               Random* r) {
+std::vector<Group> RandomCover(const Graph& graph, const Answer& answer, double take, double grow,
+                               Random* random) {
   std::vector<Group> groups;
-  std::vector<bool> taken(g.nodes.size());
+  std::vector<bool> taken(graph.nodes.size());
   std::vector<uint32_t> order(answer.offers.size());
   std::iota(order.begin(), order.end(), 0u);
   for (size_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[static_cast<size_t>(r->Int(0, static_cast<int64_t>(i) - 1))]);
+    std::swap(order[i - 1],
+              order[static_cast<size_t>(random->Int(0, static_cast<int64_t>(i) - 1))]);
   }
   for (uint32_t i : order) {
     const Offer& o = answer.offers[i];
-    if (o.converts() || !r->Chance(take)) continue;
+    if (o.converts() || !random->Chance(take)) continue;
     if (std::any_of(o.nodes.begin(), o.nodes.end(), [&](uint32_t n) { return taken[n]; })) continue;
     const int64_t last = o.choices.empty() ? 0 : static_cast<int64_t>(o.choices.size()) - 1;
-    const Taken t{i, static_cast<uint32_t>(r->Int(0, last))};
+    const Taken t{i, static_cast<uint32_t>(random->Int(0, last))};
     bool joined = false;
     for (Group& group : groups) {
-      if (!o.growable() || !r->Chance(grow) || !Touches(g, answer, group, t)) continue;
+      if (!o.growable() || !random->Chance(grow) || !Touches(graph, answer, group, t)) continue;
       group.push_back(t);
-      joined = IsOrdered(g, answer, groups);
+      joined = IsOrdered(graph, answer, groups);
       if (joined) break;
       group.pop_back();
     }
     if (!joined) {
       groups.push_back({t});
-      if (!IsOrdered(g, answer, groups)) {
+      if (!IsOrdered(graph, answer, groups)) {
         groups.pop_back();
         continue;
       }

@@ -11,11 +11,11 @@ namespace ge::conform {
 
 // Empty, or why the nodes of an offer are no legal pattern: not connected by values, or a node
 // outside stands between two of them.
-std::string PatternFault(const mock::Graph& g, const mock::Offer& offer);
+std::string PatternFault(const mock::Graph& graph, const mock::Offer& offer);
 
 // Groups of offers, each node in one at most. With chance `take` a node is taken, with chance
 // `grow` an offer joins a group that it touches.
-std::vector<Group> RandomCover(const mock::Graph& g, const mock::Answer& answer, double take,
-                               double grow, Random* r);
+std::vector<Group> RandomCover(const mock::Graph& graph, const mock::Answer& answer, double take,
+                               double grow, Random* random);
 
 }  // namespace ge::conform

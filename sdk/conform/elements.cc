@@ -33,67 +33,67 @@ void Put(Tensor* t, int64_t i, double v) {
 
 }  // namespace
 
-double ElementOf(const Tensor& t, int64_t i) {
-  switch (t.dtype) {
+double ElementOf(const Tensor& tensor, int64_t i) {
+  switch (tensor.dtype) {
     case GE_F32:
-      return At<float>(t, i);
+      return At<float>(tensor, i);
     case GE_F64:
-      return At<double>(t, i);
+      return At<double>(tensor, i);
     case GE_F16:
-      return static_cast<double>(static_cast<float>(t.as<_Float16>()[i]));
+      return static_cast<double>(static_cast<float>(tensor.as<_Float16>()[i]));
     case GE_BF16:
-      return FromBf16(t.as<uint16_t>()[i]);
+      return FromBf16(tensor.as<uint16_t>()[i]);
     case GE_I8:
-      return At<int8_t>(t, i);
+      return At<int8_t>(tensor, i);
     case GE_U8:
     case GE_BOOL:
-      return At<uint8_t>(t, i);
+      return At<uint8_t>(tensor, i);
     case GE_I16:
-      return At<int16_t>(t, i);
+      return At<int16_t>(tensor, i);
     case GE_U16:
-      return At<uint16_t>(t, i);
+      return At<uint16_t>(tensor, i);
     case GE_I32:
-      return At<int32_t>(t, i);
+      return At<int32_t>(tensor, i);
     case GE_U32:
-      return At<uint32_t>(t, i);
+      return At<uint32_t>(tensor, i);
     case GE_I64:
-      return At<int64_t>(t, i);
+      return At<int64_t>(tensor, i);
     case GE_U64:
-      return At<uint64_t>(t, i);
+      return At<uint64_t>(tensor, i);
     default:
       return std::numeric_limits<double>::quiet_NaN();
   }
 }
 
-void SetElement(Tensor* t, int64_t i, double v) {
-  switch (t->dtype) {
+void SetElement(Tensor* tensor, int64_t i, double value) {
+  switch (tensor->dtype) {
     case GE_F32:
-      return Put<float>(t, i, v);
+      return Put<float>(tensor, i, value);
     case GE_F64:
-      return Put<double>(t, i, v);
+      return Put<double>(tensor, i, value);
     case GE_F16:
-      t->as<_Float16>()[i] = static_cast<_Float16>(static_cast<float>(v));
+      tensor->as<_Float16>()[i] = static_cast<_Float16>(static_cast<float>(value));
       return;
     case GE_BF16:
-      t->as<uint16_t>()[i] = ToBf16(static_cast<float>(v));
+      tensor->as<uint16_t>()[i] = ToBf16(static_cast<float>(value));
       return;
     case GE_I8:
-      return Put<int8_t>(t, i, v);
+      return Put<int8_t>(tensor, i, value);
     case GE_U8:
     case GE_BOOL:
-      return Put<uint8_t>(t, i, v);
+      return Put<uint8_t>(tensor, i, value);
     case GE_I16:
-      return Put<int16_t>(t, i, v);
+      return Put<int16_t>(tensor, i, value);
     case GE_U16:
-      return Put<uint16_t>(t, i, v);
+      return Put<uint16_t>(tensor, i, value);
     case GE_I32:
-      return Put<int32_t>(t, i, v);
+      return Put<int32_t>(tensor, i, value);
     case GE_U32:
-      return Put<uint32_t>(t, i, v);
+      return Put<uint32_t>(tensor, i, value);
     case GE_I64:
-      return Put<int64_t>(t, i, v);
+      return Put<int64_t>(tensor, i, value);
     case GE_U64:
-      return Put<uint64_t>(t, i, v);
+      return Put<uint64_t>(tensor, i, value);
     default:
       return;
   }
@@ -124,15 +124,15 @@ double TinyOf(int32_t dtype) {
   return dtype == GE_F64 ? 0x1p-1022 : dtype == GE_F16 ? 0x1p-24 : 0x1p-126;
 }
 
-double RoundedTo(int32_t dtype, double v) {
+double RoundedTo(int32_t dtype, double value) {
   Tensor one(dtype, {1});
-  SetElement(&one, 0, v);
+  SetElement(&one, 0, value);
   return ElementOf(one, 0);
 }
 
-Tensor Converted(const Tensor& t, int32_t dtype) {
-  Tensor out(dtype, t.dims);
-  for (int64_t i = 0, n = t.count(); i < n; ++i) SetElement(&out, i, ElementOf(t, i));
+Tensor Converted(const Tensor& tensor, int32_t dtype) {
+  Tensor out(dtype, tensor.dims);
+  for (int64_t i = 0, n = tensor.count(); i < n; ++i) SetElement(&out, i, ElementOf(tensor, i));
   return out;
 }
 
@@ -161,8 +161,8 @@ std::string ShortName(int32_t dtype) {
   }
 }
 
-std::string TypeText(const Tensor& t) {
-  return fmt::format("{}[{}]", ShortName(t.dtype), fmt::join(t.dims, ","));
+std::string TypeText(const Tensor& tensor) {
+  return fmt::format("{}[{}]", ShortName(tensor.dtype), fmt::join(tensor.dims, ","));
 }
 
 std::string IndexText(int64_t i, const Dims& dims) {

@@ -14,9 +14,9 @@ using mock::Dims;
 using mock::Tensor;
 
 // Of real dtypes of 8 bits and more; 64-bit integers beyond 2^53 lose digits.
-double ElementOf(const Tensor& t, int64_t i);
+double ElementOf(const Tensor& tensor, int64_t i);
 // Rounded to the dtype; integers must be within its range.
-void SetElement(Tensor* t, int64_t i, double v);
+void SetElement(Tensor* tensor, int64_t i, double value);
 
 bool IsFloat(int32_t dtype);
 bool IsInteger(int32_t dtype);
@@ -24,12 +24,12 @@ bool IsInteger(int32_t dtype);
 double UnitOf(int32_t dtype);
 // Below it numbers count as zero.
 double TinyOf(int32_t dtype);
-// v, as the dtype holds it.
-double RoundedTo(int32_t dtype, double v);
-Tensor Converted(const Tensor& t, int32_t dtype);
+// value, as the dtype holds it.
+double RoundedTo(int32_t dtype, double value);
+Tensor Converted(const Tensor& tensor, int32_t dtype);
 
 // "f32[2,3]" and "[0,1]".
-std::string TypeText(const Tensor& t);
+std::string TypeText(const Tensor& tensor);
 std::string IndexText(int64_t i, const Dims& dims);
 // "f32": in the names of cases.
 std::string ShortName(int32_t dtype);
@@ -42,7 +42,7 @@ class Random {
     return lo + static_cast<int64_t>(bits_() % static_cast<uint64_t>(hi - lo + 1));
   }
   double Unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
-  bool Chance(double p) { return Unit() < p; }
+  bool Chance(double probability) { return Unit() < probability; }
   template <class T>
   const T& Pick(const std::vector<T>& from) {
     return from[static_cast<size_t>(Int(0, static_cast<int64_t>(from.size()) - 1))];

@@ -122,11 +122,11 @@ bool RunRefNode(Engine& ref, const Graph& g, const Answer& answer, uint32_t node
 
 void SetPadding(unsigned char byte) { g_padding = byte; }
 
-Values Given(const Graph& g, const std::vector<Tensor>& inputs) {
+Values Given(const Graph& graph, const std::vector<Tensor>& inputs) {
   Values values;
-  for (size_t i = 0; i < g.in.size() && i < inputs.size(); ++i) values[g.in[i]] = inputs[i];
-  for (uint32_t v = 1; v < g.values.size(); ++v) {
-    if (g.values[v].constant != nullptr) values[v] = *g.values[v].constant;
+  for (size_t i = 0; i < graph.in.size() && i < inputs.size(); ++i) values[graph.in[i]] = inputs[i];
+  for (uint32_t v = 1; v < graph.values.size(); ++v) {
+    if (graph.values[v].constant != nullptr) values[v] = *graph.values[v].constant;
   }
   return values;
 }
@@ -148,98 +148,102 @@ uint32_t PlainChoice(const mock::Offer& offer) {
   return UINT32_MAX;
 }
 
-bool ToLayout(Engine& e, const Graph& g, const Answer& answer, uint32_t value, uint32_t layout,
-              const Tensor& plain, std::vector<unsigned char>* out, std::string* why) {
+bool ToLayout(Engine& engine, const Graph& graph, const Answer& answer, uint32_t value,
+              uint32_t layout, const Tensor& plain, std::vector<unsigned char>* out,
+              std::string* why) {
   if (layout == 0) {
     *out = plain.bytes;
     return true;
   }
   const mock::Layout& l = answer.layouts[layout];
   if (!mock::IsOpen(l, plain.dims.size())) {
-    return Convert(e, g, answer, value, 0, layout, plain.bytes, out, why);
+    return Convert(engine, graph, answer, value, 0, layout, plain.bytes, out, why);
   }
   *out = mock::Relayout(l, plain.dtype, plain.dims, plain.bytes, false, g_padding);
   return true;
 }
 
-bool FromLayout(Engine& e, const Graph& g, const Answer& answer, uint32_t value, uint32_t layout,
-                const std::vector<unsigned char>& bytes, Tensor* out, std::string* why) {
-  *out = Tensor(g.values[value].type.dtype, g.values[value].type.dims);
+bool FromLayout(Engine& engine, const Graph& graph, const Answer& answer, uint32_t value,
+                uint32_t layout, const std::vector<unsigned char>& bytes, Tensor* out,
+                std::string* why) {
+  *out = Tensor(graph.values[value].type.dtype, graph.values[value].type.dims);
   if (layout == 0) {
     out->bytes = bytes;
     return true;
   }
   const mock::Layout& l = answer.layouts[layout];
   if (!mock::IsOpen(l, out->dims.size())) {
-    return Convert(e, g, answer, value, layout, 0, bytes, &out->bytes, why);
+    return Convert(engine, graph, answer, value, layout, 0, bytes, &out->bytes, why);
   }
   out->bytes = mock::Relayout(l, out->dtype, out->dims, bytes, true, 0);
   return true;
 }
 
-bool RunSegment(Engine& e, const Graph& g, const Answer& answer, const mock::Exec& exec,
+bool RunSegment(Engine& engine, const Graph& graph, const Answer& answer, const mock::Exec& exec,
                 Values* values, std::string* why, const mock::LaunchOptions& options) {
   mock::Launch launch(exec, options);
   const mock::Segment& s = exec.segment;
   for (uint32_t i = 0; i < s.in.size(); ++i) {
     std::vector<unsigned char> bytes;
     const Border& b = s.in[i];
-    if (!ToLayout(e, g, answer, b.value, b.layout, values->at(b.value), &bytes, why)) return false;
+    if (!ToLayout(engine, graph, answer, b.value, b.layout, values->at(b.value), &bytes, why))
+      return false;
     launch.SetInput(i, std::move(bytes));
   }
   const ge_rc rc = launch.Run();
   if (rc != GE_OK) {
-    *why = fmt::format("enqueue of {} failed (code {}): {}", NameOfGroup(g, s, answer), rc,
+    *why = fmt::format("enqueue of {} failed (code {}): {}", NameOfGroup(graph, s, answer), rc,
                        launch.error());
     return false;
   }
   for (uint32_t i = 0; i < s.out.size(); ++i) {
     const Border& b = s.out[i];
     const auto bytes = launch.Output(i);
-    if (!FromLayout(e, g, answer, b.value, b.layout, bytes, &(*values)[b.value], why)) return false;
+    if (!FromLayout(engine, graph, answer, b.value, b.layout, bytes, &(*values)[b.value], why))
+      return false;
   }
   return true;
 }
 
-bool RunGroup(Engine& e, const Graph& g, const Answer& answer, const Group& group, Values* values,
-              std::string* why, const mock::LaunchOptions& options) {
-  mock::Compiler compiler(e, g, answer);
-  const auto exec = compiler.Compile(mock::MakeSegment(g, answer, group));
+bool RunGroup(Engine& engine, const Graph& graph, const Answer& answer, const Group& group,
+              Values* values, std::string* why, const mock::LaunchOptions& options) {
+  mock::Compiler compiler(engine, graph, answer);
+  const auto exec = compiler.Compile(mock::MakeSegment(graph, answer, group));
   if (exec->rc != GE_OK) {
     *why = fmt::format("compile of an offer of {} failed (code {}): {}",
-                       NameOfGroup(g, exec->segment, answer), exec->rc, exec->error);
+                       NameOfGroup(graph, exec->segment, answer), exec->rc, exec->error);
     return false;
   }
-  return RunSegment(e, g, answer, *exec, values, why, options);
+  return RunSegment(engine, graph, answer, *exec, values, why, options);
 }
 
-bool RunRef(Engine& ref, const Graph& g, const std::vector<Tensor>& inputs, Values* values,
+bool RunRef(Engine& ref, const Graph& graph, const std::vector<Tensor>& inputs, Values* values,
             std::string* why) {
-  *values = Given(g, inputs);
-  const Answer answer = ref.Query(g);
+  *values = Given(graph, inputs);
+  const Answer answer = ref.Query(graph);
   if (answer.rc != GE_OK) {
     *why = "ref: query: " + answer.error;
     return false;
   }
-  for (uint32_t n = 0; n < g.nodes.size(); ++n) {
-    if (!RunRefNode(ref, g, answer, n, values, why)) return false;
+  for (uint32_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!RunRefNode(ref, graph, answer, n, values, why)) return false;
   }
   return true;
 }
 
-bool IsOrdered(const Graph& g, const Answer& answer, const std::vector<Group>& groups) {
-  return g.nodes.empty() || !InOrder(g, UnitsOf(g, answer, groups)).empty();
+bool IsOrdered(const Graph& graph, const Answer& answer, const std::vector<Group>& groups) {
+  return graph.nodes.empty() || !InOrder(graph, UnitsOf(graph, answer, groups)).empty();
 }
 
-bool RunGraph(Engine& e, Engine& ref, const Graph& g, const Answer& answer,
+bool RunGraph(Engine& engine, Engine& ref, const Graph& graph, const Answer& answer,
               const std::vector<Group>& groups, const std::vector<Tensor>& inputs, Values* values,
               std::string* why) {
-  *values = Given(g, inputs);
-  const Answer ref_answer = ref.Query(g);
-  for (const Unit& u : InOrder(g, UnitsOf(g, answer, groups))) {
-    const bool ok = u.group >= 0
-                        ? RunGroup(e, g, answer, groups[static_cast<size_t>(u.group)], values, why)
-                        : RunRefNode(ref, g, ref_answer, u.nodes[0], values, why);
+  *values = Given(graph, inputs);
+  const Answer ref_answer = ref.Query(graph);
+  for (const Unit& u : InOrder(graph, UnitsOf(graph, answer, groups))) {
+    const bool ok = u.group >= 0 ? RunGroup(engine, graph, answer,
+                                            groups[static_cast<size_t>(u.group)], values, why)
+                                 : RunRefNode(ref, graph, ref_answer, u.nodes[0], values, why);
     if (!ok) return false;
   }
   return true;

@@ -41,17 +41,17 @@ std::string Expectations::Read(const std::string& path) {
   return "";
 }
 
-const Expectation* Expectations::Find(const Case& c, bool exclude) const {
+const Expectation* Expectations::Find(const Case& sample, bool exclude) const {
   for (const Expectation& e : list_) {
-    if (e.exclude == exclude && Matches(e.pattern, c.id())) return &e;
+    if (e.exclude == exclude && Matches(e.pattern, sample.id())) return &e;
   }
   return nullptr;
 }
 
-const Expectation* Expectations::Excluded(const Case& c) const { return Find(c, true); }
+const Expectation* Expectations::Excluded(const Case& sample) const { return Find(sample, true); }
 
-Outcome Expectations::Judged(const Case& c, Outcome outcome) const {
-  const Expectation* e = Find(c, false);
+Outcome Expectations::Judged(const Case& sample, Outcome outcome) const {
+  const Expectation* e = Find(sample, false);
   if (e == nullptr) return outcome;
   if (IsBad(outcome.verdict)) {
     return {Verdict::kXfail,

@@ -26,13 +26,13 @@ class Expectations {
   // Empty, or what is wrong with the file and in which line.
   std::string Read(const std::string& path);
   // nullptr: the case is run.
-  const Expectation* Excluded(const Case& c) const;
+  const Expectation* Excluded(const Case& sample) const;
   // The outcome with what was expected of it: an expected failure is XFAIL, an unexpected pass
   // FAIL.
-  Outcome Judged(const Case& c, Outcome outcome) const;
+  Outcome Judged(const Case& sample, Outcome outcome) const;
 
  private:
-  const Expectation* Find(const Case& c, bool exclude) const;
+  const Expectation* Find(const Case& sample, bool exclude) const;
   std::vector<Expectation> list_;
 };
 

@@ -7,12 +7,12 @@ namespace ge::conform {
 
 using mock::Attr;
 
-Dims Broadcast(const Dims& a, const Dims& b) {
-  Dims out(std::max(a.size(), b.size()), 1);
+Dims Broadcast(const Dims& left, const Dims& right) {
+  Dims out(std::max(left.size(), right.size()), 1);
   for (size_t i = 0; i < out.size(); ++i) {
     const size_t back = out.size() - i;
-    const int64_t x = back <= a.size() ? a[a.size() - back] : 1;
-    const int64_t y = back <= b.size() ? b[b.size() - back] : 1;
+    const int64_t x = back <= left.size() ? left[left.size() - back] : 1;
+    const int64_t y = back <= right.size() ? right[right.size() - back] : 1;
     out[i] = x == 1 ? y : x;
   }
   return out;
@@ -22,38 +22,40 @@ Sample Net::Take(std::string name) {
   return {std::move(name), std::move(graph), std::move(inputs)};
 }
 
-uint32_t Net::In(Tensor t) {
-  inputs.push_back(std::move(t));
+uint32_t Net::In(Tensor tensor) {
+  inputs.push_back(std::move(tensor));
   return graph.Input(inputs.back().dtype, inputs.back().dims);
 }
 
-uint32_t Net::Ints(const std::vector<int64_t>& v) {
-  return graph.Constant(Tensor::Of(GE_I64, {static_cast<int64_t>(v.size())}, v));
+uint32_t Net::Ints(const std::vector<int64_t>& values) {
+  return graph.Constant(Tensor::Of(GE_I64, {static_cast<int64_t>(values.size())}, values));
 }
 
 uint32_t Net::Unary(const std::string& op, uint32_t x, std::vector<Attr> attrs) {
   return graph.Op1(op, {x}, {dtype(x), dims(x)}, std::move(attrs));
 }
-uint32_t Net::Binary(const std::string& op, uint32_t a, uint32_t b, std::vector<Attr> attrs) {
-  return graph.Op1(op, {a, b}, {dtype(a), Broadcast(dims(a), dims(b))}, std::move(attrs));
+uint32_t Net::Binary(const std::string& op, uint32_t left, uint32_t right,
+                     std::vector<Attr> attrs) {
+  return graph.Op1(op, {left, right}, {dtype(left), Broadcast(dims(left), dims(right))},
+                   std::move(attrs));
 }
-uint32_t Net::Compare(const std::string& op, uint32_t a, uint32_t b) {
-  return graph.Op1(op, {a, b}, {GE_BOOL, Broadcast(dims(a), dims(b))});
+uint32_t Net::Compare(const std::string& op, uint32_t left, uint32_t right) {
+  return graph.Op1(op, {left, right}, {GE_BOOL, Broadcast(dims(left), dims(right))});
 }
 uint32_t Net::Where(uint32_t c, uint32_t a, uint32_t b) {
   return graph.Op1("Where", {c, a, b}, {dtype(a), Broadcast(dims(c), Broadcast(dims(a), dims(b)))});
 }
 
-uint32_t Net::MatMul(uint32_t a, uint32_t b, const std::string& op) {
-  Dims x = dims(a), y = dims(b);
+uint32_t Net::MatMul(uint32_t left, uint32_t right, const std::string& op) {
+  Dims x = dims(left), y = dims(right);
   const bool row = x.size() == 1, column = y.size() == 1;
   if (row) x.insert(x.begin(), 1);
   if (column) y.push_back(1);
   Dims out = Broadcast(Dims(x.begin(), x.end() - 2), Dims(y.begin(), y.end() - 2));
   if (!row) out.push_back(x[x.size() - 2]);
   if (!column) out.push_back(y.back());
-  const int32_t type = op == "MatMulInteger" ? static_cast<int32_t>(GE_I32) : dtype(a);
-  return graph.Op1(op, {a, b}, {type, out});
+  const int32_t type = op == "MatMulInteger" ? static_cast<int32_t>(GE_I32) : dtype(left);
+  return graph.Op1(op, {left, right}, {type, out});
 }
 
 uint32_t Net::Gemm(uint32_t a, uint32_t b, uint32_t c, bool trans_a, bool trans_b, double alpha,

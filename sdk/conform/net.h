@@ -24,7 +24,7 @@ class Net {
   explicit Net(uint64_t seed) : r(seed) {}
   Sample Take(std::string name);
 
-  uint32_t In(Tensor t);
+  uint32_t In(Tensor tensor);
   uint32_t In(int32_t dtype, const Dims& dims, double lo = -1, double hi = 1) {
     return In(r.Numbers(dtype, dims, lo, hi));
   }
@@ -32,19 +32,19 @@ class Net {
   uint32_t Const(int32_t dtype, const Dims& dims, double lo = -1, double hi = 1) {
     return graph.Constant(r.Numbers(dtype, dims, lo, hi));
   }
-  uint32_t Ints(const std::vector<int64_t>& v);  // a constant of one dim
-  void Out(uint32_t v) { graph.Output(v); }
+  uint32_t Ints(const std::vector<int64_t>& values);  // a constant of one dim
+  void Out(uint32_t value) { graph.Output(value); }
 
-  const Dims& dims(uint32_t v) const { return graph.values[v].type.dims; }
-  int32_t dtype(uint32_t v) const { return graph.values[v].type.dtype; }
+  const Dims& dims(uint32_t value) const { return graph.values[value].type.dims; }
+  int32_t dtype(uint32_t value) const { return graph.values[value].type.dtype; }
 
   uint32_t Unary(const std::string& op, uint32_t x, std::vector<mock::Attr> attrs = {});
-  uint32_t Binary(const std::string& op, uint32_t a, uint32_t b,
+  uint32_t Binary(const std::string& op, uint32_t left, uint32_t right,
                   std::vector<mock::Attr> attrs = {});
   // Equal, Less and the like.
-  uint32_t Compare(const std::string& op, uint32_t a, uint32_t b);
+  uint32_t Compare(const std::string& op, uint32_t left, uint32_t right);
   uint32_t Where(uint32_t c, uint32_t a, uint32_t b);
-  uint32_t MatMul(uint32_t a, uint32_t b, const std::string& op = "MatMul");
+  uint32_t MatMul(uint32_t left, uint32_t right, const std::string& op = "MatMul");
   uint32_t Gemm(uint32_t a, uint32_t b, uint32_t c, bool trans_a, bool trans_b, double alpha = 1,
                 double beta = 1);
   struct Window {
@@ -78,6 +78,6 @@ class Net {
 };
 
 // The shape of two that broadcast.
-Dims Broadcast(const Dims& a, const Dims& b);
+Dims Broadcast(const Dims& left, const Dims& right);
 
 }  // namespace ge::conform

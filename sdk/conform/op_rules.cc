@@ -190,9 +190,9 @@ std::vector<OpSample> SamplesOf(const ge_op_def& op, uint64_t seed) {
   return out;
 }
 
-bool Infer(const ge_op_def& op, mock::Host& host, OpSample* s, std::string* why) {
-  InferHost me = {host, *s, std::vector<bool>(s->sample.graph.nodes[0].out.size())};
-  const mock::View view(s->sample.graph, host.style, nullptr, "the graph of infer", true);
+bool Infer(const ge_op_def& op, mock::Host& host, OpSample* sample, std::string* why) {
+  InferHost me = {host, *sample, std::vector<bool>(sample->sample.graph.nodes[0].out.size())};
+  const mock::View view(sample->sample.graph, host.style, nullptr, "the graph of infer", true);
   ge_infer c = {};
   c.graph = view.get();
   c.host = &me;
@@ -238,18 +238,18 @@ std::vector<ge_buf> GuardedInputs(const OpSample& s,
   return in;
 }
 
-bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& s, unsigned char garbage,
+bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& sample, unsigned char garbage,
                std::vector<Tensor>* out, std::string* why) {
-  const mock::Graph& g = s.sample.graph;
+  const mock::Graph& g = sample.sample.graph;
   const size_t n = g.nodes[0].out.size();
   KernelHost me = {host, garbage, {}, std::vector<Dims>(n), {}, std::vector<ge_buf>(n)};
   me.blocks.resize(n);
   for (uint32_t v : g.nodes[0].out) me.dtypes.push_back(g.values[v].type.dtype);
-  for (uint32_t i = 0; !s.sized_by_data && i < n; ++i) {
+  for (uint32_t i = 0; !sample.sized_by_data && i < n; ++i) {
     me.Give(i, g.values[g.nodes[0].out[i]].type.dims);
   }
   std::vector<std::unique_ptr<mock::GuardedBlock>> blocks;
-  const std::vector<ge_buf> in = GuardedInputs(s, &blocks);
+  const std::vector<ge_buf> in = GuardedInputs(sample, &blocks);
   const mock::View view(g, host.style, nullptr, "the graph of a kernel", true);
   ge_kernel_call call = {};
   call.node = GE_NODE(view.get(), 0);
@@ -271,7 +271,7 @@ bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& s, unsigne
   }
   *why = err.Text("kernel", rc);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const auto& t = s.sample.inputs[i].bytes;
+    const auto& t = sample.sample.inputs[i].bytes;
     const bool changed = !t.empty() && std::memcmp(blocks[i]->data(), t.data(), t.size()) != 0;
     if (changed) host.Complain(fmt::format("kernel: input {} was written", i));
   }

@@ -22,10 +22,10 @@ std::vector<OpSample> SamplesOf(const ge_op_def& op, uint64_t seed);
 
 // Fills in the types of the node's outputs. False where infer refuses, with its text in *why; what
 // it does against the contract the host complains of. An output may be left without sizes.
-bool Infer(const ge_op_def& op, mock::Host& host, OpSample* s, std::string* why);
+bool Infer(const ge_op_def& op, mock::Host& host, OpSample* sample, std::string* why);
 
 // Runs the kernel once; outputs hold `garbage` before, and are given in *out.
-bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& s, unsigned char garbage,
+bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& sample, unsigned char garbage,
                std::vector<Tensor>* out, std::string* why);
 
 }  // namespace ge::conform

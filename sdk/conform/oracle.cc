@@ -163,8 +163,8 @@ std::string Oracle::DiffersExactly(const Tensor& found, const Tensor& wanted, do
   return "";
 }
 
-std::string Oracle::Differs(uint32_t v, const Tensor& found) {
-  const auto plain = plain_.find(v);
+std::string Oracle::Differs(uint32_t value, const Tensor& found) {
+  const auto plain = plain_.find(value);
   if (plain == plain_.end()) return "a value that the graph does not have";
   const Tensor& wanted = plain->second;
   if (found.dtype != wanted.dtype || found.dims != wanted.dims ||
@@ -175,13 +175,13 @@ std::string Oracle::Differs(uint32_t v, const Tensor& found) {
     return DiffersExactly(found, wanted, bound_.rule == Rule::kCodes ? 1 : 0);
   }
   Known k;
-  k.truth = truth_[v];
+  k.truth = truth_[value];
   for (int64_t i = 0, n = found.count(); i < n; ++i) {
     const double f = ElementOf(found, i), w = ElementOf(k.truth, i);
     const double narrow = RoundedTo(found.dtype, w);
     if (f == narrow || (std::isnan(f) && std::isnan(w))) continue;
     if (!measured_) Measure();
-    if (k.size.empty()) k.size = size_[v];
+    if (k.size.empty()) k.size = size_[value];
     const double allowed = Allowed(k, i, found.dtype);
     const bool finite = std::isfinite(f) && std::isfinite(w);
     if (finite && std::fabs(f - w) <= allowed) continue;

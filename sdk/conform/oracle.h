@@ -40,8 +40,8 @@ class Oracle {
   bool Prepare(std::string* why);
   // Values of the graph as ref computes them in their own types.
   const Values& values() const { return plain_; }
-  // Empty, or where `found` is off as value `v`.
-  std::string Differs(uint32_t v, const Tensor& found);
+  // Empty, or where `found` is off as value `value`.
+  std::string Differs(uint32_t value, const Tensor& found);
 
  private:
   struct Known {

@@ -38,7 +38,7 @@ class Grower {
 
  private:
   uint32_t Any() { return n_.r.Pick(values_); }
-  const Dims& dims(uint32_t v) const { return n_.dims(v); }
+  const Dims& dims(uint32_t value) const { return n_.dims(value); }
 
   void Step() {
     Flavour f = flavour_;
@@ -174,8 +174,8 @@ std::string AttrText(const Attr& a) {
   }
 }
 
-std::string TypeText(const mock::Type& t) {
-  return fmt::format("{}[{}]", ShortName(t.dtype), fmt::join(t.dims, ","));
+std::string TypeText(const mock::Type& tensor) {
+  return fmt::format("{}[{}]", ShortName(tensor.dtype), fmt::join(tensor.dims, ","));
 }
 
 std::string ConstText(const std::string& name, const Tensor& t) {
@@ -200,26 +200,26 @@ const char* NameOf(Flavour flavour) {
 
 Sample RandomSample(Flavour flavour, uint64_t seed) { return Grower(flavour, seed).Grow(); }
 
-std::string TextOf(const mock::Graph& g) {
+std::string TextOf(const mock::Graph& graph) {
   std::map<std::string, uint32_t> opsets = {{"", mock::kOpset}};
-  for (const mock::Node& n : g.nodes) opsets.emplace(n.domain, n.version);
+  for (const mock::Node& n : graph.nodes) opsets.emplace(n.domain, n.version);
   std::string out = "ge 1\n";
   for (const auto& [domain, version] : opsets) {
     out += fmt::format("opset \"{}\" {}\n", domain, version);
   }
   const auto name = [](uint32_t v) { return "v" + std::to_string(v); };
-  for (uint32_t v = 1; v < g.values.size(); ++v) {
-    if (g.values[v].constant != nullptr) out += ConstText(name(v), *g.values[v].constant);
+  for (uint32_t v = 1; v < graph.values.size(); ++v) {
+    if (graph.values[v].constant != nullptr) out += ConstText(name(v), *graph.values[v].constant);
   }
   std::vector<std::string> in, results;
-  for (uint32_t v : g.in) in.push_back(name(v) + ": " + TypeText(g.values[v].type));
-  for (uint32_t v : g.out) results.push_back(name(v));
+  for (uint32_t v : graph.in) in.push_back(name(v) + ": " + TypeText(graph.values[v].type));
+  for (uint32_t v : graph.out) results.push_back(name(v));
   out += fmt::format("fn main({}) -> ({}) {{\n", fmt::join(in, ", "), fmt::join(results, ", "));
-  for (const mock::Node& n : g.nodes) {
+  for (const mock::Node& n : graph.nodes) {
     std::vector<std::string> args, outs, attrs;
     for (uint32_t v : n.in) args.push_back(v == 0 ? "_" : name(v));
     for (uint32_t v : n.out) {
-      const mock::Type& type = g.values[v].type;  // with sizes that the data decide: left out
+      const mock::Type& type = graph.values[v].type;  // with sizes that the data decide: left out
       outs.push_back(mock::IsStatic(type) ? name(v) + ": " + TypeText(type) : name(v));
     }
     for (const Attr& a : n.attrs) attrs.push_back(AttrText(a));

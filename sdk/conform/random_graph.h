@@ -14,6 +14,6 @@ const char* NameOf(Flavour flavour);
 Sample RandomSample(Flavour flavour, uint64_t seed);
 
 // The graph in the text form of GraphEngine, as ge.h loads it.
-std::string TextOf(const mock::Graph& g);
+std::string TextOf(const mock::Graph& graph);
 
 }  // namespace ge::conform

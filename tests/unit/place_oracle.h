@@ -17,10 +17,10 @@ struct TestBoundary : PlaceBoundary {
   std::vector<std::vector<double>> latency;   // [from domain][to domain]
   std::vector<std::vector<double>> per_byte;  // [from domain][to domain]
   double relayout = 0, relayout_per_byte = 0;
-  double Cost(double bytes, uint32_t a, uint32_t l, uint32_t b, uint32_t m) const override {
+  double Cost(double bytes, uint32_t left, uint32_t l, uint32_t right, uint32_t m) const override {
     double cost = 0;
-    if (domain[a] != domain[b]) {
-      cost += latency[domain[a]][domain[b]] + bytes * per_byte[domain[a]][domain[b]];
+    if (domain[left] != domain[right]) {
+      cost += latency[domain[left]][domain[right]] + bytes * per_byte[domain[left]][domain[right]];
     }
     if (l != m) cost += relayout + bytes * relayout_per_byte;
     return cost;
@@ -73,18 +73,19 @@ class Maker {
   double Unit() { return std::uniform_real_distribution<double>(0, 1)(rng_); }
   uint32_t Below(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(rng_); }
 
-  void MakeBoundary(TestBoundary* b) {
-    for (uint32_t d = 0; d < r_.devices; ++d) b->domain.push_back(d == 0 ? 0 : Below(r_.domains));
+  void MakeBoundary(TestBoundary* boundary) {
+    for (uint32_t d = 0; d < r_.devices; ++d)
+      boundary->domain.push_back(d == 0 ? 0 : Below(r_.domains));
     for (uint32_t d = 0; d < r_.domains; ++d) {
-      b->latency.emplace_back();
-      b->per_byte.emplace_back();
+      boundary->latency.emplace_back();
+      boundary->per_byte.emplace_back();
       for (uint32_t e = 0; e < r_.domains; ++e) {
-        b->latency.back().push_back(5 + 60 * Unit());
-        b->per_byte.back().push_back(0.3 * Unit());
+        boundary->latency.back().push_back(5 + 60 * Unit());
+        boundary->per_byte.back().push_back(0.3 * Unit());
       }
     }
-    b->relayout = 2 + 15 * Unit();
-    b->relayout_per_byte = 0.1 * Unit();
+    boundary->relayout = 2 + 15 * Unit();
+    boundary->relayout_per_byte = 0.1 * Unit();
   }
 
   void MakeValues() {
@@ -145,9 +146,9 @@ class Maker {
     p_->offers.push_back(std::move(o));
   }
 
-  bool Touches(const PlaceOffer& o, uint32_t v) const {
-    for (uint32_t n : o.nodes) {
-      const PlaceValue& value = p_->values[v];
+  bool Touches(const PlaceOffer& offer, uint32_t given) const {
+    for (uint32_t n : offer.nodes) {
+      const PlaceValue& value = p_->values[given];
       if (value.producer == static_cast<int32_t>(n)) return true;
       if (std::find(value.users.begin(), value.users.end(), n) != value.users.end()) return true;
     }
@@ -176,8 +177,8 @@ class Maker {
     AddOffer(Below(r_.devices), nodes, 0.6);
   }
 
-  static bool Has(const std::vector<uint32_t>& v, uint32_t x) {
-    return std::find(v.begin(), v.end(), x) != v.end();
+  static bool Has(const std::vector<uint32_t>& values, uint32_t x) {
+    return std::find(values.begin(), values.end(), x) != values.end();
   }
 
   std::mt19937_64 rng_;

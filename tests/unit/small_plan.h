@@ -34,7 +34,7 @@ class SmallPlan {
   }
 
   PlanFunction& f() { return plan.functions[0]; }
-  PlanValue& value(PlanValueId v) { return f().values[v]; }
+  PlanValue& value(PlanValueId value) { return f().values[value]; }
 
   PlanValueId Value(const std::string& name, int64_t bytes, DomainId domain = 0,
                     PlanValueKind kind = PlanValueKind::kTransient) {
@@ -58,14 +58,14 @@ class SmallPlan {
     f().outputs.push_back(v);
     return v;
   }
-  PlanValueId Internal(SegmentId s, const std::string& name, int64_t bytes, uint32_t first,
+  PlanValueId Internal(SegmentId segment, const std::string& name, int64_t bytes, uint32_t first,
                        uint32_t last) {
-    const DomainId domain = plan.devices[f().segments[s].device].domain;
+    const DomainId domain = plan.devices[f().segments[segment].device].domain;
     const PlanValueId v = Value(name, bytes, domain, PlanValueKind::kInternal);
-    value(v).segment = s;
+    value(v).segment = segment;
     value(v).first_step = first;
     value(v).last_step = last;
-    f().segments[s].internals.push_back(v);
+    f().segments[segment].internals.push_back(v);
     return v;
   }
 

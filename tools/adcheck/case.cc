@@ -193,52 +193,52 @@ Result<std::vector<Case>> ReadCases(const std::string& folder) {
   return cases;
 }
 
-std::string TextOf(const Case& c, bool symbolic) {
+std::string TextOf(const Case& sample, bool symbolic) {
   std::string text = "ge 1\nopset \"\" 27\n", params, inputs, outputs, results;
-  if (!c.domain.empty()) text += fmt::format("opset \"{}\" 1\n", c.domain);
-  for (size_t i = 0; i < c.in.size(); ++i) {
+  if (!sample.domain.empty()) text += fmt::format("opset \"{}\" 1\n", sample.domain);
+  for (size_t i = 0; i < sample.in.size(); ++i) {
     inputs += inputs.empty() ? "" : ", ";
-    inputs += c.in[i].absent ? "_" : fmt::format("x{}", i);
-    if (c.in[i].absent) continue;
-    if (c.in[i].constant) {
-      text += fmt::format("const x{} : {}\n", i, c.in[i].text);
+    inputs += sample.in[i].absent ? "_" : fmt::format("x{}", i);
+    if (sample.in[i].absent) continue;
+    if (sample.in[i].constant) {
+      text += fmt::format("const x{} : {}\n", i, sample.in[i].text);
       continue;
     }
     params += params.empty() ? "" : ", ";
-    params += fmt::format("x{}: {}", i, TypeText(c.in[i], i, symbolic));
+    params += fmt::format("x{}: {}", i, TypeText(sample.in[i], i, symbolic));
   }
-  for (size_t k = 0; k < c.out.size(); ++k) {
+  for (size_t k = 0; k < sample.out.size(); ++k) {
     outputs += outputs.empty() ? "" : ", ";
-    outputs += c.out[k] ? fmt::format("y{}", k) : "_";
-    if (c.out[k]) results += (results.empty() ? "y" : ", y") + std::to_string(k);
+    outputs += sample.out[k] ? fmt::format("y{}", k) : "_";
+    if (sample.out[k]) results += (results.empty() ? "y" : ", y") + std::to_string(k);
   }
-  const std::string name = c.domain.empty() ? c.op : c.domain + "." + c.op;
+  const std::string name = sample.domain.empty() ? sample.op : sample.domain + "." + sample.op;
   return text +
          fmt::format("fn main({}) -> ({}) {{\n  {} = {}({}) {}\n}}\nentry infer \"main\" = main\n",
-                     params, results, outputs, name, inputs, c.attrs);
+                     params, results, outputs, name, inputs, sample.attrs);
 }
 
-std::vector<uint32_t> Filled(const Case& c) {
+std::vector<uint32_t> Filled(const Case& sample) {
   std::vector<uint32_t> filled;
-  for (uint32_t i = 0; i < c.in.size(); ++i) {
-    if (!c.in[i].absent && !c.in[i].constant) filled.push_back(i);
+  for (uint32_t i = 0; i < sample.in.size(); ++i) {
+    if (!sample.in[i].absent && !sample.in[i].constant) filled.push_back(i);
   }
   return filled;
 }
 
-bool IsEmpty(const Case& c) {
-  for (const uint32_t i : Filled(c)) {
-    if (std::count(c.in[i].dims.begin(), c.in[i].dims.end(), 0) != 0) return true;
+bool IsEmpty(const Case& sample) {
+  for (const uint32_t i : Filled(sample)) {
+    if (std::count(sample.in[i].dims.begin(), sample.in[i].dims.end(), 0) != 0) return true;
   }
   return false;
 }
 
 // Each element has a part of the range of its own, so that no two are near each other: a greatest
 // one stays so when it moves a little.
-Arrays FillInputs(const Case& c, std::mt19937_64& random) {
+Arrays FillInputs(const Case& sample, std::mt19937_64& random) {
   Arrays arrays;
-  for (const uint32_t i : Filled(c)) {
-    const CaseInput& in = c.in[i];
+  for (const uint32_t i : Filled(sample)) {
+    const CaseInput& in = sample.in[i];
     Array a = Array::Of(in.dims, in.dtype == "f32" ? 1 : 11);
     std::vector<size_t> place(a.f.size());
     for (size_t k = 0; k < place.size(); ++k) place[k] = k;

@@ -39,10 +39,10 @@ Result<std::vector<Case>> ReadCases(const std::string& folder);
 Result<Case> ParseCase(const std::string& line, const std::string& where);
 
 // Output k as y<k>; input i as x<i>. `symbolic`: sizes of filled inputs are symbols.
-std::string TextOf(const Case& c, bool symbolic);
+std::string TextOf(const Case& sample, bool symbolic);
 // Those that are filled with floats.
-std::vector<uint32_t> Filled(const Case& c);
-Arrays FillInputs(const Case& c, std::mt19937_64& random);
-bool IsEmpty(const Case& c);  // some filled input has no element
+std::vector<uint32_t> Filled(const Case& sample);
+Arrays FillInputs(const Case& sample, std::mt19937_64& random);
+bool IsEmpty(const Case& sample);  // some filled input has no element
 
 }  // namespace ge::adcheck

@@ -194,11 +194,11 @@ Result<std::vector<Thing>> Interpreter::Run(FunctionId fn, const std::vector<Thi
   return results;
 }
 
-Result<std::vector<Thing>> Interpreter::Node_(const Node& n, const Function& f, const Things& in,
-                                              int depth) {
+Result<std::vector<Thing>> Interpreter::Node_(const Node& n, const Function& function,
+                                              const Things& in, int depth) {
   if (n.op == "If" && n.domain.empty()) return If(n, in, depth);
-  if (n.op == "Loop" && n.domain.empty()) return Loop(n, f, in, depth);
-  if (n.op == "Scan" && n.domain.empty()) return Scan(n, f, in, depth);
+  if (n.op == "Loop" && n.domain.empty()) return Loop(n, function, in, depth);
+  if (n.op == "Scan" && n.domain.empty()) return Scan(n, function, in, depth);
   if (n.op == "Identity" && n.domain.empty()) return Things{in[0]};
   if (n.op == "Cast" && n.domain.empty()) {
     GE_ASSIGN_OR_RETURN(Thing y, Cast(in[0], static_cast<DType>(AttrInt(n, "to"))));

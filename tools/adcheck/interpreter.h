@@ -28,7 +28,7 @@ struct Thing {
   Real* reals() const { return reinterpret_cast<Real*>(data->data()); }
   bool truth() const { return (*data)[0] != 0; }
   int64_t integer() const;
-  static bool IsReal(DType t) { return t == DType::kDouble || t == DType::kFloat; }
+  static bool IsReal(DType dtype) { return dtype == DType::kDouble || dtype == DType::kFloat; }
   static Thing Make(DType dtype, std::vector<int64_t> dims);
 };
 
@@ -46,10 +46,10 @@ class Interpreter {
 
  private:
   using Things = std::vector<Thing>;
-  Result<Things> Node_(const Node& n, const Function& f, const Things& in, int depth);
+  Result<Things> Node_(const Node& n, const Function& function, const Things& in, int depth);
   Result<Things> If(const Node& n, const Things& in, int depth);
-  Result<Things> Loop(const Node& n, const Function& f, const Things& in, int depth);
-  Result<Things> Scan(const Node& n, const Function& f, const Things& in, int depth);
+  Result<Things> Loop(const Node& n, const Function& function, const Things& in, int depth);
+  Result<Things> Scan(const Node& n, const Function& function, const Things& in, int depth);
   Thing Constant(ConstId id) const;
 
   const Graph& graph_;

@@ -104,8 +104,8 @@ std::string KernelCache::KeyOf(const Node& n, const std::vector<Thing>& in) {
 }
 
 // What has no kernel in Reals, by its parts.
-Status KernelCache::TakeApart(Entry* e, const Node& node, const char* why) {
-  Graph& g = e->graph;
+Status KernelCache::TakeApart(Entry* entry, const Node& node, const char* why) {
+  Graph& g = entry->graph;
   const FunctionId fn = 1;
   const OpDef* op = FindOp(g, node);
   if (op == nullptr || !op->decompose) {
@@ -126,7 +126,7 @@ Status KernelCache::TakeApart(Entry* e, const Node& node, const char* why) {
     if (v != 0) g.fn(fn).results.push_back(v);
   }
   GE_RETURN_IF_ERROR(Infer(&g));
-  e->parts = std::make_unique<Interpreter>(g);
+  entry->parts = std::make_unique<Interpreter>(g);
   return {};
 }
 

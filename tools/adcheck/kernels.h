@@ -19,7 +19,7 @@ class KernelCache {
  private:
   struct Entry;
   Result<std::unique_ptr<Entry>> Prepare(const Node& n, const std::vector<Thing>& in) const;
-  static Status TakeApart(Entry* e, const Node& node, const char* why);
+  static Status TakeApart(Entry* entry, const Node& node, const char* why);
   static std::string KeyOf(const Node& n, const std::vector<Thing>& in);
 
   const Graph& graph_;

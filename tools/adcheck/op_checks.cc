@@ -43,45 +43,45 @@ const OpRule* FindOpRule(const std::vector<OpRule>& rules, const std::string& na
   return nullptr;
 }
 
-bool WantsSizes(const CheckResult& r) {
-  return r.refused && r.failure.find("not known") != std::string::npos;
+bool WantsSizes(const CheckResult& result) {
+  return result.refused && result.failure.find("not known") != std::string::npos;
 }
 
-Result<std::vector<OpCheck>> ChecksOf(const Case& c, const OpRule* rule, const Options& options,
-                                      std::mt19937_64& random) {
+Result<std::vector<OpCheck>> ChecksOf(const Case& sample, const OpRule* rule,
+                                      const Options& options, std::mt19937_64& random) {
   CheckSpec spec;
   spec.order = options.order;
-  spec.inputs = FillInputs(c, random);
+  spec.inputs = FillInputs(sample, random);
   std::string reason;
-  for (const uint32_t i : Filled(c)) {
+  for (const uint32_t i : Filled(sample)) {
     if (rule == nullptr || rule->Of(i, &reason) == InputRule::kRule) {
       spec.wrt.push_back(fmt::format("x{}", i));
     }
   }
   std::vector<OpCheck> checks;
   if (spec.wrt.empty()) return checks;
-  for (size_t i = 0; i < c.slopes.size() && i < spec.wrt.size(); ++i) {
-    spec.expected[spec.wrt[i]].f = c.slopes[i];
-    if (i < c.bends.size()) spec.bends[spec.wrt[i]].f = c.bends[i];
+  for (size_t i = 0; i < sample.slopes.size() && i < spec.wrt.size(); ++i) {
+    spec.expected[spec.wrt[i]].f = sample.slopes[i];
+    if (i < sample.bends.size()) spec.bends[spec.wrt[i]].f = sample.bends[i];
   }
-  spec.text = TextOf(c, false);
+  spec.text = TextOf(sample, false);
   GE_ASSIGN_OR_RETURN(const Graph graph, ParseAndInfer(spec.text));
   const std::vector<std::string> outputs = FloatOutputs(graph);
   for (const std::string& y : outputs) {
     spec.of = y;
     checks.push_back({y, false, spec});
   }
-  const std::string symbolic = TextOf(c, true);
-  const bool loads = !c.only_static && symbolic != spec.text && ParseAndInfer(symbolic).ok();
+  const std::string symbolic = TextOf(sample, true);
+  const bool loads = !sample.only_static && symbolic != spec.text && ParseAndInfer(symbolic).ok();
   for (const std::string& y : outputs) {
     if (!loads) break;
     spec.of = y;
     spec.text = symbolic;
     checks.push_back({y + " of unknown sizes", true, spec});
   }
-  if (outputs.size() > 1 && c.slopes.empty()) {
+  if (outputs.size() > 1 && sample.slopes.empty()) {
     spec.of = "loss";
-    spec.text = Joined(TextOf(c, false), outputs);
+    spec.text = Joined(TextOf(sample, false), outputs);
     checks.push_back({"all outputs", false, spec});
   }
   return checks;

@@ -19,10 +19,10 @@ struct OpCheck {
 };
 
 // Nothing where no input has a gradient.
-Result<std::vector<OpCheck>> ChecksOf(const Case& c, const OpRule* rule, const Options& options,
-                                      std::mt19937_64& random);
+Result<std::vector<OpCheck>> ChecksOf(const Case& sample, const OpRule* rule,
+                                      const Options& options, std::mt19937_64& random);
 const OpRule* FindOpRule(const std::vector<OpRule>& rules, const std::string& name);
 // A refusal for a size or rank that is not known, which a rule may give.
-bool WantsSizes(const CheckResult& r);
+bool WantsSizes(const CheckResult& result);
 
 }  // namespace ge::adcheck

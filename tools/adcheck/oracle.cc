@@ -38,8 +38,8 @@ Result<std::unique_ptr<DualOracle>> DualOracle::Make(const std::string& text,
   return made;
 }
 
-Result<std::vector<Real>> DualOracle::Run(const Arrays& inputs, const Arrays& a, const Arrays& b,
-                                          const std::string& of) {
+Result<std::vector<Real>> DualOracle::Run(const Arrays& inputs, const Arrays& left,
+                                          const Arrays& right, const std::string& of) {
   const Function& f = graph_.fn(fn_);
   std::vector<Thing> args;
   for (const ValueId p : f.params) {
@@ -48,7 +48,7 @@ Result<std::vector<Real>> DualOracle::Run(const Arrays& inputs, const Arrays& a,
     if (found == inputs.end()) {
       return Status(Code::kInvalidArgument, fmt::format("input '{}' is not given", name));
     }
-    args.push_back(ThingOf(found->second, name, a, b));
+    args.push_back(ThingOf(found->second, name, left, right));
   }
   GE_ASSIGN_OR_RETURN(const std::vector<Thing> results, interpreter_->Run(fn_, args));
   for (size_t k = 0; k < results.size(); ++k) {

@@ -15,7 +15,7 @@ class DualOracle {
   static Result<std::unique_ptr<DualOracle>> Make(const std::string& text,
                                                   const std::string& entry);
   // Directions by input; what is not there is zero.
-  Result<std::vector<Real>> Run(const Arrays& inputs, const Arrays& a, const Arrays& b,
+  Result<std::vector<Real>> Run(const Arrays& inputs, const Arrays& left, const Arrays& right,
                                 const std::string& of);
   uint64_t executed() const { return interpreter_->executed(); }
 

@@ -44,7 +44,7 @@ Program MakeProgram(uint64_t seed, const ProgramOptions& options);
 
 // Takes nodes out of it while `fails` answers true.
 template <class Fails>
-void Shrink(Program* p, const Fails& fails);
+void Shrink(Program* program, const Fails& fails);
 
 }  // namespace ge::adcheck
 

@@ -34,27 +34,28 @@ struct Real {
 
   constexpr Real operator-() const { return {-v, -a, -b, -ab, m}; }
   constexpr Real operator+() const { return *this; }
-  constexpr Real& operator+=(const Real& o) {
-    v += o.v;
-    a += o.a;
-    b += o.b;
-    ab += o.ab;
-    m += o.m;
+  constexpr Real& operator+=(const Real& out) {
+    v += out.v;
+    a += out.a;
+    b += out.b;
+    ab += out.ab;
+    m += out.m;
     return *this;
   }
-  constexpr Real& operator-=(const Real& o) {
-    v -= o.v;
-    a -= o.a;
-    b -= o.b;
-    ab -= o.ab;
-    m += o.m;
+  constexpr Real& operator-=(const Real& out) {
+    v -= out.v;
+    a -= out.a;
+    b -= out.b;
+    ab -= out.ab;
+    m += out.m;
     return *this;
   }
-  constexpr Real& operator*=(const Real& o) {
-    return *this = {v * o.v, v * o.a + a * o.v, v * o.b + b * o.v,
-                    v * o.ab + a * o.b + b * o.a + ab * o.v, Size(v) * o.m + m * Size(o.v)};
+  constexpr Real& operator*=(const Real& out) {
+    return *this = {v * out.v, v * out.a + a * out.v, v * out.b + b * out.v,
+                    v * out.ab + a * out.b + b * out.a + ab * out.v,
+                    Size(v) * out.m + m * Size(out.v)};
   }
-  constexpr Real& operator/=(const Real& o);
+  constexpr Real& operator/=(const Real& out);
   constexpr Real& operator++() {
     v += 1;
     return *this;
@@ -85,7 +86,7 @@ constexpr Real operator/(const Real& x, const Real& y) {
          Real(0, -q * i * y.a, -q * i * y.b,
               -q * i * y.ab - i * i * (x.a * y.b + x.b * y.a) + 2 * q * i * i * y.a * y.b, 0);
 }
-constexpr Real& Real::operator/=(const Real& o) { return *this = *this / o; }
+constexpr Real& Real::operator/=(const Real& out) { return *this = *this / out; }
 
 constexpr bool operator==(const Real& x, const Real& y) { return x.v == y.v; }
 constexpr std::partial_ordering operator<=>(const Real& x, const Real& y) { return x.v <=> y.v; }

@@ -22,10 +22,10 @@ namespace num = ge::adcheck::num;
 inline uint32_t ElementBits(int32_t dtype) {
   return dtype == GE_F64 || dtype == GE_F32 ? 8 * sizeof(Real) : ge::plugin::ElementBits(dtype);
 }
-inline bool TensorBytes(const ge_type& t, uint64_t* bytes) {
-  const bool ok = ge::plugin::TensorBytes(t, bytes);
-  if (t.dtype == GE_F64) *bytes *= sizeof(Real) / sizeof(double);
-  if (t.dtype == GE_F32) *bytes *= sizeof(Real) / sizeof(float);
+inline bool TensorBytes(const ge_type& type, uint64_t* bytes) {
+  const bool ok = ge::plugin::TensorBytes(type, bytes);
+  if (type.dtype == GE_F64) *bytes *= sizeof(Real) / sizeof(double);
+  if (type.dtype == GE_F32) *bytes *= sizeof(Real) / sizeof(float);
   return ok;
 }
 
@@ -67,46 +67,47 @@ template <class T>
 using Exact = std::conditional_t<kIsFloat<T>, Real, T>;
 
 template <class T>
-Arith<T> Widen(T v) {
+Arith<T> Widen(T value) {
   if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat>) {
-    return FloatOf(v);
+    return FloatOf(value);
   } else {
-    return v;
+    return value;
   }
 }
 
 template <class T>
-T IntOf(Real v) {
-  return static_cast<T>(static_cast<int64_t>(v.v));
+T IntOf(Real out) {
+  return static_cast<T>(static_cast<int64_t>(out.v));
 }
 
 template <class T, class From>
-T Narrow(From v) {
+T Narrow(From from) {
   if constexpr (std::is_same_v<T, From>) {
-    return v;
+    return from;
   } else if constexpr (std::is_same_v<T, Half>) {
-    return HalfOf(v);
+    return HalfOf(from);
   } else if constexpr (std::is_same_v<T, BFloat>) {
-    return BFloatOf(v);
+    return BFloatOf(from);
   } else if constexpr (std::is_same_v<T, bool>) {
-    return v != From{0};
+    return from != From{0};
   } else if constexpr (std::is_integral_v<T> && kIsFloat<From>) {
-    return IntOf<T>(v);
+    return IntOf<T>(from);
   } else {
-    return static_cast<T>(v);
+    return static_cast<T>(from);
   }
 }
 
 template <class T>
-T Load(const T* p, int64_t i) {
+T Load(const T* value, int64_t i) {
   T v;
-  std::memcpy(&v, reinterpret_cast<const char*>(p) + i * static_cast<int64_t>(sizeof(T)),
+  std::memcpy(&v, reinterpret_cast<const char*>(value) + i * static_cast<int64_t>(sizeof(T)),
               sizeof(T));
   return v;
 }
 template <class T>
-void Store(T* p, int64_t i, T v) {
-  std::memcpy(reinterpret_cast<char*>(p) + i * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));
+void Store(T* value, int64_t i, T given) {
+  std::memcpy(reinterpret_cast<char*>(value) + i * static_cast<int64_t>(sizeof(T)), &given,
+              sizeof(T));
 }
 
 template <class T>
@@ -115,29 +116,29 @@ struct Tag {
 };
 
 template <class F>
-bool VisitFloat(int32_t dtype, F&& f) {
-  return (dtype == GE_F64 || dtype == GE_F32) && (f(Tag<Real>()), true);
+bool VisitFloat(int32_t dtype, F&& call) {
+  return (dtype == GE_F64 || dtype == GE_F32) && (call(Tag<Real>()), true);
 }
 template <class F>
-bool VisitWideInt(int32_t dtype, F&& f) {
-  if (dtype == GE_I32) return f(Tag<int32_t>()), true;
-  return dtype == GE_I64 && (f(Tag<int64_t>()), true);
+bool VisitWideInt(int32_t dtype, F&& call) {
+  if (dtype == GE_I32) return call(Tag<int32_t>()), true;
+  return dtype == GE_I64 && (call(Tag<int64_t>()), true);
 }
 template <class F>
-bool VisitSignedInt(int32_t dtype, F&& f) {
-  return VisitWideInt(dtype, f);
+bool VisitSignedInt(int32_t dtype, F&& call) {
+  return VisitWideInt(dtype, call);
 }
 template <class F>
 bool VisitUnsignedInt(int32_t, F&&) {
   return false;
 }
 template <class F>
-bool VisitInt(int32_t dtype, F&& f) {
-  return VisitWideInt(dtype, f);
+bool VisitInt(int32_t dtype, F&& call) {
+  return VisitWideInt(dtype, call);
 }
 template <class F>
-bool VisitNumber(int32_t dtype, F&& f) {
-  return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+bool VisitNumber(int32_t dtype, F&& call) {
+  return VisitFloat(dtype, call) || VisitWideInt(dtype, call);
 }
 
 }  // namespace refdual

@@ -134,8 +134,8 @@ Status BenchModel(const Options& o) {
 
 }  // namespace
 
-int Bench(const Options& o) {
-  const Status status = BenchModel(o);
+int Bench(const Options& options) {
+  const Status status = BenchModel(options);
   return status.ok() ? 0 : Fail(status);
 }
 

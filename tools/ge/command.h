@@ -39,25 +39,25 @@ struct Options {
   double time_limit_s = 0;  // of the load, the compile and each run; 0 = none
 };
 
-int Run(const Options& o);
-int Explain(const Options& o);
-int Dump(const Options& o);
+int Run(const Options& options);
+int Explain(const Options& options);
+int Dump(const Options& options);
 int Plugins(const Options& o);
-int Ops(const Options& o);
-int Passes(const Options& o);
-int Tune(const Options& o);
-int Bench(const Options& o);
+int Ops(const Options& options);
+int Passes(const Options& options);
+int Tune(const Options& options);
+int Bench(const Options& options);
 
 // ---- shared by the subcommands ------------------------------------------------------------------
 
 // Prints "ge: CODE: ..." on stderr and answers the exit code of the status.
 int Fail(const Status& status);
-Result<SessionOptions> SessionOptionsOf(const Options& o);
+Result<SessionOptions> SessionOptionsOf(const Options& options);
 // A session with the model loaded.
 Result<SignalledSession> Open(const Options& o);
 
 // With --prices measure: what was measured, on stderr.
-void NoteMeasured(const Options& o, const Compiled& compiled);
+void NoteMeasured(const Options& options, const Compiled& compiled);
 
 // A tensor that the tool owns.
 struct Tensor {
@@ -74,11 +74,11 @@ struct Tensor {
 // inputs that are not named get random numbers and a note on stderr. Their free sizes are those of
 // inputs that are, else the least that the model permits.
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
-                                       const Options& o);
+                                       const Options& options);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
 
 // Whether every input and result is a tensor of numbers, which Session::Run takes and hands out.
-bool AllNumbers(const Function& f);
+bool AllNumbers(const Function& function);
 // One run with results of any kind; `outputs` has their names, and its memory is used again. The
 // text of what is no tensor of numbers is all of it with `whole`, else as much as is printed;
 // making it is no part of *ms, the time of the run.
@@ -88,7 +88,7 @@ Status RunAnyValues(Session* session, const std::string& entry, const std::vecto
 // "4 nodes round what products read", or that no engine here does, and why that may be.
 std::string RoundedText(uint64_t nodes);
 // What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
-std::string Refusals(const Plan& plan, const NodeReport& r);
+std::string Refusals(const Plan& plan, const NodeReport& report);
 
 // NumPy's .npy files: dense little-endian arrays of numbers, or texts (npy_text.h); C order.
 Result<Tensor> ReadNpy(const std::string& path);

@@ -193,10 +193,10 @@ Result<std::map<std::string, std::string>> GivenInputs(const Options& o) {
 }  // namespace
 
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
-                                       const Options& o) {
+                                       const Options& options) {
   const Function& f = session.graph().fn(entry.fn);
   const DimTable& table = session.graph().dims;
-  GE_ASSIGN_OR_RETURN(auto given, GivenInputs(o));
+  GE_ASSIGN_OR_RETURN(auto given, GivenInputs(options));
   const size_t n = f.params.size();
   std::vector<Tensor> out(n);
   std::vector<bool> known(n), random(n);
@@ -218,7 +218,7 @@ Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entr
     return Status(Code::kInvalidArgument, fmt::format("the model has no input '{}'; it has: {}",
                                                       given.begin()->first, names));
   }
-  std::mt19937_64 rng(o.seed);
+  std::mt19937_64 rng(options.seed);
   for (size_t i = 0; i < n; ++i) {
     const Value& param = f.value(f.params[i]);
     if (!known[i]) {
@@ -256,44 +256,45 @@ int Fail(const Status& status) {
   }
 }
 
-Result<SessionOptions> SessionOptionsOf(const Options& o) {
+Result<SessionOptions> SessionOptionsOf(const Options& options) {
   // Before anything is said: the level is read once.
-  if (o.verbose) (void)setenv("GE_LOG_LEVEL", "2", 0);
+  if (options.verbose) (void)setenv("GE_LOG_LEVEL", "2", 0);
   SessionOptions s;
-  if (!(o.time_limit_s >= 0 && o.time_limit_s < 1e9)) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("--time-limit is {}, wanted seconds from 0 to 1e9", o.time_limit_s));
+  if (!(options.time_limit_s >= 0 && options.time_limit_s < 1e9)) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("--time-limit is {}, wanted seconds from 0 to 1e9", options.time_limit_s));
   }
-  s.time_limit_ms = static_cast<uint64_t>(std::ceil(o.time_limit_s * 1e3));
-  GE_ASSIGN_OR_RETURN(s.engines, ParseEngineList(o.engines));
-  s.plugins = o.plugins;
-  s.process.threads = o.threads;
-  GE_ASSIGN_OR_RETURN(s.build.prices.mode, PriceModeFromName(o.prices));
-  s.build.prices.measure_budget_ms = o.measure_budget_ms;
-  s.build.prices.replan = o.replan;
+  s.time_limit_ms = static_cast<uint64_t>(std::ceil(options.time_limit_s * 1e3));
+  GE_ASSIGN_OR_RETURN(s.engines, ParseEngineList(options.engines));
+  s.plugins = options.plugins;
+  s.process.threads = options.threads;
+  GE_ASSIGN_OR_RETURN(s.build.prices.mode, PriceModeFromName(options.prices));
+  s.build.prices.measure_budget_ms = options.measure_budget_ms;
+  s.build.prices.replan = options.replan;
   if (s.build.prices.mode != PriceMode::kAnalytic) {
     s.process.rates = s.build.prices.mode == PriceMode::kShipped ? ProcessFacts::Rates::kShipped
                                                                  : ProcessFacts::Rates::kKnown;
   }
-  GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(o.isa, "--isa"));
-  GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(o.denormals, "--denormals"));
-  GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(o.numerics, "--numerics"));
-  GE_ASSIGN_OR_RETURN(s.precision, PrecisionFromName(o.precision, "--precision"));
-  s.skip_passes.insert(o.skip.begin(), o.skip.end());
-  for (const std::string& asked : o.passes) {
+  GE_ASSIGN_OR_RETURN(s.process.isa_cap, IsaFromName(options.isa, "--isa"));
+  GE_ASSIGN_OR_RETURN(s.denormals, DenormalsFromName(options.denormals, "--denormals"));
+  GE_ASSIGN_OR_RETURN(s.numerics, NumericsFromName(options.numerics, "--numerics"));
+  GE_ASSIGN_OR_RETURN(s.precision, PrecisionFromName(options.precision, "--precision"));
+  s.skip_passes.insert(options.skip.begin(), options.skip.end());
+  for (const std::string& asked : options.passes) {
     GE_ASSIGN_OR_RETURN(const auto requests, ParsePassRequests(asked));
     s.passes.insert(s.passes.end(), requests.begin(), requests.end());
   }
-  s.kv_cache = o.kv_cache;
-  s.build.check = !o.no_check;
-  s.build.memory_limit_bytes = o.memory_limit_bytes;
-  GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(o.policy));
-  for (const std::string& text : o.pins) {
+  s.kv_cache = options.kv_cache;
+  s.build.check = !options.no_check;
+  s.build.memory_limit_bytes = options.memory_limit_bytes;
+  GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(options.policy));
+  for (const std::string& text : options.pins) {
     GE_ASSIGN_OR_RETURN(PlacePin pin, ParsePin(text));
     s.build.place.pins.push_back(std::move(pin));
   }
-  s.build.place.fuse = !o.no_fuse;
-  s.build.streams.max_streams_per_device = o.max_streams;
+  s.build.place.fuse = !options.no_fuse;
+  s.build.streams.max_streams_per_device = options.max_streams;
   return s;
 }
 
@@ -304,12 +305,12 @@ std::string RoundedText(uint64_t nodes) {
                      "processor with AVX512-BF16, --isa native or avx512, and --denormals flush";
 }
 
-void NoteMeasured(const Options& o, const Compiled& compiled) {
-  if (o.prices != "measure") return;
+void NoteMeasured(const Options& options, const Compiled& compiled) {
+  if (options.prices != "measure") return;
   const MeasureReport& m = compiled.measured;
   fmt::print(stderr,
              "note: measured {} offers in {:.0f} ms of {:.0f}; {} left, {} cannot run alone\n",
-             m.measured, m.ms, o.measure_budget_ms, m.left, m.failed);
+             m.measured, m.ms, options.measure_budget_ms, m.left, m.failed);
 }
 
 Result<SignalledSession> Open(const Options& o) {

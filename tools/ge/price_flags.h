@@ -7,15 +7,15 @@
 
 namespace ge::tool {
 
-inline void AddPriceFlags(CLI::App* app, Options* o) {
+inline void AddPriceFlags(CLI::App* app, Options* options) {
   app->add_option(
-      "--prices", o->prices,
+      "--prices", options->prices,
       "cached (default): what engines ask, corrected by what was measured on this "
       "machine, and runs are remembered; analytic: what they ask, the same everywhere; "
       "measure: time the offers in question before placing, then run whole plans to compare them; "
       "shipped: corrected by what ships for machines like this one alone");
   app->add_option(
-      "--measure-budget", o->measure_budget_ms,
+      "--measure-budget", options->measure_budget_ms,
       "milliseconds that --prices measure may take for offers, and again for plans (default 2000)");
 }
 

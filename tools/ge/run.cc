@@ -223,8 +223,8 @@ Status RunModel(const Options& o) {
 
 }  // namespace
 
-int Run(const Options& o) {
-  Status status = RunModel(o);
+int Run(const Options& options) {
+  Status status = RunModel(options);
   return status.ok() ? 0 : Fail(status);
 }
 

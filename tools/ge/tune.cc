@@ -159,8 +159,8 @@ Status TuneAll(const Options& o) {
 
 }  // namespace
 
-int Tune(const Options& o) {
-  const Status status = TuneAll(o);
+int Tune(const Options& options) {
+  const Status status = TuneAll(options);
   return status.ok() ? 0 : Fail(status);
 }
 

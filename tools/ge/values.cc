@@ -156,13 +156,13 @@ Status TakeTensor(const FlowValue& v, Tensor* out) {
 
 }  // namespace
 
-bool AllNumbers(const Function& f) {
+bool AllNumbers(const Function& function) {
   const auto number = [&](ValueId v) {
-    const Type& t = f.value(v).type;
+    const Type& t = function.value(v).type;
     return t.is_tensor() && t.dtype != DType::kString;
   };
-  return std::all_of(f.params.begin(), f.params.end(), number) &&
-         std::all_of(f.results.begin(), f.results.end(), number);
+  return std::all_of(function.params.begin(), function.params.end(), number) &&
+         std::all_of(function.results.begin(), function.results.end(), number);
 }
 
 Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,

@@ -39,16 +39,18 @@ std::shared_ptr<HostTensor> CaseMaker::Numbers(DType dtype, const Dims& dims, do
 }
 
 std::shared_ptr<HostTensor> CaseMaker::Ints(DType dtype, const Dims& dims,
-                                            const std::vector<int64_t>& v) {
+                                            const std::vector<int64_t>& values) {
   auto t = New(dtype, dims);
-  for (size_t i = 0; i < v.size(); ++i) SetIntElement(t.get(), static_cast<int64_t>(i), v[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    SetIntElement(t.get(), static_cast<int64_t>(i), values[i]);
   return t;
 }
 
 std::shared_ptr<HostTensor> CaseMaker::Floats(DType dtype, const Dims& dims,
-                                              const std::vector<double>& v) {
+                                              const std::vector<double>& values) {
   auto t = New(dtype, dims);
-  for (size_t i = 0; i < v.size(); ++i) SetElement(t.get(), static_cast<int64_t>(i), v[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    SetElement(t.get(), static_cast<int64_t>(i), values[i]);
   return t;
 }
 
@@ -101,18 +103,18 @@ Dims CaseMaker::Narrowed(const Dims& to) {
   return dims;
 }
 
-std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype) {
-  auto out = New(dtype, t.dims);
-  if (dtype == t.dtype) {
-    if (t.bytes > 0) std::memcpy(out->data.get(), t.data.get(), t.bytes);
+std::shared_ptr<HostTensor> Convert(const HostTensor& tensor, DType dtype) {
+  auto out = New(dtype, tensor.dims);
+  if (dtype == tensor.dtype) {
+    if (tensor.bytes > 0) std::memcpy(out->data.get(), tensor.data.get(), tensor.bytes);
     return out;
   }
-  const int64_t n = t.count();
+  const int64_t n = tensor.count();
   for (int64_t i = 0; i < n; ++i) {
-    if (IsFloat(t.dtype) || IsFloat(dtype)) {
-      SetElement(out.get(), i, ElementAsDouble(t, i));
+    if (IsFloat(tensor.dtype) || IsFloat(dtype)) {
+      SetElement(out.get(), i, ElementAsDouble(tensor, i));
     } else {
-      SetIntElement(out.get(), i, ElementAsInt(t, i));
+      SetIntElement(out.get(), i, ElementAsInt(tensor, i));
     }
   }
   return out;
@@ -149,32 +151,34 @@ bool Follows(const RandomCase& c, size_t i) {
 
 }  // namespace
 
-Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<HostTensor>>* inputs) {
+Graph ToGraph(const RandomCase& sample, DType dtype,
+              std::vector<std::shared_ptr<HostTensor>>* inputs) {
   Graph g;
   g.opsets[""] = kCanonicalOpset;
-  if (c.op->domain[0] != 0) g.opsets[c.op->domain] = c.op->since_version;
+  if (sample.op->domain[0] != 0) g.opsets[sample.op->domain] = sample.op->since_version;
   Function& f = g.AddFunction("main");
   Node node;
   node.id = f.next_node_id++;
-  node.domain = c.op->domain;
-  node.op = c.op->name;
+  node.domain = sample.op->domain;
+  node.op = sample.op->name;
   node.name = "node";
-  node.attrs = c.attrs;
-  if (c.value) {
-    const bool converted = dtype != DType::kUndefined && c.op->inputs.empty();
-    const ConstId id = g.AddConst(ToConst(converted ? *Convert(*c.value, dtype) : *c.value, "v"));
+  node.attrs = sample.attrs;
+  if (sample.value) {
+    const bool converted = dtype != DType::kUndefined && sample.op->inputs.empty();
+    const ConstId id =
+        g.AddConst(ToConst(converted ? *Convert(*sample.value, dtype) : *sample.value, "v"));
     node.attrs.push_back({"value", ConstRef{id}});
   }
-  for (const auto& [name, tensor] : c.tensors) {
+  for (const auto& [name, tensor] : sample.tensors) {
     node.attrs.push_back({name, ConstRef{g.AddConst(ToConst(*tensor, name))}});
   }
-  for (size_t i = 0; i < c.inputs.size(); ++i) {
-    const auto& in = c.inputs[i];
+  for (size_t i = 0; i < sample.inputs.size(); ++i) {
+    const auto& in = sample.inputs[i];
     if (!in.tensor) {
       node.inputs.push_back(0);
       continue;
     }
-    const bool converted = dtype != DType::kUndefined && Follows(c, i);
+    const bool converted = dtype != DType::kUndefined && Follows(sample, i);
     auto t = Convert(*in.tensor, converted ? dtype : in.tensor->dtype);
     const std::string name = fmt::format("in{}", i);
     if (in.constant) {
@@ -185,7 +189,7 @@ Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<Host
       inputs->push_back(std::move(t));
     }
   }
-  for (int i = 0; i < c.outputs; ++i) {
+  for (int i = 0; i < sample.outputs; ++i) {
     node.outputs.push_back(AddValue(&f, Type(), fmt::format("out{}", i)));
     f.results.push_back(node.outputs.back());
   }
@@ -194,9 +198,9 @@ Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<Host
   return g;
 }
 
-std::string ToTextCase(const RandomCase& c, const std::string& engine) {
+std::string ToTextCase(const RandomCase& sample, const std::string& engine) {
   std::vector<std::shared_ptr<HostTensor>> inputs;
-  const Graph g = ToGraph(c, DType::kUndefined, &inputs);
+  const Graph g = ToGraph(sample, DType::kUndefined, &inputs);
   std::string out = "--- graph\n" + PrintText(g);
   const Function& f = g.fn(g.entries[0].fn);
   for (size_t i = 0; i < inputs.size(); ++i) {

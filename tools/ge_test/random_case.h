@@ -21,7 +21,7 @@ class Random {
   int64_t Int(int64_t lo, int64_t hi) {
     return lo + static_cast<int64_t>(bits_() % static_cast<uint64_t>(hi - lo + 1));
   }
-  bool Chance(double p) { return Unit() < p; }
+  bool Chance(double probability) { return Unit() < probability; }
   double Unit() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
   double Between(double lo, double hi) { return lo + Unit() * (hi - lo); }
   template <typename T>
@@ -63,8 +63,10 @@ class CaseMaker {
 
   // A tensor of random numbers: floats in [lo, hi], integers too (from 0 when unsigned), bools.
   std::shared_ptr<HostTensor> Numbers(DType dtype, const Dims& dims, double lo, double hi);
-  std::shared_ptr<HostTensor> Ints(DType dtype, const Dims& dims, const std::vector<int64_t>& v);
-  std::shared_ptr<HostTensor> Floats(DType dtype, const Dims& dims, const std::vector<double>& v);
+  std::shared_ptr<HostTensor> Ints(DType dtype, const Dims& dims,
+                                   const std::vector<int64_t>& values);
+  std::shared_ptr<HostTensor> Floats(DType dtype, const Dims& dims,
+                                     const std::vector<double>& values);
   // Rank in [least, most]; sizes 1 to 5, now and then 0. The first of a large case has up to some
   // 100,000 elements, most of them along one axis or two.
   Dims Shape(int least, int most, bool zeros = true);
@@ -75,16 +77,20 @@ class CaseMaker {
   // 0 <= axis < rank as it is or, half the time, counted from the end.
   int64_t Axis(int64_t axis, int64_t rank) { return r.Chance(0.5) ? axis : axis - rank; }
 
-  void Add(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, r.Chance(0.25)}); }
+  void Add(std::shared_ptr<const HostTensor> tensor) {
+    c.inputs.push_back({tensor, r.Chance(0.25)});
+  }
   // A weight: of a large case mostly a constant, as in networks, so that engines may pack it.
-  void AddWeight(std::shared_ptr<const HostTensor> t) {
-    c.inputs.push_back({t, r.Chance(large ? 0.7 : 0.25)});
+  void AddWeight(std::shared_ptr<const HostTensor> tensor) {
+    c.inputs.push_back({tensor, r.Chance(large ? 0.7 : 0.25)});
   }
   // For what decides a shape: the engine plans for shapes that it knows.
-  void AddConstant(std::shared_ptr<const HostTensor> t) { c.inputs.push_back({t, true, true}); }
+  void AddConstant(std::shared_ptr<const HostTensor> tensor) {
+    c.inputs.push_back({tensor, true, true});
+  }
   void AddAbsent() { c.inputs.push_back({}); }
-  void SetTensor(const char* name, std::shared_ptr<const HostTensor> t) {
-    c.tensors.emplace_back(name, std::move(t));
+  void SetTensor(const char* name, std::shared_ptr<const HostTensor> tensor) {
+    c.tensors.emplace_back(name, std::move(tensor));
   }
   void Set(const char* name, Attr::Payload value) { c.attrs.push_back({name, std::move(value)}); }
 
@@ -151,18 +157,18 @@ const RandomOp* FindRandomOp(const OpDef& op);
 // A seed for one case: of the sweep's seed, the operator's name and the case's number.
 uint64_t MixSeed(uint64_t seed, std::string_view op, int64_t index);
 // The element type of a case's input 0, f32 as often as all others together, or more often.
-DType PickDType(const OpDef& op, Random* r, double float_share = 0.5);
+DType PickDType(const OpDef& op, Random* random, double float_share = 0.5);
 // Whether engines are asked for it and random cases exist for it in general; see random/ops.cc.
-bool IsDecline(const Status& s);
+bool IsDecline(const Status& status);
 // The case on one list of engines, as RunGraph takes them, with no pass of REWRITE.
-Result<RunResult> RunRandomCase(const RandomCase& c, DType dtype, const std::string& engines);
+Result<RunResult> RunRandomCase(const RandomCase& sample, DType dtype, const std::string& engines);
 // How the outputs of a case of element type `dtype` differ, "" when they do not (random/bounds.h).
 // `other` is the element type of the wanted ones, or kUndefined when it is the same.
-std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
+std::string OutputsDiffer(const RandomOp& op, const RandomCase& sample, DType dtype,
                           const std::vector<HostTensor>& found,
                           const std::vector<HostTensor>& wanted, DType other);
 // How an engine's outputs differ from ref's, in the type in which ref's are nearest to the truth.
-std::string DiffersFromRef(const RandomOp& op, const RandomCase& c, DType dtype,
+std::string DiffersFromRef(const RandomOp& op, const RandomCase& sample, DType dtype,
                            const std::vector<HostTensor>& found);
 // Engines of a list, as RunGraph takes them; of none every one that is found. Empty when the list
 // is wrong; the message is printed.
@@ -172,10 +178,11 @@ bool HasRandomCases(const OpDef& op, const std::string& engine);
 
 // The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
 // everything of input 0's type variable.
-Graph ToGraph(const RandomCase& c, DType dtype, std::vector<std::shared_ptr<HostTensor>>* inputs);
-std::shared_ptr<HostTensor> Convert(const HostTensor& t, DType dtype);
+Graph ToGraph(const RandomCase& sample, DType dtype,
+              std::vector<std::shared_ptr<HostTensor>>* inputs);
+std::shared_ptr<HostTensor> Convert(const HostTensor& tensor, DType dtype);
 // A text case that repeats this one.
-std::string ToTextCase(const RandomCase& c, const std::string& engine);
+std::string ToTextCase(const RandomCase& sample, const std::string& engine);
 
 }  // namespace ge::test
 

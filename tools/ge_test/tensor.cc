@@ -174,59 +174,60 @@ Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims) {
   return t;
 }
 
-Result<HostTensor> FromConst(const Const& c) {
-  GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(c.type.dtype, c.type.static_dims()));
+Result<HostTensor> FromConst(const Const& constant) {
+  GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(constant.type.dtype, constant.type.static_dims()));
   ConstScratch scratch;
-  const std::byte* data = ConstBytes(c, &scratch);
+  const std::byte* data = ConstBytes(constant, &scratch);
   if (data != nullptr && t.bytes > 0) std::memcpy(t.data.get(), data, t.bytes);
   return t;
 }
 
-Const ToConst(const HostTensor& t, std::string name) {
-  return MakeConst(TensorType(t.dtype, t.dims), t.data.get(), t.bytes, std::move(name));
+Const ToConst(const HostTensor& tensor, std::string name) {
+  return MakeConst(TensorType(tensor.dtype, tensor.dims), tensor.data.get(), tensor.bytes,
+                   std::move(name));
 }
 
-double ElementAsDouble(const HostTensor& t, int64_t i) {
-  switch (t.dtype) {
+double ElementAsDouble(const HostTensor& tensor, int64_t i) {
+  switch (tensor.dtype) {
     case DType::kFloat:
     case DType::kComplex64:
-      return Load<float>(t, i);
+      return Load<float>(tensor, i);
     case DType::kDouble:
     case DType::kComplex128:
-      return Load<double>(t, i);
+      return Load<double>(tensor, i);
     case DType::kFloat16:
-      return Half(Load<uint16_t>(t, i));
+      return Half(Load<uint16_t>(tensor, i));
     case DType::kBfloat16:
-      return std::bit_cast<float>(uint32_t{Load<uint16_t>(t, i)} << 16);
+      return std::bit_cast<float>(uint32_t{Load<uint16_t>(tensor, i)} << 16);
     case DType::kUint64:
-      return static_cast<double>(Load<uint64_t>(t, i));
+      return static_cast<double>(Load<uint64_t>(tensor, i));
     default:
-      return IsFloat(t.dtype) ? NarrowFloat(t.dtype, Bits(t, i))
-                              : static_cast<double>(ElementAsInt(t, i));
+      return IsFloat(tensor.dtype) ? NarrowFloat(tensor.dtype, Bits(tensor, i))
+                                   : static_cast<double>(ElementAsInt(tensor, i));
   }
 }
 
-int64_t ElementAsInt(const HostTensor& t, int64_t i) {
-  switch (t.dtype) {
+int64_t ElementAsInt(const HostTensor& tensor, int64_t i) {
+  switch (tensor.dtype) {
     case DType::kInt8:
-      return Load<int8_t>(t, i);
+      return Load<int8_t>(tensor, i);
     case DType::kInt16:
-      return Load<int16_t>(t, i);
+      return Load<int16_t>(tensor, i);
     case DType::kUint16:
-      return Load<uint16_t>(t, i);
+      return Load<uint16_t>(tensor, i);
     case DType::kInt32:
-      return Load<int32_t>(t, i);
+      return Load<int32_t>(tensor, i);
     case DType::kUint32:
-      return Load<uint32_t>(t, i);
+      return Load<uint32_t>(tensor, i);
     case DType::kInt64:
     case DType::kUint64:
-      return Load<int64_t>(t, i);
+      return Load<int64_t>(tensor, i);
     case DType::kInt4:
-      return (static_cast<int64_t>(Bits(t, i)) ^ 8) - 8;
+      return (static_cast<int64_t>(Bits(tensor, i)) ^ 8) - 8;
     case DType::kInt2:
-      return (static_cast<int64_t>(Bits(t, i)) ^ 2) - 2;
+      return (static_cast<int64_t>(Bits(tensor, i)) ^ 2) - 2;
     default:
-      return Bits(t, i);
+      return Bits(tensor, i);
   }
 }
 
@@ -245,47 +246,48 @@ int64_t Whole(DType dtype, double value) {
 
 }  // namespace
 
-void SetElement(HostTensor* t, int64_t i, double value) {
-  switch (t->dtype) {
+void SetElement(HostTensor* tensor, int64_t i, double value) {
+  switch (tensor->dtype) {
     case DType::kFloat:
     case DType::kComplex64:
-      return Store(t, i, static_cast<float>(value));
+      return Store(tensor, i, static_cast<float>(value));
     case DType::kDouble:
     case DType::kComplex128:
-      return Store(t, i, value);
+      return Store(tensor, i, value);
     case DType::kFloat16:
-      return Store(t, i, ToHalf(value));
+      return Store(tensor, i, ToHalf(value));
     case DType::kBfloat16:
-      return Store(t, i, ToBfloat(value));
+      return Store(tensor, i, ToBfloat(value));
     default:
-      return SetIntElement(
-          t, i, IsFloat(t->dtype) ? ToNarrowFloat(t->dtype, value) : Whole(t->dtype, value));
+      return SetIntElement(tensor, i,
+                           IsFloat(tensor->dtype) ? ToNarrowFloat(tensor->dtype, value)
+                                                  : Whole(tensor->dtype, value));
   }
 }
 
-void SetIntElement(HostTensor* t, int64_t i, int64_t value) {
-  switch (DTypeBits(t->dtype)) {
+void SetIntElement(HostTensor* tensor, int64_t i, int64_t value) {
+  switch (DTypeBits(tensor->dtype)) {
     case 8:
-      return Store(t, i, static_cast<uint8_t>(value));
+      return Store(tensor, i, static_cast<uint8_t>(value));
     case 16:
-      return Store(t, i, static_cast<uint16_t>(value));
+      return Store(tensor, i, static_cast<uint16_t>(value));
     case 32:
-      return Store(t, i, static_cast<uint32_t>(value));
+      return Store(tensor, i, static_cast<uint32_t>(value));
     case 64:
-      return Store(t, i, value);
+      return Store(tensor, i, value);
     default: {
-      const int bits = DTypeBits(t->dtype);
+      const int bits = DTypeBits(tensor->dtype);
       const int shift = static_cast<int>(i * bits % 8);
       const uint32_t mask = ((1u << bits) - 1) << shift;
-      std::byte& byte = *At(*t, i * bits / 8, 1);
+      std::byte& byte = *At(*tensor, i * bits / 8, 1);
       const auto low = (static_cast<uint32_t>(value) << shift) & mask;
       byte = static_cast<std::byte>((std::to_integer<uint32_t>(byte) & ~mask) | low);
     }
   }
 }
 
-std::string TypeText(const HostTensor& t) {
-  return fmt::format("{}[{}]", DTypeName(t.dtype), fmt::join(t.dims, ","));
+std::string TypeText(const HostTensor& tensor) {
+  return fmt::format("{}[{}]", DTypeName(tensor.dtype), fmt::join(tensor.dims, ","));
 }
 
 std::string IndexText(int64_t i, const std::vector<int64_t>& dims) {

@@ -27,16 +27,16 @@ struct HostTensor {
 
 // RESOURCE_EXHAUSTED or INVALID_ARGUMENT when there is no such buffer. Zeroed.
 Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims);
-Result<HostTensor> FromConst(const Const& c);  // UNSUPPORTED for strings
-Const ToConst(const HostTensor& t, std::string name);
+Result<HostTensor> FromConst(const Const& constant);  // UNSUPPORTED for strings
+Const ToConst(const HostTensor& tensor, std::string name);
 
 // Element i as a double. Complex types have twice as many: real and imaginary part in turn.
-double ElementAsDouble(const HostTensor& t, int64_t i);
+double ElementAsDouble(const HostTensor& tensor, int64_t i);
 // Only for integers and bool; u64 is wrapped.
-int64_t ElementAsInt(const HostTensor& t, int64_t i);
+int64_t ElementAsInt(const HostTensor& tensor, int64_t i);
 // Rounds to the type; integers are cut to their low bits.
-void SetElement(HostTensor* t, int64_t i, double value);
-void SetIntElement(HostTensor* t, int64_t i, int64_t value);
+void SetElement(HostTensor* tensor, int64_t i, double value);
+void SetIntElement(HostTensor* tensor, int64_t i, int64_t value);
 
 // How far a float may be from the wanted value w: atol + rtol * |w| + scaled * m, where m is the
 // greatest |w|, or `magnitude` where that is greater. NaN equals NaN and infinities must agree. All
@@ -75,7 +75,7 @@ Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const
                            const std::vector<const HostTensor*>& inputs);
 
 // "f32[2,3]"
-std::string TypeText(const HostTensor& t);
+std::string TypeText(const HostTensor& tensor);
 
 // A line of `ge-test --MODE`: the arguments that several modes share.
 struct SweepOptions {

@@ -4,13 +4,13 @@
 
 namespace ge {
 
-Status UpgradeAxes(NodeUpgrade& u) {
-  GE_RETURN_IF_ERROR(u.WantInputs(1));
-  auto axes = u.TakeInts("axes");
+Status UpgradeAxes(NodeUpgrade& upgrade) {
+  GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+  auto axes = upgrade.TakeInts("axes");
   if (!axes) return {};  // absent: all axes, as now
   // An empty list meant all axes for Reduce* and Squeeze; an absent input still does.
-  if (axes->empty() && u.node.op != "Unsqueeze") return {};
-  u.SetInput(1, u.IntsConst(*axes));
+  if (axes->empty() && upgrade.node.op != "Unsqueeze") return {};
+  upgrade.SetInput(1, upgrade.IntsConst(*axes));
   return {};
 }
 

@@ -34,30 +34,30 @@ Status ExpandPerPosition(NodeUpgrade& u) {
 
 }  // namespace
 
-Status UpgradeBatchNormalization(NodeUpgrade& u) {
+Status UpgradeBatchNormalization(NodeUpgrade& upgrade) {
   bool training = false;
-  for (size_t i = 1; i < u.node.outputs.size(); ++i) training |= u.has_output(i);
-  const bool per_position = u.TakeInt("spatial").value_or(1) == 0;
+  for (size_t i = 1; i < upgrade.node.outputs.size(); ++i) training |= upgrade.has_output(i);
+  const bool per_position = upgrade.TakeInt("spatial").value_or(1) == 0;
   if (!training) {
-    if (u.node.outputs.size() > 1) u.node.outputs.resize(1);
-    return per_position ? ExpandPerPosition(u) : Status();
+    if (upgrade.node.outputs.size() > 1) upgrade.node.outputs.resize(1);
+    return per_position ? ExpandPerPosition(upgrade) : Status();
   }
   if (per_position) {
-    return u.Unsupported(
+    return upgrade.Unsupported(
         "several outputs mean training mode, and spatial = 0 statistics of every position, which "
         "no newer opset has together; export the model for inference");
   }
   // PyTorch's exporter names these two and reads neither.
-  for (size_t i = 3; i < u.node.outputs.size(); ++i) {
-    if (!u.output_is_read(i)) continue;
-    return u.Unsupported(
+  for (size_t i = 3; i < upgrade.node.outputs.size(); ++i) {
+    if (!upgrade.output_is_read(i)) continue;
+    return upgrade.Unsupported(
         fmt::format("output {} is read, a statistic saved for gradients, which no opset from 14 on "
                     "has and which runtimes do not agree on; read output 1 or 2, the running mean "
                     "and variance, or export the model for inference",
                     i));
   }
-  if (u.node.outputs.size() > 3) u.node.outputs.resize(3);
-  u.SetAttr("training_mode", int64_t{1});
+  if (upgrade.node.outputs.size() > 3) upgrade.node.outputs.resize(3);
+  upgrade.SetAttr("training_mode", int64_t{1});
   return {};
 }
 

@@ -3,19 +3,19 @@
 
 namespace ge {
 
-Status UpgradeClip(NodeUpgrade& u) {
-  GE_RETURN_IF_ERROR(u.WantInputs(1));
-  auto min = u.TakeFloat("min"), max = u.TakeFloat("max");
+Status UpgradeClip(NodeUpgrade& upgrade) {
+  GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+  auto min = upgrade.TakeFloat("min"), max = upgrade.TakeFloat("max");
   if (!min && !max) return {};
-  DType dtype = u.input_hint(0).dtype;
+  DType dtype = upgrade.input_hint(0).dtype;
   if (!IsPlainFloat(dtype)) {
-    return u.Unsupported(
+    return upgrade.Unsupported(
         "the element type of its input must be known, to make its bounds inputs; "
         "run ONNX shape inference on the model, or export it for opset 11 or "
         "later");
   }
-  if (min) u.SetInput(1, u.FloatScalar(dtype, *min));
-  if (max) u.SetInput(2, u.FloatScalar(dtype, *max));
+  if (min) upgrade.SetInput(1, upgrade.FloatScalar(dtype, *min));
+  if (max) upgrade.SetInput(2, upgrade.FloatScalar(dtype, *max));
   return {};
 }
 

@@ -3,9 +3,9 @@
 
 namespace ge {
 
-Status UpgradeDft(NodeUpgrade& u) {
-  GE_RETURN_IF_ERROR(u.WantInputs(2));
-  u.SetInput(2, u.IntScalar(u.TakeInt("axis").value_or(1)));
+Status UpgradeDft(NodeUpgrade& upgrade) {
+  GE_RETURN_IF_ERROR(upgrade.WantInputs(2));
+  upgrade.SetInput(2, upgrade.IntScalar(upgrade.TakeInt("axis").value_or(1)));
   return {};
 }
 

@@ -101,18 +101,18 @@ Status UpgradeEarliest(NodeUpgrade& u) {
 
 }  // namespace
 
-Status UpgradeFirstOpsets(NodeUpgrade& u) {
-  u.TakeInts("consumed_inputs");
-  if (IsOneOf(u.node, {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater", "Less",
-                       "Equal"})) {
-    return UpgradeBroadcast(u);
+Status UpgradeFirstOpsets(NodeUpgrade& upgrade) {
+  upgrade.TakeInts("consumed_inputs");
+  if (IsOneOf(upgrade.node, {"Add", "Sub", "Mul", "Div", "Pow", "And", "Or", "Xor", "Greater",
+                             "Less", "Equal"})) {
+    return UpgradeBroadcast(upgrade);
   }
-  if (u.node.op == "Gemm") u.TakeInt("broadcast");
-  if (u.node.op == "PRelu") return UpgradeSlope(u);
-  if (u.node.op == "Cast") return UpgradeCastName(u);
-  if (IsOneOf(u.node, {"BatchNormalization", "Dropout"})) return WantInference(u);
-  if (IsOneOf(u.node, {"RNN", "GRU", "LSTM"})) u.TakeInt("output_sequence");
-  return UpgradeEarliest(u);
+  if (upgrade.node.op == "Gemm") upgrade.TakeInt("broadcast");
+  if (upgrade.node.op == "PRelu") return UpgradeSlope(upgrade);
+  if (upgrade.node.op == "Cast") return UpgradeCastName(upgrade);
+  if (IsOneOf(upgrade.node, {"BatchNormalization", "Dropout"})) return WantInference(upgrade);
+  if (IsOneOf(upgrade.node, {"RNN", "GRU", "LSTM"})) upgrade.TakeInt("output_sequence");
+  return UpgradeEarliest(upgrade);
 }
 
 }  // namespace ge

@@ -4,14 +4,14 @@
 
 namespace ge {
 
-Status UpgradeGridSample(NodeUpgrade& u) {
-  const std::string mode(AttrString(u.node, "mode", "bilinear"));
+Status UpgradeGridSample(NodeUpgrade& upgrade) {
+  const std::string mode(AttrString(upgrade.node, "mode", "bilinear"));
   if (mode == "bilinear") {
-    u.SetAttr("mode", std::string("linear"));
+    upgrade.SetAttr("mode", std::string("linear"));
   } else if (mode == "bicubic") {
-    u.SetAttr("mode", std::string("cubic"));
+    upgrade.SetAttr("mode", std::string("cubic"));
   } else if (mode != "nearest") {
-    return u.Invalid("mode is '" + mode + "', wanted bilinear, nearest or bicubic");
+    return upgrade.Invalid("mode is '" + mode + "', wanted bilinear, nearest or bicubic");
   }
   return {};
 }

@@ -63,13 +63,13 @@ Status SplitTextLabels(NodeUpgrade& u, const char* ints) {
 
 }  // namespace
 
-Status UpgradeMachineLearning(NodeUpgrade& u) {
-  const std::string& op = u.node.op;
-  if (op == "LabelEncoder") return UpgradeLabelEncoder(u);
+Status UpgradeMachineLearning(NodeUpgrade& upgrade) {
+  const std::string& op = upgrade.node.op;
+  if (op == "LabelEncoder") return UpgradeLabelEncoder(upgrade);
   if (op == "LinearClassifier" || op == "SVMClassifier") {
-    return SplitTextLabels(u, "classlabels_ints");
+    return SplitTextLabels(upgrade, "classlabels_ints");
   }
-  if (op == "TreeEnsembleClassifier") return SplitTextLabels(u, "classlabels_int64s");
+  if (op == "TreeEnsembleClassifier") return SplitTextLabels(upgrade, "classlabels_int64s");
   return {};
 }
 

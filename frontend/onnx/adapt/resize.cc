@@ -76,44 +76,45 @@ Status UpgradeResize10(NodeUpgrade& u) {
 
 }  // namespace
 
-Status UpgradeUpsample(NodeUpgrade& u) {
-  if (u.opset >= 10) return u.Invalid("opset 10 removed it, wanted Resize");
+Status UpgradeUpsample(NodeUpgrade& upgrade) {
+  if (upgrade.opset >= 10) return upgrade.Invalid("opset 10 removed it, wanted Resize");
   std::string mode;
-  GE_RETURN_IF_ERROR(CheckMode(u, &mode));
-  if (u.opset < 9) {
-    GE_RETURN_IF_ERROR(u.WantInputs(1));
-    auto scales = u.TakeFloats("scales");
-    if (!scales) return u.Invalid("it must have the attribute scales");
-    u.SetInput(1, u.FloatsConst(std::vector<float>(scales->begin(), scales->end())));
+  GE_RETURN_IF_ERROR(CheckMode(upgrade, &mode));
+  if (upgrade.opset < 9) {
+    GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+    auto scales = upgrade.TakeFloats("scales");
+    if (!scales) return upgrade.Invalid("it must have the attribute scales");
+    upgrade.SetInput(1, upgrade.FloatsConst(std::vector<float>(scales->begin(), scales->end())));
   }
-  if (u.node.inputs.size() != 2 || !u.has_input(0) || !u.has_input(1)) {
-    return u.Invalid("it must have the inputs X and scales");
+  if (upgrade.node.inputs.size() != 2 || !upgrade.has_input(0) || !upgrade.has_input(1)) {
+    return upgrade.Invalid("it must have the inputs X and scales");
   }
-  if (auto values = ConstScales(u.input_const(1))) {
+  if (auto values = ConstScales(upgrade.input_const(1))) {
     for (float v : *values) {
-      if (!(v >= 1)) return u.Invalid("a scale is " + std::to_string(v) + ", wanted 1 or more");
+      if (!(v >= 1))
+        return upgrade.Invalid("a scale is " + std::to_string(v) + ", wanted 1 or more");
     }
   }
-  SetResize(u, u.node.inputs[0], u.node.inputs[1], mode, "floor");
+  SetResize(upgrade, upgrade.node.inputs[0], upgrade.node.inputs[1], mode, "floor");
   return {};
 }
 
 // Opsets 11 and 12: roi and scales had to be there even when they meant nothing.
-Status UpgradeResize(NodeUpgrade& u) {
-  if (u.opset < 11) return UpgradeResize10(u);
-  std::string_view where = AttrString(u.node, "coordinate_transformation_mode", "half_pixel");
+Status UpgradeResize(NodeUpgrade& upgrade) {
+  if (upgrade.opset < 11) return UpgradeResize10(upgrade);
+  std::string_view where = AttrString(upgrade.node, "coordinate_transformation_mode", "half_pixel");
   if (where == "tf_half_pixel_for_nn") {
-    return u.Unsupported(
+    return upgrade.Unsupported(
         "coordinate_transformation_mode tf_half_pixel_for_nn was removed at opset "
         "13; export the model with half_pixel or asymmetric");
   }
-  if (where != "tf_crop_and_resize" && u.has_input(1)) u.SetInput(1, 0);
-  if (u.has_input(3)) {
-    const Const* scales = u.input_const(2);
+  if (where != "tf_crop_and_resize" && upgrade.has_input(1)) upgrade.SetInput(1, 0);
+  if (upgrade.has_input(3)) {
+    const Const* scales = upgrade.input_const(2);
     if (scales && ElementCount(scales->type) != 0) {
-      return u.Invalid("both scales and sizes are given, wanted one of them");
+      return upgrade.Invalid("both scales and sizes are given, wanted one of them");
     }
-    u.SetInput(2, 0);
+    upgrade.SetInput(2, 0);
   }
   return {};
 }

@@ -4,8 +4,8 @@
 
 namespace ge {
 
-Status UpgradeRoiAlign(NodeUpgrade& u) {
-  u.SetAttr("coordinate_transformation_mode", std::string("output_half_pixel"));
+Status UpgradeRoiAlign(NodeUpgrade& upgrade) {
+  upgrade.SetAttr("coordinate_transformation_mode", std::string("output_half_pixel"));
   return {};
 }
 

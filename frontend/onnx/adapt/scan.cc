@@ -3,8 +3,8 @@
 
 namespace ge {
 
-Status UpgradeScan(NodeUpgrade& u) {
-  return u.Unsupported(
+Status UpgradeScan(NodeUpgrade& upgrade) {
+  return upgrade.Unsupported(
       "it scans each batch on its own, which later opsets dropped; export the "
       "model for opset 9 or later");
 }

@@ -3,9 +3,9 @@
 
 namespace ge {
 
-Status UpgradeScatter(NodeUpgrade& u) {
-  if (u.opset >= 11) return u.Invalid("opset 11 removed it, wanted ScatterElements");
-  u.node.op = "ScatterElements";
+Status UpgradeScatter(NodeUpgrade& upgrade) {
+  if (upgrade.opset >= 11) return upgrade.Invalid("opset 11 removed it, wanted ScatterElements");
+  upgrade.node.op = "ScatterElements";
   return {};
 }
 

@@ -3,16 +3,17 @@
 
 namespace ge {
 
-Status UpgradeSlice(NodeUpgrade& u) {
-  GE_RETURN_IF_ERROR(u.WantInputs(1));
-  auto starts = u.TakeInts("starts"), ends = u.TakeInts("ends"), axes = u.TakeInts("axes");
-  if (!starts || !ends) return u.Invalid("it must have the attributes starts and ends");
+Status UpgradeSlice(NodeUpgrade& upgrade) {
+  GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+  auto starts = upgrade.TakeInts("starts"), ends = upgrade.TakeInts("ends"),
+       axes = upgrade.TakeInts("axes");
+  if (!starts || !ends) return upgrade.Invalid("it must have the attributes starts and ends");
   if (starts->size() != ends->size() || (axes && axes->size() != starts->size())) {
-    return u.Invalid("starts, ends and axes must have the same number of entries");
+    return upgrade.Invalid("starts, ends and axes must have the same number of entries");
   }
-  u.SetInput(1, u.IntsConst(*starts));
-  u.SetInput(2, u.IntsConst(*ends));
-  if (axes) u.SetInput(3, u.IntsConst(*axes));
+  upgrade.SetInput(1, upgrade.IntsConst(*starts));
+  upgrade.SetInput(2, upgrade.IntsConst(*ends));
+  if (axes) upgrade.SetInput(3, upgrade.IntsConst(*axes));
   return {};
 }
 

@@ -4,24 +4,25 @@
 
 namespace ge {
 
-Status UpgradeSoftmax(NodeUpgrade& u) {
-  GE_RETURN_IF_ERROR(u.WantInputs(1));
-  if (!u.has_input(0) || !u.has_output(0)) return u.Invalid("it must have an input and an output");
-  int64_t axis = u.TakeInt("axis").value_or(1);
-  int rank = u.input_hint(0).rank;
+Status UpgradeSoftmax(NodeUpgrade& upgrade) {
+  GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+  if (!upgrade.has_input(0) || !upgrade.has_output(0))
+    return upgrade.Invalid("it must have an input and an output");
+  int64_t axis = upgrade.TakeInt("axis").value_or(1);
+  int rank = upgrade.input_hint(0).rank;
   if (rank >= 0 && (axis < -rank || axis >= std::max(rank, 1))) {
-    return u.Invalid("axis is " + std::to_string(axis) + ", wanted " + std::to_string(-rank) +
-                     " to " + std::to_string(rank - 1) + " for its input of rank " +
-                     std::to_string(rank));
+    return upgrade.Invalid("axis is " + std::to_string(axis) + ", wanted " + std::to_string(-rank) +
+                           " to " + std::to_string(rank - 1) + " for its input of rank " +
+                           std::to_string(rank));
   }
-  u.SetAttr("axis", int64_t{-1});
+  upgrade.SetAttr("axis", int64_t{-1});
   if (axis == -1 || axis == rank - 1) return {};  // the rows of the matrix are the last axis
-  ValueId x = u.node.inputs[0], y = u.node.outputs[0];
-  ValueId shape = u.Before("Shape", {x});
-  u.node.inputs[0] = u.Before("Flatten", {x}, {{"axis", axis}});
-  u.node.outputs[0] = u.NewValue({u.input_hint(0).dtype, 2});
+  ValueId x = upgrade.node.inputs[0], y = upgrade.node.outputs[0];
+  ValueId shape = upgrade.Before("Shape", {x});
+  upgrade.node.inputs[0] = upgrade.Before("Flatten", {x}, {{"axis", axis}});
+  upgrade.node.outputs[0] = upgrade.NewValue({upgrade.input_hint(0).dtype, 2});
   // allowzero: a zero in the shape is a size here, not "as in the input".
-  u.AddAfter("Reshape", {u.node.outputs[0], shape}, {{"allowzero", int64_t{1}}}, {y});
+  upgrade.AddAfter("Reshape", {upgrade.node.outputs[0], shape}, {{"allowzero", int64_t{1}}}, {y});
   return {};
 }
 

@@ -3,13 +3,14 @@
 
 namespace ge {
 
-Status UpgradeSplit(NodeUpgrade& u) {
-  if (u.opset < 13) {
-    GE_RETURN_IF_ERROR(u.WantInputs(1));
-    auto sizes = u.TakeInts("split");
-    if (sizes && !sizes->empty()) u.SetInput(1, u.IntsConst(*sizes));
+Status UpgradeSplit(NodeUpgrade& upgrade) {
+  if (upgrade.opset < 13) {
+    GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+    auto sizes = upgrade.TakeInts("split");
+    if (sizes && !sizes->empty()) upgrade.SetInput(1, upgrade.IntsConst(*sizes));
   }
-  if (!u.has_input(1)) u.SetAttr("num_outputs", static_cast<int64_t>(u.node.outputs.size()));
+  if (!upgrade.has_input(1))
+    upgrade.SetAttr("num_outputs", static_cast<int64_t>(upgrade.node.outputs.size()));
   return {};
 }
 

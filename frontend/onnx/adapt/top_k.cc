@@ -3,11 +3,11 @@
 
 namespace ge {
 
-Status UpgradeTopK(NodeUpgrade& u) {
-  GE_RETURN_IF_ERROR(u.WantInputs(1));
-  auto k = u.TakeInt("k");
-  if (!k) return u.Invalid("it must have the attribute k");
-  u.SetInput(1, u.IntsConst({*k}));
+Status UpgradeTopK(NodeUpgrade& upgrade) {
+  GE_RETURN_IF_ERROR(upgrade.WantInputs(1));
+  auto k = upgrade.TakeInt("k");
+  if (!k) return upgrade.Invalid("it must have the attribute k");
+  upgrade.SetInput(1, upgrade.IntsConst({*k}));
   return {};
 }
 

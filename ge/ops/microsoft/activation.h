@@ -57,7 +57,7 @@ inline Status CheckActivation(const Node& n, const std::vector<double>& params) 
   return {};
 }
 
-inline ValueId AddActivation(Steps* s, const Node& n, ValueId y,
+inline ValueId AddActivation(Steps* steps, const Node& n, ValueId y,
                              const std::vector<double>& params) {
   const ActivationForm* form = FindActivation(AttrString(n, "activation"));
   if (form == nullptr) return y;
@@ -67,12 +67,12 @@ inline ValueId AddActivation(Steps* s, const Node& n, ValueId y,
     const auto& [name, absent] = form->params[i];
     const double value = i < params.size() ? params[i] : absent;
     if (std::string_view(form->name) == "Clip") {
-      inputs.push_back(s->Scalar(s->DTypeOf(y), value));
+      inputs.push_back(steps->Scalar(steps->DTypeOf(y), value));
     } else {
       attrs.push_back({name, value});
     }
   }
-  return s->Map(form->name, std::move(inputs), std::move(attrs));
+  return steps->Map(form->name, std::move(inputs), std::move(attrs));
 }
 
 }  // namespace ge

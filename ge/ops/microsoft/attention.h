@@ -20,21 +20,23 @@ inline Status CheckAttentionMsAttrs(const Node& n) {
 }
 
 // The size of one of `heads` heads of a hidden size.
-inline Result<Dim> HeadSize(InferContext& c, Dim hidden, int64_t heads, const char* of) {
+inline Result<Dim> HeadSize(InferContext& context, Dim hidden, int64_t heads, const char* of) {
   if (hidden.known() && hidden.value % heads != 0) {
-    return Bad(c.node(), fmt::format("the hidden size of {} is {}, wanted a multiple of the number "
-                                     "of its heads, {}",
-                                     of, hidden.value, heads));
+    return Bad(context.node(),
+               fmt::format("the hidden size of {} is {}, wanted a multiple of the number "
+                           "of its heads, {}",
+                           of, hidden.value, heads));
   }
-  return Checked(c.node(), c.dims().FloorDiv(hidden, KnownDim(heads)), "the size of a head");
+  return Checked(context.node(), context.dims().FloorDiv(hidden, KnownDim(heads)),
+                 "the size of a head");
 }
 
 // Masks by shape: [B] how many keys count, [2B] their ends and then their begins, [B,T], [B,S,T],
 // and [B,1,M,M] with M >= T.
-inline Status CheckMaskIndex(InferContext& c, size_t i, const char* name, Dim batch, Dim steps,
-                             Dim total) {
-  if (!HasInput(c, i)) return {};
-  const Type& m = c.input_type(i);
+inline Status CheckMaskIndex(InferContext& context, size_t i, const char* name, Dim batch,
+                             Dim steps, Dim total) {
+  if (!HasInput(context, i)) return {};
+  const Type& m = context.input_type(i);
   if (!m.ranked) return {};
   const auto may_be = [](Dim a, Dim b) { return !a.known() || !b.known() || a == b; };
   bool fits = false;
@@ -42,10 +44,11 @@ inline Status CheckMaskIndex(InferContext& c, size_t i, const char* name, Dim ba
     const Dim size = m.dims[0];
     fits = !size.known() || !batch.known() || size == batch || size.value == 2 * batch.value;
     if (!fits && size.value == 3 * batch.value + 2) {
-      return NotComputed(c.node(), fmt::format("input '{}' has shape {}, the kind of 3 x batch + 2 "
-                                               "elements, which is not computed here; wanted a "
-                                               "mask of shape [batch, keys]",
-                                               name, Show(c.dims(), m.dims)));
+      return NotComputed(context.node(),
+                         fmt::format("input '{}' has shape {}, the kind of 3 x batch + 2 "
+                                     "elements, which is not computed here; wanted a "
+                                     "mask of shape [batch, keys]",
+                                     name, Show(context.dims(), m.dims)));
     }
   } else if (m.rank() == 2) {
     fits = may_be(m.dims[0], batch) && may_be(m.dims[1], total);
@@ -60,16 +63,17 @@ inline Status CheckMaskIndex(InferContext& c, size_t i, const char* name, Dim ba
   }
   if (fits) return {};
   const Dim wanted[] = {batch, steps, total};
-  return Bad(c.node(), fmt::format("input '{}' has shape {}, wanted [B], [2 x B], [B,T], [B,S,T] "
-                                   "or [B,1,M,M] with M >= T, where [B,S,T] is {}",
-                                   name, Show(c.dims(), m.dims), Show(c.dims(), wanted)));
+  return Bad(context.node(),
+             fmt::format("input '{}' has shape {}, wanted [B], [2 x B], [B,T], [B,S,T] "
+                         "or [B,1,M,M] with M >= T, where [B,S,T] is {}",
+                         name, Show(context.dims(), m.dims), Show(context.dims(), wanted)));
 }
 
 // What is added to the scores: [B or 1, N or 1, S, T].
-inline Status CheckAttentionBias(InferContext& c, size_t i, Dim batch, int64_t heads, Dim steps,
-                                 Dim total) {
-  if (!HasInput(c, i) || !c.input_type(i).ranked) return {};
-  const Type& b = c.input_type(i);
+inline Status CheckAttentionBias(InferContext& context, size_t i, Dim batch, int64_t heads,
+                                 Dim steps, Dim total) {
+  if (!HasInput(context, i) || !context.input_type(i).ranked) return {};
+  const Type& b = context.input_type(i);
   const Dim wanted[] = {batch, KnownDim(heads), steps, total};
   bool fits = b.rank() == 4;
   for (size_t d = 0; fits && d < 4; ++d) {
@@ -77,28 +81,29 @@ inline Status CheckAttentionBias(InferContext& c, size_t i, Dim batch, int64_t h
     fits = !have.known() || !wanted[d].known() || have == wanted[d] || (d < 2 && have.value == 1);
   }
   if (fits) return {};
-  return Bad(c.node(), fmt::format("input 'attention_bias' has shape {}, wanted {}, or 1 in its "
-                                   "first two axes",
-                                   Show(c.dims(), b.dims), Show(c.dims(), wanted)));
+  return Bad(context.node(),
+             fmt::format("input 'attention_bias' has shape {}, wanted {}, or 1 in its "
+                         "first two axes",
+                         Show(context.dims(), b.dims), Show(context.dims(), wanted)));
 }
 
 // ---- steps -------------------------------------------------------------------------------------
 
 // [B,S,N*h] -> [B,N,S,h]
-inline ValueId AddHeads(Steps* s, ValueId v, int64_t heads) {
-  const Steps::Shape x = s->ShapeOf(v);
-  return s->Transpose(s->Reshape(v, {x[0], x[1], heads, x[2] / heads}), {0, 2, 1, 3});
+inline ValueId AddHeads(Steps* steps, ValueId value, int64_t heads) {
+  const Steps::Shape x = steps->ShapeOf(value);
+  return steps->Transpose(steps->Reshape(value, {x[0], x[1], heads, x[2] / heads}), {0, 2, 1, 3});
 }
 
 // [B,N,S,h] -> [B,S,N*h]
-inline ValueId AddMerged(Steps* s, ValueId v) {
-  const Steps::Shape x = s->ShapeOf(v);
-  return s->Reshape(s->Transpose(v, {0, 2, 1, 3}), {x[0], x[2], x[1] * x[3]});
+inline ValueId AddMerged(Steps* steps, ValueId value) {
+  const Steps::Shape x = steps->ShapeOf(value);
+  return steps->Reshape(steps->Transpose(value, {0, 2, 1, 3}), {x[0], x[2], x[1] * x[3]});
 }
 
 // 0 where the condition holds, else `fill`.
-inline ValueId AddPenalty(Steps* s, ValueId condition, DType step, double fill) {
-  return s->Choose(condition, s->Scalar(step, 0), s->Scalar(step, fill));
+inline ValueId AddPenalty(Steps* steps, ValueId condition, DType step, double fill) {
+  return steps->Choose(condition, steps->Scalar(step, 0), steps->Scalar(step, fill));
 }
 
 // The term of a mask for scores [B,N,S,T]; see CheckMaskIndex.
@@ -144,40 +149,40 @@ struct Attended {
 };
 
 // softmax(Q * K^T * scale + terms) * V, as [B,S,N*h].
-inline ValueId AddAttended(Steps* s, const Node& node, Attended* a) {
-  const Steps::Shape q = s->ShapeOf(a->q);
-  const int64_t steps = q[2], total = s->Size(a->k, 2);
-  const DType step = s->DTypeOf(a->q);
+inline ValueId AddAttended(Steps* s, const Node& node, Attended* attended) {
+  const Steps::Shape q = s->ShapeOf(attended->q);
+  const int64_t steps = q[2], total = s->Size(attended->k, 2);
+  const DType step = s->DTypeOf(attended->q);
   const double fill = AttrFloat(node, "mask_filter_value");
   double scale = AttrFloat(node, "scale");
   if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(q[3]));
-  ValueId scores = s->Times(s->MatMul(a->q, s->SwapLast(a->k)), scale);
-  if (a->mask != 0) {
-    scores = s->Pair("Add", scores, AddMaskTerm(s, a->mask, q[0], steps, total, step, fill));
+  ValueId scores = s->Times(s->MatMul(attended->q, s->SwapLast(attended->k)), scale);
+  if (attended->mask != 0) {
+    scores = s->Pair("Add", scores, AddMaskTerm(s, attended->mask, q[0], steps, total, step, fill));
   }
   if (AttrInt(node, "unidirectional") != 0 && steps > 1) {
-    scores = s->Pair("Add", scores, AddCausalTerm(s, steps, a->past, total, step));
+    scores = s->Pair("Add", scores, AddCausalTerm(s, steps, attended->past, total, step));
   }
-  a->scores = scores = s->PairIf("Add", scores, a->bias);
+  attended->scores = scores = s->PairIf("Add", scores, attended->bias);
   const ValueId shares = s->Map("Softmax", {scores}, {{"axis", int64_t{-1}}});
-  return AddMerged(s, s->MatMul(shares, a->v));
+  return AddMerged(s, s->MatMul(shares, attended->v));
 }
 
 // Keys and values of before, [2,B,N,P,h]: put in front of k and v. Answers both again as one.
-inline ValueId AddPast(Steps* s, ValueId past, ValueId* k, ValueId* v) {
-  ValueId* both[] = {k, v};
+inline ValueId AddPast(Steps* steps, ValueId past, ValueId* k, ValueId* value) {
+  ValueId* both[] = {k, value};
   std::vector<ValueId> halves;
   for (int64_t i = 0; i < 2; ++i) {
     ValueId* now = both[i];
     if (past != 0) {
-      const Steps::Shape p = s->ShapeOf(past);
-      const ValueId old = s->Reshape(s->Slice(past, 0, i, i + 1), {p[1], p[2], p[3], p[4]});
-      *now = s->Concat({s->Cast(old, s->DTypeOf(*now)), *now}, 2);
+      const Steps::Shape p = steps->ShapeOf(past);
+      const ValueId old = steps->Reshape(steps->Slice(past, 0, i, i + 1), {p[1], p[2], p[3], p[4]});
+      *now = steps->Concat({steps->Cast(old, steps->DTypeOf(*now)), *now}, 2);
     }
-    const Steps::Shape n = s->ShapeOf(*now);
-    halves.push_back(s->Reshape(*now, {1, n[0], n[1], n[2], n[3]}));
+    const Steps::Shape n = steps->ShapeOf(*now);
+    halves.push_back(steps->Reshape(*now, {1, n[0], n[1], n[2], n[3]}));
   }
-  return s->Concat(halves, 0);
+  return steps->Concat(halves, 0);
 }
 
 }  // namespace ge

@@ -8,20 +8,20 @@
 namespace ge {
 
 // The bias is a vector over the last axis.
-inline Status InferBiasedGelu(InferContext& c, const char* bias) {
-  const Type& x = c.input_type(0);
-  if (HasInput(c, 1)) {
-    GE_RETURN_IF_ERROR(WantRank(x, 1, "{}: input 0", c.node().op));
-    const Dim last = x.ranked ? x.dims.back() : c.FreshDim("channels", false);
-    GE_RETURN_IF_ERROR(WantVector(c, 1, bias, last));
+inline Status InferBiasedGelu(InferContext& context, const char* bias) {
+  const Type& x = context.input_type(0);
+  if (HasInput(context, 1)) {
+    GE_RETURN_IF_ERROR(WantRank(x, 1, "{}: input 0", context.node().op));
+    const Dim last = x.ranked ? x.dims.back() : context.FreshDim("channels", false);
+    GE_RETURN_IF_ERROR(WantVector(context, 1, bias, last));
   }
-  return InferSame(c);
+  return InferSame(context);
 }
 
 // The sum is not rounded to 16 bits between.
-inline std::vector<ValueId> DecomposeBiasedGelu(Transaction& t, FunctionId fn, const Node& node,
-                                                const char* approximate) {
-  Parts p(&t, fn, node);
+inline std::vector<ValueId> DecomposeBiasedGelu(Transaction& transaction, FunctionId fn,
+                                                const Node& node, const char* approximate) {
+  Parts p(&transaction, fn, node);
   const DType wanted = p.TypeOf(node.inputs[0]).dtype;
   ValueId x = node.inputs[0];
   if (node.inputs.size() > 1 && node.inputs[1] != 0) {

@@ -14,8 +14,8 @@ namespace ge {
 
 inline constexpr DTypeSet kBytes = Bit(DType::kInt8) | Bit(DType::kUint8);
 
-inline bool HasInput(const InferContext& c, size_t i) {
-  return i < c.input_count() && c.has_input(i);
+inline bool HasInput(const InferContext& context, size_t i) {
+  return i < context.input_count() && context.has_input(i);
 }
 
 // UNSUPPORTED "com.microsoft.Attention: <what>".
@@ -24,18 +24,20 @@ inline Status NotComputed(const Node& n, std::string_view what) {
 }
 
 // An input that changes the meaning and that no step here stands for.
-inline Status RefuseInput(const InferContext& c, size_t i, const char* name) {
-  if (!HasInput(c, i)) return {};
-  return NotComputed(c.node(), fmt::format("input {} ('{}') is given, which is not computed here; "
-                                           "wanted the node without it",
-                                           i, name));
+inline Status RefuseInput(const InferContext& context, size_t i, const char* name) {
+  if (!HasInput(context, i)) return {};
+  return NotComputed(context.node(),
+                     fmt::format("input {} ('{}') is given, which is not computed here; "
+                                 "wanted the node without it",
+                                 i, name));
 }
 
-inline Status RefuseOutput(const InferContext& c, size_t i, const char* name) {
-  if (i >= c.output_count() || !c.has_output(i)) return {};
-  return NotComputed(c.node(), fmt::format("output {} ('{}') is wanted, which is not computed "
-                                           "here; leave it out",
-                                           i, name));
+inline Status RefuseOutput(const InferContext& context, size_t i, const char* name) {
+  if (i >= context.output_count() || !context.has_output(i)) return {};
+  return NotComputed(context.node(),
+                     fmt::format("output {} ('{}') is wanted, which is not computed "
+                                 "here; leave it out",
+                                 i, name));
 }
 
 // An integer attribute that may only have its default.
@@ -66,52 +68,55 @@ inline Status WantFlag(const Node& n, const char* name) {
 }
 
 // The rank must be one of two.
-inline Status WantRankOf(InferContext& c, size_t i, const char* name, size_t one, size_t other) {
-  const Type& t = c.input_type(i);
+inline Status WantRankOf(InferContext& context, size_t i, const char* name, size_t one,
+                         size_t other) {
+  const Type& t = context.input_type(i);
   if (!t.ranked || t.rank() == one || t.rank() == other) return {};
   const std::string wanted =
       one == other ? fmt::format("rank {}", one) : fmt::format("rank {} or {}", one, other);
-  return Bad(c.node(), fmt::format("input '{}' has shape {}, wanted {}", name,
-                                   Show(c.dims(), t.dims), wanted));
+  return Bad(context.node(), fmt::format("input '{}' has shape {}, wanted {}", name,
+                                         Show(context.dims(), t.dims), wanted));
 }
 
 // An optional vector of `size` elements.
-inline Status WantVector(InferContext& c, size_t i, const char* name, Dim size) {
-  return HasInput(c, i) ? WantShape(c, i, name, {{size}}) : Status();
+inline Status WantVector(InferContext& context, size_t i, const char* name, Dim size) {
+  return HasInput(context, i) ? WantShape(context, i, name, {{size}}) : Status();
 }
 
 // A scale or zero point for a whole tensor; absent passes.
-inline Status WantOne(InferContext& c, size_t i, const char* name) {
-  if (!HasInput(c, i)) return {};
-  const Type& t = c.input_type(i);
+inline Status WantOne(InferContext& context, size_t i, const char* name) {
+  if (!HasInput(context, i)) return {};
+  const Type& t = context.input_type(i);
   const bool fits =
       !t.ranked || t.rank() == 0 || (t.rank() == 1 && (!t.dims[0].known() || t.dims[0].value == 1));
   if (fits) return {};
-  return Bad(c.node(), fmt::format("input '{}' has shape {}, wanted one element, for the whole "
-                                   "tensor",
-                                   name, Show(c.dims(), t.dims)));
+  return Bad(context.node(),
+             fmt::format("input '{}' has shape {}, wanted one element, for the whole "
+                         "tensor",
+                         name, Show(context.dims(), t.dims)));
 }
 
 // One element, or one for each of `size` columns; absent passes.
-inline Status WantOneOrColumns(InferContext& c, size_t i, const char* name, Dim size) {
-  if (!HasInput(c, i)) return {};
-  const Type& t = c.input_type(i);
+inline Status WantOneOrColumns(InferContext& context, size_t i, const char* name, Dim size) {
+  if (!HasInput(context, i)) return {};
+  const Type& t = context.input_type(i);
   bool fits = !t.ranked || t.rank() == 0;
   if (!fits && t.rank() == 1) {
     fits = !t.dims[0].known() || t.dims[0].value == 1 || !size.known() || t.dims[0] == size;
   }
   if (fits) return {};
-  return Bad(c.node(), fmt::format("input '{}' has shape {}, wanted one element or {}, one a "
-                                   "column",
-                                   name, Show(c.dims(), t.dims), c.dims().ToString(size)));
+  return Bad(context.node(),
+             fmt::format("input '{}' has shape {}, wanted one element or {}, one a "
+                         "column",
+                         name, Show(context.dims(), t.dims), context.dims().ToString(size)));
 }
 
 // The shape of input `i` under another dtype as output `o`.
-inline void SetAs(InferContext& c, size_t o, size_t i, DType dtype) {
-  Type t = c.input_type(i);
+inline void SetAs(InferContext& context, size_t o, size_t i, DType dtype) {
+  Type t = context.input_type(i);
   t.sharding = {};
   t.dtype = dtype;
-  c.SetOutput(o, std::move(t));
+  context.SetOutput(o, std::move(t));
 }
 
 // A record of com.microsoft; its first opset is its only one.

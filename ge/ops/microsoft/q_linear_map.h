@@ -7,27 +7,30 @@
 
 namespace ge {
 
-inline Status CheckQLinearMap(InferContext& c) {
+inline Status CheckQLinearMap(InferContext& context) {
   const char* names[] = {"X", "X_scale", "X_zero_point", "Y_scale", "Y_zero_point"};
-  for (size_t i = 1; i < 5; ++i) GE_RETURN_IF_ERROR(WantOne(c, i, names[i]));
+  for (size_t i = 1; i < 5; ++i) GE_RETURN_IF_ERROR(WantOne(context, i, names[i]));
   return {};
 }
 
-inline Status InferQLinearMap(InferContext& c) {
-  GE_RETURN_IF_ERROR(CheckQLinearMap(c));
-  return InferSame(c);
+inline Status InferQLinearMap(InferContext& context) {
+  GE_RETURN_IF_ERROR(CheckQLinearMap(context));
+  return InferSame(context);
 }
 
-inline ValueId QLinearMapIn(Steps* s) { return s->Dequantize(s->In(0), s->In(1), s->In(2)); }
-inline ValueId QLinearMapOut(Steps* s, ValueId y) {
-  return s->Quantize(y, s->In(3), s->In(4), s->DTypeOf(s->In(0)));
+inline ValueId QLinearMapIn(Steps* steps) {
+  return steps->Dequantize(steps->In(0), steps->In(1), steps->In(2));
+}
+inline ValueId QLinearMapOut(Steps* steps, ValueId y) {
+  return steps->Quantize(y, steps->In(3), steps->In(4), steps->DTypeOf(steps->In(0)));
 }
 
 // An operator that keeps the shape.
-inline std::vector<ValueId> DecomposeQLinearMap(Transaction& t, FunctionId fn, const Node& node,
-                                                const char* op, std::vector<Attr> attrs) {
-  if (!Steps::Ready(t, fn, node)) return {};
-  Steps s(t, fn, node);
+inline std::vector<ValueId> DecomposeQLinearMap(Transaction& transaction, FunctionId fn,
+                                                const Node& node, const char* op,
+                                                std::vector<Attr> attrs) {
+  if (!Steps::Ready(transaction, fn, node)) return {};
+  Steps s(transaction, fn, node);
   return {QLinearMapOut(&s, s.Map(op, {QLinearMapIn(&s)}, std::move(attrs)))};
 }
 

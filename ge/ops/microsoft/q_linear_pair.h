@@ -7,24 +7,24 @@
 
 namespace ge {
 
-inline Status InferQLinearPair(InferContext& c) {
+inline Status InferQLinearPair(InferContext& context) {
   const char* names[] = {"A",       "A_scale",      "A_zero_point", "B",
                          "B_scale", "B_zero_point", "C_scale",      "C_zero_point"};
-  for (size_t i : {1u, 2u, 4u, 5u, 6u, 7u}) GE_RETURN_IF_ERROR(WantOne(c, i, names[i]));
-  const Type &a = c.input_type(0), &b = c.input_type(3);
+  for (size_t i : {1u, 2u, 4u, 5u, 6u, 7u}) GE_RETURN_IF_ERROR(WantOne(context, i, names[i]));
+  const Type &a = context.input_type(0), &b = context.input_type(3);
   if (!a.ranked || !b.ranked) {
-    c.SetOutput(0, UnrankedTensor(a.dtype));
+    context.SetOutput(0, UnrankedTensor(a.dtype));
     return {};
   }
   const std::vector<Dim> shapes[] = {a.dims, b.dims};
-  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, BroadcastDims(c, shapes));
-  return SetTensor(c, 0, a.dtype, std::move(dims));
+  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, BroadcastDims(context, shapes));
+  return SetTensor(context, 0, a.dtype, std::move(dims));
 }
 
-inline std::vector<ValueId> DecomposeQLinearPair(Transaction& t, FunctionId fn, const Node& node,
-                                                 const char* op) {
-  if (!Steps::Ready(t, fn, node)) return {};
-  Steps s(t, fn, node);
+inline std::vector<ValueId> DecomposeQLinearPair(Transaction& transaction, FunctionId fn,
+                                                 const Node& node, const char* op) {
+  if (!Steps::Ready(transaction, fn, node)) return {};
+  Steps s(transaction, fn, node);
   const ValueId a = s.Dequantize(s.In(0), s.In(1), s.In(2));
   const ValueId b = s.Dequantize(s.In(3), s.In(4), s.In(5));
   return {s.Quantize(s.Pair(op, a, b), s.In(6), s.In(7), s.DTypeOf(s.In(0)))};

@@ -8,8 +8,8 @@
 namespace ge {
 
 // Skip has the input's shape, or broadcasts to it at its first axis: [1,S,H] or [S,H].
-inline Status WantSkip(InferContext& c) {
-  const Type &x = c.input_type(0), &skip = c.input_type(1);
+inline Status WantSkip(InferContext& context) {
+  const Type &x = context.input_type(0), &skip = context.input_type(1);
   if (!x.ranked || !skip.ranked) return {};
   bool fits = skip.rank() == x.rank() || skip.rank() + 1 == x.rank();
   for (size_t i = 1; fits && i <= skip.rank(); ++i) {
@@ -18,32 +18,34 @@ inline Status WantSkip(InferContext& c) {
     fits = !have.known() || !want.known() || have == want || (batch && have.value == 1);
   }
   if (fits) return {};
-  return Bad(c.node(), fmt::format("input 'skip' has shape {}, wanted the input's {}, without its "
-                                   "first axis or with 1 there",
-                                   Show(c.dims(), skip.dims), Show(c.dims(), x.dims)));
+  return Bad(context.node(),
+             fmt::format("input 'skip' has shape {}, wanted the input's {}, without its "
+                         "first axis or with 1 there",
+                         Show(context.dims(), skip.dims), Show(context.dims(), x.dims)));
 }
 
 // Inputs from 2 on are vectors over the last axis; outputs 1 and 2 hold a number a row.
-inline Status InferSkipNormalization(InferContext& c, std::initializer_list<const char*> vectors) {
-  const Type x = c.input_type(0);
-  GE_RETURN_IF_ERROR(WantNotNegative(c.node(), "epsilon"));
-  GE_RETURN_IF_ERROR(WantRankOf(c, 0, "input", 2, 3));
-  GE_RETURN_IF_ERROR(WantSkip(c));
+inline Status InferSkipNormalization(InferContext& context,
+                                     std::initializer_list<const char*> vectors) {
+  const Type x = context.input_type(0);
+  GE_RETURN_IF_ERROR(WantNotNegative(context.node(), "epsilon"));
+  GE_RETURN_IF_ERROR(WantRankOf(context, 0, "input", 2, 3));
+  GE_RETURN_IF_ERROR(WantSkip(context));
   size_t i = 2;
   for (const char* name : vectors) {
-    if (x.ranked) GE_RETURN_IF_ERROR(WantVector(c, i, name, x.dims.back()));
+    if (x.ranked) GE_RETURN_IF_ERROR(WantVector(context, i, name, x.dims.back()));
     ++i;
   }
-  for (size_t o = 0; o < c.output_count(); ++o) {
-    if (!c.has_output(o)) continue;
+  for (size_t o = 0; o < context.output_count(); ++o) {
+    if (!context.has_output(o)) continue;
     const bool row = o == 1 || o == 2;
     if (!x.ranked) {
-      c.SetOutput(o, UnrankedTensor(row ? DType::kFloat : x.dtype));
+      context.SetOutput(o, UnrankedTensor(row ? DType::kFloat : x.dtype));
       continue;
     }
     std::vector<Dim> dims = x.dims;
     if (row) dims.back() = KnownDim(1);
-    GE_RETURN_IF_ERROR(SetTensor(c, o, row ? DType::kFloat : x.dtype, std::move(dims)));
+    GE_RETURN_IF_ERROR(SetTensor(context, o, row ? DType::kFloat : x.dtype, std::move(dims)));
   }
   return {};
 }
@@ -68,16 +70,17 @@ inline OpDef SkipNormalizationRecord(const char* name, std::initializer_list<con
 }
 
 // input + skip + bias in the dtype of the steps.
-inline ValueId AddSkipSum(Steps* s, size_t bias) {
-  const DType step = StepDType(s->DTypeOf(s->In(0)));
-  const ValueId sum = s->Pair("Add", s->Cast(s->In(0), step), s->Cast(s->In(1), step));
-  return s->PairIf("Add", sum, s->In(bias));
+inline ValueId AddSkipSum(Steps* steps, size_t bias) {
+  const DType step = StepDType(steps->DTypeOf(steps->In(0)));
+  const ValueId sum =
+      steps->Pair("Add", steps->Cast(steps->In(0), step), steps->Cast(steps->In(1), step));
+  return steps->PairIf("Add", sum, steps->In(bias));
 }
 
 // What every row is divided by: the root of its mean square and epsilon.
-inline ValueId AddRootMeanSquare(Steps* s, ValueId x, double epsilon) {
-  const ValueId mean = s->Reduce("ReduceMean", s->Pair("Mul", x, x), {s->Rank(x) - 1});
-  return s->Map("Sqrt", {s->Pair("Add", mean, s->Scalar(s->DTypeOf(x), epsilon))});
+inline ValueId AddRootMeanSquare(Steps* steps, ValueId x, double epsilon) {
+  const ValueId mean = steps->Reduce("ReduceMean", steps->Pair("Mul", x, x), {steps->Rank(x) - 1});
+  return steps->Map("Sqrt", {steps->Pair("Add", mean, steps->Scalar(steps->DTypeOf(x), epsilon))});
 }
 
 }  // namespace ge

@@ -16,13 +16,13 @@ class Steps {
  public:
   using Shape = std::vector<int64_t>;
 
-  Steps(Transaction& t, FunctionId fn, const Node& node)
-      : p_(&t, fn, node), t_(t), fn_(fn), node_(node) {}
+  Steps(Transaction& transaction, FunctionId fn, const Node& node)
+      : p_(&transaction, fn, node), t_(transaction), fn_(fn), node_(node) {}
 
   // Without this a rule answers nothing, and before it adds anything.
-  static bool Ready(const Transaction& t, FunctionId fn, const Node& node) {
+  static bool Ready(const Transaction& transaction, FunctionId fn, const Node& node) {
     const auto known = [&](ValueId v) {
-      return v == 0 || t.graph().fn(fn).value(v).type.is_static();
+      return v == 0 || transaction.graph().fn(fn).value(v).type.is_static();
     };
     return std::all_of(node.inputs.begin(), node.inputs.end(), known) &&
            std::all_of(node.outputs.begin(), node.outputs.end(), known);
@@ -38,10 +38,12 @@ class Steps {
   std::vector<ValueId> NoOutputs() const { return std::vector<ValueId>(node_.outputs.size(), 0); }
 
   // ---- values ----
-  Shape ShapeOf(ValueId v) const { return t_.graph().fn(fn_).value(v).type.static_dims(); }
-  DType DTypeOf(ValueId v) const { return t_.graph().fn(fn_).value(v).type.dtype; }
-  int64_t Rank(ValueId v) const { return static_cast<int64_t>(ShapeOf(v).size()); }
-  int64_t Size(ValueId v, int64_t axis) const { return ShapeOf(v)[static_cast<size_t>(axis)]; }
+  Shape ShapeOf(ValueId value) const { return t_.graph().fn(fn_).value(value).type.static_dims(); }
+  DType DTypeOf(ValueId value) const { return t_.graph().fn(fn_).value(value).type.dtype; }
+  int64_t Rank(ValueId value) const { return static_cast<int64_t>(ShapeOf(value).size()); }
+  int64_t Size(ValueId value, int64_t axis) const {
+    return ShapeOf(value)[static_cast<size_t>(axis)];
+  }
 
   ValueId Scalar(DType dtype, double value) { return p_.Scalar(dtype, value); }
   ValueId Ints(const Shape& values) { return p_.Ints(values); }
@@ -66,55 +68,56 @@ class Steps {
     while (!inputs.empty() && inputs.back() == 0) inputs.pop_back();
     return p_.Add(std::move(op), std::move(inputs), TensorType(dtype, shape), std::move(attrs));
   }
-  ValueId Cast(ValueId v, DType dtype) { return p_.Cast(v, dtype); }
+  ValueId Cast(ValueId value, DType dtype) { return p_.Cast(value, dtype); }
   // One result as input 0 is; the other inputs are parameters.
   ValueId Map(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs = {}) {
     const ValueId x = inputs[0];
     return Node1(std::move(op), std::move(inputs), DTypeOf(x), ShapeOf(x), std::move(attrs));
   }
-  // Elementwise with broadcasting; dtype kUndefined is that of a.
-  ValueId Pair(std::string op, ValueId a, ValueId b, DType dtype = DType::kUndefined) {
-    if (dtype == DType::kUndefined) dtype = DTypeOf(a);
-    return Node1(std::move(op), {a, b}, dtype, Broadcast(ShapeOf(a), ShapeOf(b)));
+  // Elementwise with broadcasting; dtype kUndefined is that of `left`.
+  ValueId Pair(std::string op, ValueId left, ValueId right, DType dtype = DType::kUndefined) {
+    if (dtype == DType::kUndefined) dtype = DTypeOf(left);
+    return Node1(std::move(op), {left, right}, dtype, Broadcast(ShapeOf(left), ShapeOf(right)));
   }
-  // a op b where b may be absent.
-  ValueId PairIf(std::string op, ValueId a, ValueId b) {
-    return b == 0 ? a : Pair(std::move(op), a, Cast(b, DTypeOf(a)));
+  // left op `right` where `right` may be absent.
+  ValueId PairIf(std::string op, ValueId left, ValueId right) {
+    return right == 0 ? left : Pair(std::move(op), left, Cast(right, DTypeOf(left)));
   }
-  ValueId Times(ValueId a, double factor) {
-    return factor == 1 ? a : Pair("Mul", a, Scalar(DTypeOf(a), factor));
+  ValueId Times(ValueId value, double factor) {
+    return factor == 1 ? value : Pair("Mul", value, Scalar(DTypeOf(value), factor));
   }
-  ValueId Choose(ValueId condition, ValueId a, ValueId b) {
-    const Shape shape = Broadcast(ShapeOf(condition), Broadcast(ShapeOf(a), ShapeOf(b)));
-    return Node1("Where", {condition, a, b}, DTypeOf(a), shape);
+  ValueId Choose(ValueId condition, ValueId left, ValueId right) {
+    const Shape shape = Broadcast(ShapeOf(condition), Broadcast(ShapeOf(left), ShapeOf(right)));
+    return Node1("Where", {condition, left, right}, DTypeOf(left), shape);
   }
-  ValueId Reshape(ValueId v, const Shape& shape) {
-    if (ShapeOf(v) == shape) return v;
+  ValueId Reshape(ValueId value, const Shape& shape) {
+    if (ShapeOf(value) == shape) return value;
     // A 0 in the list would mean "as the input has".
-    return Node1("Reshape", {v, Ints(shape)}, DTypeOf(v), shape, {{"allowzero", int64_t{1}}});
+    return Node1("Reshape", {value, Ints(shape)}, DTypeOf(value), shape,
+                 {{"allowzero", int64_t{1}}});
   }
-  ValueId Transpose(ValueId v, const Shape& perm) {
-    const Shape from = ShapeOf(v);
+  ValueId Transpose(ValueId value, const Shape& perm) {
+    const Shape from = ShapeOf(value);
     Shape to;
     bool same = true;
     for (size_t i = 0; i < perm.size(); ++i) {
       to.push_back(from[static_cast<size_t>(perm[i])]);
       same = same && perm[i] == static_cast<int64_t>(i);
     }
-    return same ? v : Node1("Transpose", {v}, DTypeOf(v), to, {{"perm", perm}});
+    return same ? value : Node1("Transpose", {value}, DTypeOf(value), to, {{"perm", perm}});
   }
-  ValueId SwapLast(ValueId v) {
+  ValueId SwapLast(ValueId value) {
     Shape perm;
-    for (int64_t i = 0, n = Rank(v); i < n; ++i) perm.push_back(i);
+    for (int64_t i = 0, n = Rank(value); i < n; ++i) perm.push_back(i);
     if (perm.size() > 1) std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-    return Transpose(v, perm);
+    return Transpose(value, perm);
   }
   // Elements [begin, end) of an axis.
-  ValueId Slice(ValueId v, int64_t axis, int64_t begin, int64_t end) {
-    Shape shape = ShapeOf(v);
-    if (begin == 0 && end == shape[static_cast<size_t>(axis)]) return v;
+  ValueId Slice(ValueId value, int64_t axis, int64_t begin, int64_t end) {
+    Shape shape = ShapeOf(value);
+    if (begin == 0 && end == shape[static_cast<size_t>(axis)]) return value;
     shape[static_cast<size_t>(axis)] = end - begin;
-    return Node1("Slice", {v, Ints({begin}), Ints({end}), Ints({axis})}, DTypeOf(v), shape);
+    return Node1("Slice", {value, Ints({begin}), Ints({end}), Ints({axis})}, DTypeOf(value), shape);
   }
   ValueId Concat(std::vector<ValueId> parts, int64_t axis) {
     Shape shape = ShapeOf(parts[0]);
@@ -131,25 +134,27 @@ class Steps {
     shape.insert(shape.end(), from.begin() + 1, from.end());
     return Node1("Gather", {table, indices}, DTypeOf(table), shape, {{"axis", int64_t{0}}});
   }
-  ValueId MatMul(ValueId a, ValueId b) {
-    return Node1("MatMul", {a, b}, DTypeOf(a), ProductShape(ShapeOf(a), ShapeOf(b)));
+  ValueId MatMul(ValueId left, ValueId right) {
+    return Node1("MatMul", {left, right}, DTypeOf(left),
+                 ProductShape(ShapeOf(left), ShapeOf(right)));
   }
-  // The rows of a, of rank 2 or more, by a matrix b that may lie transposed; bias may be absent.
-  ValueId RowsBy(ValueId a, ValueId b, bool transposed, double alpha = 1, ValueId bias = 0) {
-    Shape out = ShapeOf(a);
-    const int64_t inner = out.back(), columns = Size(b, transposed ? 0 : 1);
+  // The rows of `left`, of rank 2 or more, by a matrix `right` that may lie transposed; bias may be
+  // absent.
+  ValueId RowsBy(ValueId left, ValueId right, bool transposed, double alpha = 1, ValueId bias = 0) {
+    Shape out = ShapeOf(left);
+    const int64_t inner = out.back(), columns = Size(right, transposed ? 0 : 1);
     int64_t rows = 1;
     for (size_t i = 0; i + 1 < out.size(); ++i) rows *= out[i];
     out.back() = columns;
     const ValueId y =
-        Node1("Gemm", {Reshape(a, {rows, inner}), b, bias}, DTypeOf(a), {rows, columns},
+        Node1("Gemm", {Reshape(left, {rows, inner}), right, bias}, DTypeOf(left), {rows, columns},
               {{"alpha", alpha}, {"transB", int64_t{transposed ? 1 : 0}}});
     return Reshape(y, out);
   }
-  ValueId Reduce(std::string op, ValueId v, const Shape& axes) {
-    Shape shape = ShapeOf(v);
+  ValueId Reduce(std::string op, ValueId value, const Shape& axes) {
+    Shape shape = ShapeOf(value);
     for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
-    return Node1(std::move(op), {v, Ints(axes)}, DTypeOf(v), shape);
+    return Node1(std::move(op), {value, Ints(axes)}, DTypeOf(value), shape);
   }
 
   // ---- quantized values: a scale and a zero point, which may be absent, of one element ----
@@ -162,14 +167,14 @@ class Steps {
     return Node1("QuantizeLinear", {x, scale, zero}, to, ShapeOf(x), std::move(attrs));
   }
   // The product of two quantized tensors less their zero points, in int32.
-  ValueId IntegerProduct(ValueId a, ValueId b, ValueId a_zero, ValueId b_zero) {
-    return Node1("MatMulInteger", {a, b, a_zero, b_zero}, DType::kInt32,
-                 ProductShape(ShapeOf(a), ShapeOf(b)));
+  ValueId IntegerProduct(ValueId left, ValueId right, ValueId a_zero, ValueId b_zero) {
+    return Node1("MatMulInteger", {left, right, a_zero, b_zero}, DType::kInt32,
+                 ProductShape(ShapeOf(left), ShapeOf(right)));
   }
 
-  static Shape Broadcast(const Shape& a, const Shape& b) {
-    Shape out = a.size() >= b.size() ? a : b;
-    const Shape& less = a.size() >= b.size() ? b : a;
+  static Shape Broadcast(const Shape& left, const Shape& right) {
+    Shape out = left.size() >= right.size() ? left : right;
+    const Shape& less = left.size() >= right.size() ? right : left;
     for (size_t i = 1; i <= less.size(); ++i) {
       int64_t& size = out[out.size() - i];
       if (size == 1) size = less[less.size() - i];
@@ -177,12 +182,14 @@ class Steps {
     return out;
   }
   // numpy's rules, vectors too.
-  static Shape ProductShape(const Shape& a, const Shape& b) {
-    Shape left(a.begin(), a.end() - std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(a.size())));
-    Shape right(b.begin(), b.end() - std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(b.size())));
+  static Shape ProductShape(const Shape& first, const Shape& second) {
+    Shape left(first.begin(),
+               first.end() - std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(first.size())));
+    Shape right(second.begin(),
+                second.end() - std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(second.size())));
     Shape out = Broadcast(left, right);
-    if (a.size() > 1) out.push_back(a[a.size() - 2]);
-    if (b.size() > 1) out.push_back(b.back());
+    if (first.size() > 1) out.push_back(first[first.size() - 2]);
+    if (second.size() > 1) out.push_back(second.back());
     return out;
   }
 

@@ -12,26 +12,26 @@ namespace ge {
 inline constexpr DTypeSet kCastTypes = kAnyDType & ~kComplexes;
 
 // Output 0 = input 0 converted to `to`, with its content where it is small and integer.
-inline Status InferCastTo(InferContext& c, DType to) {
-  const std::string_view mode = AttrString(c.node(), "round_mode");
+inline Status InferCastTo(InferContext& context, DType to) {
+  const std::string_view mode = AttrString(context.node(), "round_mode");
   if (mode != "up" && mode != "down" && mode != "nearest") {
-    return Bad(c.node(), fmt::format("attribute 'round_mode' is '{:.64}', wanted up, down or "
-                                     "nearest",
-                                     mode));
+    return Bad(context.node(), fmt::format("attribute 'round_mode' is '{:.64}', wanted up, down or "
+                                           "nearest",
+                                           mode));
   }
-  const DType from = c.input_type(0).dtype;
-  Type t = c.input_type(0);
+  const DType from = context.input_type(0).dtype;
+  Type t = context.input_type(0);
   t.dtype = to;
-  c.SetOutput(0, std::move(t));
+  context.SetOutput(0, std::move(t));
   if (!IsInteger(to) && to != DType::kBool) return {};
-  auto content = Content(c, 0);
+  auto content = Content(context, 0);
   if (!content || (!IsInteger(from) && from != DType::kBool)) return {};
   for (Dim& d : *content) {
     if (to != DType::kBool) break;
     if (!d.known()) return {};
     d = KnownDim(d.value != 0);
   }
-  SetContent(c, 0, to, std::move(*content));
+  SetContent(context, 0, to, std::move(*content));
   return {};
 }
 

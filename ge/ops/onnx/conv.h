@@ -16,41 +16,45 @@ struct ConvPorts {
 };
 
 // Channels, groups and the bias fit each other.
-inline Status CheckConvChannels(InferContext& c, const ConvPorts& p) {
-  const Type& x = c.input_type(p.x);
-  const Type& w = c.input_type(p.w);
-  const int64_t group = AttrInt(c.node(), "group");
+inline Status CheckConvChannels(InferContext& context, const ConvPorts& ports) {
+  const Type& x = context.input_type(ports.x);
+  const Type& w = context.input_type(ports.w);
+  const int64_t group = AttrInt(context.node(), "group");
   if (group < 1) {
-    return Bad(c.node(), fmt::format("attribute 'group' is {}, wanted at least 1", group));
+    return Bad(context.node(), fmt::format("attribute 'group' is {}, wanted at least 1", group));
   }
   const Dim filters = w.dims[0];
   if (filters.known() && filters.value % group != 0) {
-    return Bad(c.node(), fmt::format("input '{}' has {} filters, wanted a multiple of group {}",
-                                     p.w_name, filters.value, group));
+    return Bad(context.node(),
+               fmt::format("input '{}' has {} filters, wanted a multiple of group {}", ports.w_name,
+                           filters.value, group));
   }
-  GE_ASSIGN_OR_RETURN(Dim wanted, Checked(c.node(), c.dims().Mul(w.dims[1], KnownDim(group)),
-                                          "the number of channels"));
+  GE_ASSIGN_OR_RETURN(Dim wanted,
+                      Checked(context.node(), context.dims().Mul(w.dims[1], KnownDim(group)),
+                              "the number of channels"));
   if (x.ranked && x.dims[1].known() && wanted.known() && x.dims[1] != wanted) {
-    return Bad(c.node(), fmt::format("input '{}' has {} channels, wanted {}: '{}' has {} channels "
-                                     "times group {}",
-                                     p.x_name, x.dims[1].value, wanted.value, p.w_name,
-                                     c.dims().ToString(w.dims[1]), group));
+    return Bad(context.node(),
+               fmt::format("input '{}' has {} channels, wanted {}: '{}' has {} channels "
+                           "times group {}",
+                           ports.x_name, x.dims[1].value, wanted.value, ports.w_name,
+                           context.dims().ToString(w.dims[1]), group));
   }
-  if (p.bias != 0 && c.input_count() > p.bias && c.has_input(p.bias)) {
-    GE_RETURN_IF_ERROR(WantShape(c, p.bias, "B", {{filters}}));
+  if (ports.bias != 0 && context.input_count() > ports.bias && context.has_input(ports.bias)) {
+    GE_RETURN_IF_ERROR(WantShape(context, ports.bias, "B", {{filters}}));
   }
   return {};
 }
 
 // The kernel from the attribute or from the weight's shape; empty when neither is known.
-inline Result<std::vector<int64_t>> ConvKernel(InferContext& c, const ConvPorts& p) {
-  const Type& w = c.input_type(p.w);
-  std::vector<int64_t> kernel = AttrInts(c.node(), "kernel_shape");
+inline Result<std::vector<int64_t>> ConvKernel(InferContext& context, const ConvPorts& ports) {
+  const Type& w = context.input_type(ports.w);
+  std::vector<int64_t> kernel = AttrInts(context.node(), "kernel_shape");
   const size_t axes = w.rank() - 2;
   if (!kernel.empty() && kernel.size() != axes) {
-    return Bad(c.node(), fmt::format("attribute 'kernel_shape' has {} entries, wanted {}: '{}' has "
-                                     "shape {}",
-                                     kernel.size(), axes, p.w_name, Show(c.dims(), w.dims)));
+    return Bad(context.node(),
+               fmt::format("attribute 'kernel_shape' has {} entries, wanted {}: '{}' has "
+                           "shape {}",
+                           kernel.size(), axes, ports.w_name, Show(context.dims(), w.dims)));
   }
   const bool given = !kernel.empty();
   for (size_t i = 0; i < axes; ++i) {
@@ -58,49 +62,53 @@ inline Result<std::vector<int64_t>> ConvKernel(InferContext& c, const ConvPorts&
     if (!d.known() && !given) return std::vector<int64_t>();
     if (!given) kernel.push_back(d.value);
     if (d.known() && d.value != kernel[i]) {
-      return Bad(c.node(), fmt::format("attribute 'kernel_shape' has {} for axis {}, wanted {}: "
-                                       "'{}' has shape {}",
-                                       kernel[i], i, d.value, p.w_name, Show(c.dims(), w.dims)));
+      return Bad(context.node(),
+                 fmt::format("attribute 'kernel_shape' has {} for axis {}, wanted {}: "
+                             "'{}' has shape {}",
+                             kernel[i], i, d.value, ports.w_name, Show(context.dims(), w.dims)));
     }
   }
   return kernel;
 }
 
 // Output 0, of dtype `out`.
-inline Status InferConvolution(InferContext& c, const ConvPorts& p, DType out) {
-  const Type& x = c.input_type(p.x);
-  const Type& w = c.input_type(p.w);
-  const std::string& op = c.node().op;
-  GE_RETURN_IF_ERROR(WantRank(x, 3, "{}: input '{}' (N x C x spatial)", op, p.x_name));
-  GE_RETURN_IF_ERROR(WantRank(w, 3, "{}: input '{}' (filters x C / group x kernel)", op, p.w_name));
+inline Status InferConvolution(InferContext& context, const ConvPorts& ports, DType out) {
+  const Type& x = context.input_type(ports.x);
+  const Type& w = context.input_type(ports.w);
+  const std::string& op = context.node().op;
+  GE_RETURN_IF_ERROR(WantRank(x, 3, "{}: input '{}' (N x C x spatial)", op, ports.x_name));
+  GE_RETURN_IF_ERROR(
+      WantRank(w, 3, "{}: input '{}' (filters x C / group x kernel)", op, ports.w_name));
   if (!w.ranked) {
-    c.SetOutput(0, UnrankedTensor(out));
+    context.SetOutput(0, UnrankedTensor(out));
     return {};
   }
   if (x.ranked && x.rank() != w.rank()) {
-    return Bad(c.node(),
-               fmt::format("input '{}' has shape {} and '{}' {}, wanted equal ranks", p.x_name,
-                           Show(c.dims(), x.dims), p.w_name, Show(c.dims(), w.dims)));
+    return Bad(
+        context.node(),
+        fmt::format("input '{}' has shape {} and '{}' {}, wanted equal ranks", ports.x_name,
+                    Show(context.dims(), x.dims), ports.w_name, Show(context.dims(), w.dims)));
   }
-  GE_RETURN_IF_ERROR(CheckConvChannels(c, p));
-  GE_ASSIGN_OR_RETURN(std::vector<int64_t> kernel, ConvKernel(c, p));
-  std::vector<Dim> dims = {x.ranked ? x.dims[0] : c.FreshDim("batch", false), w.dims[0]};
+  GE_RETURN_IF_ERROR(CheckConvChannels(context, ports));
+  GE_ASSIGN_OR_RETURN(std::vector<int64_t> kernel, ConvKernel(context, ports));
+  std::vector<Dim> dims = {x.ranked ? x.dims[0] : context.FreshDim("batch", false), w.dims[0]};
   if (!x.ranked || kernel.empty()) {
-    while (dims.size() < w.rank()) dims.push_back(c.FreshDim("conv", false));
-    return SetTensor(c, 0, out, std::move(dims));
+    while (dims.size() < w.rank()) dims.push_back(context.FreshDim("conv", false));
+    return SetTensor(context, 0, out, std::move(dims));
   }
   const std::vector<Dim> spatial(x.dims.begin() + 2, x.dims.end());
-  GE_ASSIGN_OR_RETURN(Window window, ReadWindow(c.node(), spatial, kernel));
+  GE_ASSIGN_OR_RETURN(Window window, ReadWindow(context.node(), spatial, kernel));
   for (size_t i = 0; i < spatial.size(); ++i) {
-    GE_ASSIGN_OR_RETURN(Dim d, WindowOutput(c.dims(), spatial[i], window, i, false));
+    GE_ASSIGN_OR_RETURN(Dim d, WindowOutput(context.dims(), spatial[i], window, i, false));
     dims.push_back(d);
   }
-  return SetTensor(c, 0, out, std::move(dims));
+  return SetTensor(context, 0, out, std::move(dims));
 }
 
 // A scale or zero point of tensor `of`: one element or, with a weight, one a filter.
-inline Status WantOneOrFilters(InferContext& c, size_t i, std::string_view of, const Type& weight) {
-  const Type& t = c.input_type(i);
+inline Status WantOneOrFilters(InferContext& context, size_t i, std::string_view of,
+                               const Type& weight) {
+  const Type& t = context.input_type(i);
   const bool filters = weight.is_tensor() && (!weight.ranked || weight.rank() > 0);
   const std::optional<Dim> number =
       filters && weight.ranked ? std::optional(weight.dims[0]) : std::nullopt;
@@ -109,13 +117,13 @@ inline Status WantOneOrFilters(InferContext& c, size_t i, std::string_view of, c
   const bool one = !have.known() || have.value == 1;
   const bool fits = filters && (!number || !number->known() || have == *number);
   if (t.rank() == 1 && (one || fits)) return {};
-  return Bad(
-      c.node(),
-      fmt::format("input {} has shape {}, wanted one element{} of '{}'", i, Show(c.dims(), t.dims),
-                  number    ? fmt::format(" or {}, one a filter", c.dims().ToString(*number))
-                  : filters ? " or one a filter"
-                            : ", for the whole",
-                  of));
+  return Bad(context.node(), fmt::format("input {} has shape {}, wanted one element{} of '{}'", i,
+                                         Show(context.dims(), t.dims),
+                                         number    ? fmt::format(" or {}, one a filter",
+                                                                 context.dims().ToString(*number))
+                                         : filters ? " or one a filter"
+                                                   : ", for the whole",
+                                         of));
 }
 
 inline std::vector<AttrDef> ConvAttrs() {

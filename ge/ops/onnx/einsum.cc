@@ -246,9 +246,9 @@ class EinsumParts {
     return out;
   }
 
-  ValueId Reshape(ValueId v, const std::vector<int64_t>& dims) {
-    if (p_.TypeOf(v) == TensorType(dtype_, dims)) return v;
-    return p_.Add("Reshape", {v, p_.Ints(dims)}, TensorType(dtype_, dims));
+  ValueId Reshape(ValueId value, const std::vector<int64_t>& dims) {
+    if (p_.TypeOf(value) == TensorType(dtype_, dims)) return value;
+    return p_.Add("Reshape", {value, p_.Ints(dims)}, TensorType(dtype_, dims));
   }
 
   EinsumTensor Summed(const EinsumTensor& x, const EinsumLabels& wanted) {

@@ -10,38 +10,39 @@
 namespace ge {
 
 // Output 0, of dtype `out`: the product of input 0 and input `ib`.
-inline Status InferMatrixProduct(InferContext& c, size_t ib, DType out, const char* a_name = "A",
-                                 const char* b_name = "B") {
-  const Type& a = c.input_type(0);
-  const Type& b = c.input_type(ib);
+inline Status InferMatrixProduct(InferContext& context, size_t ib, DType out,
+                                 const char* a_name = "A", const char* b_name = "B") {
+  const Type& a = context.input_type(0);
+  const Type& b = context.input_type(ib);
   if (!a.ranked || !b.ranked) {
-    c.SetOutput(0, UnrankedTensor(out));
+    context.SetOutput(0, UnrankedTensor(out));
     return {};
   }
-  GE_RETURN_IF_ERROR(WantRank(a, 1, "{}: input '{}'", c.node().op, a_name));
-  GE_RETURN_IF_ERROR(WantRank(b, 1, "{}: input '{}'", c.node().op, b_name));
+  GE_RETURN_IF_ERROR(WantRank(a, 1, "{}: input '{}'", context.node().op, a_name));
+  GE_RETURN_IF_ERROR(WantRank(b, 1, "{}: input '{}'", context.node().op, b_name));
   const Dim inner_a = a.dims.back();
   const Dim inner_b = b.rank() == 1 ? b.dims[0] : b.dims[b.rank() - 2];
   if (inner_a.known() && inner_b.known() && inner_a != inner_b) {
-    return Bad(c.node(), fmt::format("inner sizes {} and {} of shapes {} and {} differ, wanted "
-                                     "equal",
-                                     inner_a.value, inner_b.value, Show(c.dims(), a.dims),
-                                     Show(c.dims(), b.dims)));
+    return Bad(context.node(),
+               fmt::format("inner sizes {} and {} of shapes {} and {} differ, wanted "
+                           "equal",
+                           inner_a.value, inner_b.value, Show(context.dims(), a.dims),
+                           Show(context.dims(), b.dims)));
   }
   std::vector<std::vector<Dim>> batches(2);
   if (a.rank() > 2) batches[0].assign(a.dims.begin(), a.dims.end() - 2);
   if (b.rank() > 2) batches[1].assign(b.dims.begin(), b.dims.end() - 2);
-  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, BroadcastDims(c, batches));
+  GE_ASSIGN_OR_RETURN(std::vector<Dim> dims, BroadcastDims(context, batches));
   if (a.rank() > 1) dims.push_back(a.dims[a.rank() - 2]);
   if (b.rank() > 1) dims.push_back(b.dims.back());
-  return SetTensor(c, 0, out, std::move(dims));
+  return SetTensor(context, 0, out, std::move(dims));
 }
 
 // A scale or zero point of a side of the product: one element, or one for each row of the left side
 // or column of the right one, as a vector or in the side's own rank.
-inline Status WantOneOrLines(InferContext& c, size_t i, std::string_view name, const Type& side,
-                             bool rows) {
-  const Type& t = c.input_type(i);
+inline Status WantOneOrLines(InferContext& context, size_t i, std::string_view name,
+                             const Type& side, bool rows) {
+  const Type& t = context.input_type(i);
   if (!t.ranked || t.rank() == 0 || !side.ranked || side.rank() == 0) return {};
   const auto may_be = [](Dim a, Dim b) { return !a.known() || !b.known() || a == b; };
   if (t.rank() == 1 && may_be(t.dims[0], KnownDim(1))) return {};
@@ -57,9 +58,10 @@ inline Status WantOneOrLines(InferContext& c, size_t i, std::string_view name, c
   } else {
     wanted = {KnownDim(1)};
   }
-  return Bad(c.node(),
+  return Bad(context.node(),
              fmt::format("input '{}' has shape {}, wanted one element or one a {}: {}", name,
-                         Show(c.dims(), t.dims), rows ? "row" : "column", Show(c.dims(), wanted)));
+                         Show(context.dims(), t.dims), rows ? "row" : "column",
+                         Show(context.dims(), wanted)));
 }
 
 inline Work EffortMatrixProduct(const Node&, std::span<const Type> in, std::span<const Type> out) {

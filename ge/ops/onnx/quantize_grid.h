@@ -16,17 +16,18 @@ inline constexpr DTypeSet kShortFloats =
     Bit(DType::kFloat) | Bit(DType::kFloat16) | Bit(DType::kBfloat16);
 
 // At most one axis, all of its sizes one: a scalar in all but name.
-inline bool IsOneElement(const Type& t) {
-  return t.ranked && t.rank() <= 1 && (t.rank() == 0 || t.dims[0] == KnownDim(1));
+inline bool IsOneElement(const Type& type) {
+  return type.ranked && type.rank() <= 1 && (type.rank() == 0 || type.dims[0] == KnownDim(1));
 }
 
 // The scale's shape for blocks of `block` along `axis` of x.
-inline Status CheckScaleBlocks(InferContext& c, const Type& x, const Type& scale, int64_t axis,
-                               int64_t block) {
+inline Status CheckScaleBlocks(InferContext& context, const Type& x, const Type& scale,
+                               int64_t axis, int64_t block) {
   if (scale.rank() != x.rank()) {
-    return Bad(c.node(), fmt::format("the scale has shape {}, wanted rank {} as x has: block_size "
-                                     "is {}",
-                                     Show(c.dims(), scale.dims), x.rank(), block));
+    return Bad(context.node(),
+               fmt::format("the scale has shape {}, wanted rank {} as x has: block_size "
+                           "is {}",
+                           Show(context.dims(), scale.dims), x.rank(), block));
   }
   for (size_t d = 0; d < x.rank(); ++d) {
     if (!x.dims[d].known() || !scale.dims[d].known()) continue;
@@ -34,53 +35,54 @@ inline Status CheckScaleBlocks(InferContext& c, const Type& x, const Type& scale
     const bool blocked = static_cast<int64_t>(d) == axis;
     const int64_t wanted = blocked ? size / block + (size % block != 0) : size;
     if (scale.dims[d].value != wanted) {
-      return Bad(
-          c.node(),
-          fmt::format("the scale has shape {} for x of shape {}, wanted {} along axis {}: "
-                      "blocks of {} lie along axis {}",
-                      Show(c.dims(), scale.dims), Show(c.dims(), x.dims), wanted, d, block, axis));
+      return Bad(context.node(),
+                 fmt::format("the scale has shape {} for x of shape {}, wanted {} along axis {}: "
+                             "blocks of {} lie along axis {}",
+                             Show(context.dims(), scale.dims), Show(context.dims(), x.dims), wanted,
+                             d, block, axis));
     }
   }
   return {};
 }
 
 // Inputs 0, 1 and 2: the tensor, its scale and its zero point.
-inline Status CheckQuantizeGrid(InferContext& c) {
-  const int64_t block = AttrInt(c.node(), "block_size");
+inline Status CheckQuantizeGrid(InferContext& context) {
+  const int64_t block = AttrInt(context.node(), "block_size");
   if (block < 0) {
-    return Bad(c.node(), fmt::format("attribute 'block_size' is {}, wanted at least 0", block));
+    return Bad(context.node(),
+               fmt::format("attribute 'block_size' is {}, wanted at least 0", block));
   }
-  const Type& x = c.input_type(0);
-  const Type& scale = c.input_type(1);
+  const Type& x = context.input_type(0);
+  const Type& scale = context.input_type(1);
   if (!x.ranked || !scale.ranked) return {};
-  if (c.input_count() > 2 && c.has_input(2)) {
-    const Type& zero = c.input_type(2);
+  if (context.input_count() > 2 && context.has_input(2)) {
+    const Type& zero = context.input_type(2);
     if (!zero.ranked || !IsOneElement(zero) || !IsOneElement(scale)) {
-      GE_RETURN_IF_ERROR(WantShape(c, 2, "zero point", scale.dims));
+      GE_RETURN_IF_ERROR(WantShape(context, 2, "zero point", scale.dims));
     }
   }
   if (IsOneElement(scale)) return {};
   const bool may_be_one = scale.rank() == 1 && !scale.dims[0].known();
   if (may_be_one && (x.rank() == 0 || block > 0)) return {};
   if (block == 0 && scale.rank() != 1) {
-    return Bad(c.node(), fmt::format("the scale has shape {}, wanted a scalar or one axis: "
-                                     "attribute 'block_size' is absent or 0",
-                                     Show(c.dims(), scale.dims)));
+    return Bad(context.node(), fmt::format("the scale has shape {}, wanted a scalar or one axis: "
+                                           "attribute 'block_size' is absent or 0",
+                                           Show(context.dims(), scale.dims)));
   }
   // The default axis, 1, is not meant for a tensor of one axis.
   int64_t axis = 0;
   if (x.rank() != 1) {
-    GE_ASSIGN_OR_RETURN(axis,
-                        NormalizeAxis(AttrInt(c.node(), "axis"), static_cast<int64_t>(x.rank()),
-                                      fmt::format("{}: attribute 'axis'", c.node().op)));
+    GE_ASSIGN_OR_RETURN(
+        axis, NormalizeAxis(AttrInt(context.node(), "axis"), static_cast<int64_t>(x.rank()),
+                            fmt::format("{}: attribute 'axis'", context.node().op)));
   }
-  if (block > 0) return CheckScaleBlocks(c, x, scale, axis, block);
+  if (block > 0) return CheckScaleBlocks(context, x, scale, axis, block);
   const Dim size = x.dims[static_cast<size_t>(axis)];
   if (size.known() && scale.dims[0].known() && size != scale.dims[0]) {
-    return Bad(c.node(),
+    return Bad(context.node(),
                fmt::format("the scale has {} elements, wanted one or {} as axis {} of x "
                            "has: shape {}",
-                           scale.dims[0].value, size.value, axis, Show(c.dims(), x.dims)));
+                           scale.dims[0].value, size.value, axis, Show(context.dims(), x.dims)));
   }
   return {};
 }

@@ -95,8 +95,8 @@ class AccessCollector {
 
 }  // namespace
 
-Result<std::vector<Access>> CollectAccesses(const PlanFunction& f) {
-  return AccessCollector(f).Run();
+Result<std::vector<Access>> CollectAccesses(const PlanFunction& function) {
+  return AccessCollector(function).Run();
 }
 
 }  // namespace ge::check

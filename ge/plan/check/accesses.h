@@ -22,6 +22,6 @@ struct Access {
 
 // INTERNAL when a value is written twice, written though the caller or the model owns it, read
 // though nobody writes it, or an output is not written; when a segment is not launched just once.
-Result<std::vector<Access>> CollectAccesses(const PlanFunction& f);
+Result<std::vector<Access>> CollectAccesses(const PlanFunction& function);
 
 }  // namespace ge::check

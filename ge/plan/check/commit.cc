@@ -100,9 +100,9 @@ class CommitChecker {
 
 }  // namespace
 
-Status CheckCommit(const Plan& plan, const PlanFunction& f, const Timeline& timeline,
+Status CheckCommit(const Plan& plan, const PlanFunction& function, const Timeline& timeline,
                    const std::vector<Access>& access) {
-  return CommitChecker(plan, f, timeline, access).Run();
+  return CommitChecker(plan, function, timeline, access).Run();
 }
 
 }  // namespace ge::check

@@ -14,7 +14,7 @@ namespace ge::check {
 // cannot fail and that permits it, when every other use of the input is over; behind a commit is
 // nothing that can fail, and before it everything that can is done. INTERNAL naming what is not so.
 // Needs a function whose structure and accesses are checked.
-Status CheckCommit(const Plan& plan, const PlanFunction& f, const Timeline& timeline,
+Status CheckCommit(const Plan& plan, const PlanFunction& function, const Timeline& timeline,
                    const std::vector<Access>& access);
 
 }  // namespace ge::check

@@ -4,15 +4,15 @@
 
 namespace ge::check {
 
-std::string ValueText(const PlanFunction& f, PlanValueId v) {
-  if (v >= f.values.size()) return fmt::format("value {}", v);
-  if (f.values[v].name.empty()) return fmt::format("value #{}", v);
-  return fmt::format("value '{}'", f.values[v].name);
+std::string ValueText(const PlanFunction& function, PlanValueId value) {
+  if (value >= function.values.size()) return fmt::format("value {}", value);
+  if (function.values[value].name.empty()) return fmt::format("value #{}", value);
+  return fmt::format("value '{}'", function.values[value].name);
 }
 
-std::string InstructionText(const PlanFunction& f, uint32_t i) {
-  if (i >= f.code.size()) return fmt::format("instruction {}", i);
-  const Instruction& in = f.code[i];
+std::string InstructionText(const PlanFunction& function, uint32_t i) {
+  if (i >= function.code.size()) return fmt::format("instruction {}", i);
+  const Instruction& in = function.code[i];
   switch (in.op) {
     case PlanOp::kLaunch:
       return fmt::format("instruction {} (launch of segment {} on stream {})", i, in.segment,
@@ -32,14 +32,14 @@ std::string InstructionText(const PlanFunction& f, uint32_t i) {
   return fmt::format("instruction {} (unknown kind {})", i, static_cast<int>(in.op));
 }
 
-std::string PlaceText(const PlanFunction& f, PlanValueId v) {
-  if (v >= f.values.size()) return "nowhere";
-  const PlanValue& value = f.values[v];
+std::string PlaceText(const PlanFunction& function, PlanValueId plan_value) {
+  if (plan_value >= function.values.size()) return "nowhere";
+  const PlanValue& value = function.values[plan_value];
   return fmt::format("arena {} [{}, {})", value.arena, value.offset, value.offset + value.bytes);
 }
 
-Status Fault(const PlanFunction& f, const std::string& what) {
-  return Status(Code::kInternal, fmt::format("plan function '{}': {}", f.name, what));
+Status Fault(const PlanFunction& function, const std::string& what) {
+  return Status(Code::kInternal, fmt::format("plan function '{}': {}", function.name, what));
 }
 
 }  // namespace ge::check

@@ -10,12 +10,12 @@
 
 namespace ge::check {
 
-std::string ValueText(const PlanFunction& f, PlanValueId v);  // value 't5'
-std::string InstructionText(const PlanFunction& f,
-                            uint32_t instruction);            // instruction 3 (copy ...
-std::string PlaceText(const PlanFunction& f, PlanValueId v);  // arena 0 [64, 128)
+std::string ValueText(const PlanFunction& function, PlanValueId value);  // value 't5'
+std::string InstructionText(const PlanFunction& function,
+                            uint32_t instruction);  // instruction 3 (copy ...
+std::string PlaceText(const PlanFunction& function, PlanValueId plan_value);  // arena 0 [64, 128)
 
 // An INTERNAL status: a plan that fails is our own bug, never the user's.
-Status Fault(const PlanFunction& f, const std::string& what);
+Status Fault(const PlanFunction& function, const std::string& what);
 
 }  // namespace ge::check

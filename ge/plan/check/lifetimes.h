@@ -15,22 +15,24 @@ namespace ge::check {
 class Lifetimes {
  public:
   // The three must outlive this object.
-  Lifetimes(const PlanFunction& f, const Timeline& t, const std::vector<Access>& access);
+  Lifetimes(const PlanFunction& function, const Timeline& timeline,
+            const std::vector<Access>& access);
 
   const PlanFunction& function() const { return f_; }
   const Timeline& timeline() const { return t_; }
-  const Access& access(PlanValueId v) const { return access_[v]; }
+  const Access& access(PlanValueId value) const { return access_[value]; }
 
   // Every use of a has finished when instruction i starts.
-  bool OverBefore(PlanValueId a, uint32_t i) const;
-  bool Over(PlanValueId a, PlanValueId b) const {
-    return access_[b].writer != kNone && OverBefore(a, access_[b].writer);
+  bool OverBefore(PlanValueId value, uint32_t i) const;
+  bool Over(PlanValueId left, PlanValueId right) const {
+    return access_[right].writer != kNone && OverBefore(left, access_[right].writer);
   }
-  // a and b never hold bytes at the same moment: one is over before the other, or both are
-  // internals of one launch at different steps.
-  bool Apart(PlanValueId a, PlanValueId b) const;
-  // b is declared in the place of a, and each other use of a has finished before b's writer.
-  bool InPlace(PlanValueId b, PlanValueId a) const;
+  // `left` and `right` never hold bytes at the same moment: one is over before the other, or both
+  // are internals of one launch at different steps.
+  bool Apart(PlanValueId left, PlanValueId right) const;
+  // `later` is declared in the place of `earlier`, each other use of which has finished before the
+  // writer of `later`.
+  bool InPlace(PlanValueId later, PlanValueId earlier) const;
 
  private:
   const PlanFunction& f_;

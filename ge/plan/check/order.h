@@ -9,6 +9,6 @@ namespace ge::check {
 
 // INTERNAL naming the two launches that nothing orders, or an `after` that is out of range. Needs a
 // function whose segments are launched once each (CollectAccesses).
-Status CheckOrder(const PlanFunction& f, const Timeline& timeline);
+Status CheckOrder(const PlanFunction& function, const Timeline& timeline);
 
 }  // namespace ge::check

@@ -497,14 +497,15 @@ class InstructionChecker {
 
 }  // namespace
 
-bool MayOverwrite(const PlanSegment& s, PlanValueId output, PlanValueId input) {
+bool MayOverwrite(const PlanSegment& segment, PlanValueId output, PlanValueId input) {
   bool found = false;
-  for (uint32_t o = 0; o < s.outputs.size(); ++o) {
-    if (s.outputs[o] != output) continue;
-    for (uint32_t i = 0; i < s.inputs.size(); ++i) {
-      if (s.inputs[i] != input) continue;
+  for (uint32_t o = 0; o < segment.outputs.size(); ++o) {
+    if (segment.outputs[o] != output) continue;
+    for (uint32_t i = 0; i < segment.inputs.size(); ++i) {
+      if (segment.inputs[i] != input) continue;
       const std::pair<uint32_t, uint32_t> pair{o, i};
-      if (std::find(s.may_alias.begin(), s.may_alias.end(), pair) == s.may_alias.end()) {
+      if (std::find(segment.may_alias.begin(), segment.may_alias.end(), pair) ==
+          segment.may_alias.end()) {
         return false;
       }
       found = true;
@@ -546,13 +547,13 @@ Status CheckTables(const Plan& plan) {
   return {};
 }
 
-Status CheckFunction(const Plan& plan, const PlanFunction& f) {
-  return FunctionChecker(plan, f).Run();
+Status CheckFunction(const Plan& plan, const PlanFunction& function) {
+  return FunctionChecker(plan, function).Run();
 }
 
-Status CheckInstructions(const Plan& plan, const PlanFunction& f) {
-  InstructionChecker checker(plan, f);
-  for (uint32_t i = 0; i < f.code.size(); ++i) GE_RETURN_IF_ERROR(checker.Check(i));
+Status CheckInstructions(const Plan& plan, const PlanFunction& function) {
+  InstructionChecker checker(plan, function);
+  for (uint32_t i = 0; i < function.code.size(); ++i) GE_RETURN_IF_ERROR(checker.Check(i));
   return {};
 }
 

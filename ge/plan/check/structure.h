@@ -11,13 +11,13 @@ namespace ge::check {
 // The plan's own tables: engines, devices, domains, links, layouts.
 Status CheckTables(const Plan& plan);
 // Values, segments, arenas, streams, events and signature of one function.
-Status CheckFunction(const Plan& plan, const PlanFunction& f);
+Status CheckFunction(const Plan& plan, const PlanFunction& function);
 // Its instructions. UNSUPPORTED for control flow, which nobody can run yet.
-Status CheckInstructions(const Plan& plan, const PlanFunction& f);
+Status CheckInstructions(const Plan& plan, const PlanFunction& function);
 
 // True when the launch of the segment that `output` leaves may write it over `input`: every
 // position at which the segment reads `input` has a permission. Positions that merely hold the
 // same value without one would read what is being overwritten.
-bool MayOverwrite(const PlanSegment& s, PlanValueId output, PlanValueId input);
+bool MayOverwrite(const PlanSegment& segment, PlanValueId output, PlanValueId input);
 
 }  // namespace ge::check

@@ -130,6 +130,8 @@ class TimelineMaker {
   std::vector<bool> done_;
 };
 
-Result<Timeline> Timeline::Make(const PlanFunction& f) { return TimelineMaker(f).Run(); }
+Result<Timeline> Timeline::Make(const PlanFunction& function) {
+  return TimelineMaker(function).Run();
+}
 
 }  // namespace ge::check

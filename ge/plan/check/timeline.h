@@ -14,7 +14,7 @@ namespace ge::check {
 class Timeline {
  public:
   // INTERNAL when some wait can never pass (deadlock), naming it.
-  static Result<Timeline> Make(const PlanFunction& f);
+  static Result<Timeline> Make(const PlanFunction& function);
 
   uint32_t streams() const { return streams_; }
   // Place of instruction i among those of its stream.
@@ -22,8 +22,10 @@ class Timeline {
   uint32_t stream(uint32_t i) const { return stream_[i]; }
   // start(i)[s]: how many instructions of stream s are surely finished when i starts.
   const uint32_t* start(uint32_t i) const { return &start_[size_t{i} * streams_]; }
-  // a is surely finished when b starts.
-  bool Before(uint32_t a, uint32_t b) const { return start(b)[stream_[a]] > index_[a]; }
+  // left is surely finished when `right` starts.
+  bool Before(uint32_t left, uint32_t right) const {
+    return start(right)[stream_[left]] > index_[left];
+  }
   // a is surely finished when the host leaves the function.
   bool BeforeEnd(uint32_t a) const { return end_[stream_[a]] > index_[a]; }
 

@@ -10,15 +10,16 @@ struct Along {
 };
 
 // A scalar is one element along an axis of its own.
-inline bool ReadAlong(const TensorType& x, int64_t named, Along* a, Why* why) {
-  a->axis = NormalAxis(named, x.rank == 0 ? 1 : x.rank);
-  if (a->axis < 0) {
+inline bool ReadAlong(const TensorType& x, int64_t named, Along* along, Why* why) {
+  along->axis = NormalAxis(named, x.rank == 0 ? 1 : x.rank);
+  if (along->axis < 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis %lld is outside rank %d", static_cast<long long>(named),
                     x.rank);
   }
-  a->outer = PartCount(x.shape(), 0, static_cast<size_t>(a->axis));
-  a->dim = x.rank == 0 ? 1 : x.dims[a->axis];
-  a->inner = PartCount(x.shape(), static_cast<size_t>(a->axis) + 1, static_cast<size_t>(x.rank));
+  along->outer = PartCount(x.shape(), 0, static_cast<size_t>(along->axis));
+  along->dim = x.rank == 0 ? 1 : x.dims[along->axis];
+  along->inner =
+      PartCount(x.shape(), static_cast<size_t>(along->axis) + 1, static_cast<size_t>(x.rank));
   return true;
 }
 

@@ -5,8 +5,8 @@ namespace {
 
 struct ArgMaxOp {
   template <class W>
-  static bool Before(W a, W b) {
-    return a > b;
+  static bool Before(W left, W right) {
+    return left > right;
   }
 };
 

@@ -8,15 +8,15 @@ namespace ref {
 
 // NaN is better than any number, as in NumPy.
 template <class Op, class T>
-ge_rc RunArgReduce(const Along& a, bool last, const Call& c) {
-  const T* x = c.in(0).as<T>();
-  const Tensor y = c.out(0);
+ge_rc RunArgReduce(const Along& along, bool last, const Call& call) {
+  const T* x = call.in(0).as<T>();
+  const Tensor y = call.out(0);
   for (int64_t i = 0; i < y.count; ++i) {
-    const T* row = x + i / a.inner * a.dim * a.inner + i % a.inner;
+    const T* row = x + i / along.inner * along.dim * along.inner + i % along.inner;
     int64_t best = 0;
     auto value = Widen(row[0]);
-    for (int64_t k = 1; k < a.dim; ++k) {
-      const auto v = Widen(row[k * a.inner]);
+    for (int64_t k = 1; k < along.dim; ++k) {
+      const auto v = Widen(row[k * along.inner]);
       const bool nan = v != v, had_nan = value != value;
       const bool better = had_nan ? false : nan || Op::Before(v, value);
       const bool equal = had_nan ? nan : v == value;

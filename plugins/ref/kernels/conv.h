@@ -12,27 +12,27 @@ struct ConvPlan {
 };
 
 // The image is input ix, the weight input iw. A bias is the caller's affair.
-inline bool PlanConv(const NodeView& n, uint32_t ix, uint32_t iw, ConvPlan* p, Why* why) {
+inline bool PlanConv(const NodeView& n, uint32_t ix, uint32_t iw, ConvPlan* plan, Why* why) {
   const TensorType x = n.in(ix), weight = n.in(iw), y = n.out(0);
   if (weight.rank != x.rank || x.rank < 3) {
     return why->Say(GE_WHY_SHAPE, "rank of X is %d, of W %d", x.rank, weight.rank);
   }
-  if (!ReadWindow(n, x, y, weight.dims + 2, &p->w, why) || !ResolveAutoPad(n, &p->w, why)) {
+  if (!ReadWindow(n, x, y, weight.dims + 2, &plan->w, why) || !ResolveAutoPad(n, &plan->w, why)) {
     return false;
   }
-  p->groups = n.Int("group");
-  p->batch = x.dims[0];
-  if (p->groups < 1 || weight.dims[0] % p->groups != 0 || x.dims[1] % p->groups != 0 ||
-      x.dims[1] / p->groups != weight.dims[1] || y.dims[0] != x.dims[0] ||
+  plan->groups = n.Int("group");
+  plan->batch = x.dims[0];
+  if (plan->groups < 1 || weight.dims[0] % plan->groups != 0 || x.dims[1] % plan->groups != 0 ||
+      x.dims[1] / plan->groups != weight.dims[1] || y.dims[0] != x.dims[0] ||
       y.dims[1] != weight.dims[0]) {
     return why->Say(GE_WHY_SHAPE, "channels of X, W, Y and group do not fit");
   }
-  p->in_channels = weight.dims[1];
-  p->out_channels = weight.dims[0] / p->groups;
-  for (int d = 0; d < p->w.nd; ++d) {
-    const int64_t reach = (p->w.kernel[d] - 1) * p->w.dilation[d] + 1;
-    const int64_t room = p->w.in[d] + p->w.pad[d] + p->w.pad_end[d] - reach;
-    if (p->w.out[d] != (room < 0 ? 0 : room / p->w.stride[d] + 1)) {
+  plan->in_channels = weight.dims[1];
+  plan->out_channels = weight.dims[0] / plan->groups;
+  for (int d = 0; d < plan->w.nd; ++d) {
+    const int64_t reach = (plan->w.kernel[d] - 1) * plan->w.dilation[d] + 1;
+    const int64_t room = plan->w.in[d] + plan->w.pad[d] + plan->w.pad_end[d] - reach;
+    if (plan->w.out[d] != (room < 0 ? 0 : room / plan->w.stride[d] + 1)) {
       return why->Say(GE_WHY_SHAPE, "spatial dim %d of the output is not what the operator gives",
                       d);
     }

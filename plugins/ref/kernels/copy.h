@@ -68,16 +68,16 @@ inline void CopyNest(const LoopNest<2>& nest, char* to, const char* from, int64_
 inline int64_t ElementBytes(int32_t dtype) { return ge::plugin::ElementBits(dtype) / 8; }
 
 // Packed elements, low bits first.
-inline uint32_t GetBits(const void* p, int64_t i, uint32_t bits) {
+inline uint32_t GetBits(const void* memory, int64_t i, uint32_t bits) {
   const uint64_t at = static_cast<uint64_t>(i) * bits;
-  const uint8_t byte = static_cast<const uint8_t*>(p)[at / 8];
+  const uint8_t byte = static_cast<const uint8_t*>(memory)[at / 8];
   return (byte >> (at % 8)) & ((1u << bits) - 1);
 }
-inline void SetBits(void* p, int64_t i, uint32_t bits, uint32_t v) {
+inline void SetBits(void* memory, int64_t i, uint32_t bits, uint32_t value) {
   const uint64_t at = static_cast<uint64_t>(i) * bits;
-  uint8_t* byte = static_cast<uint8_t*>(p) + at / 8;
+  uint8_t* byte = static_cast<uint8_t*>(memory) + at / 8;
   const uint32_t mask = ((1u << bits) - 1) << (at % 8);
-  *byte = static_cast<uint8_t>((*byte & ~mask) | ((v << (at % 8)) & mask));
+  *byte = static_cast<uint8_t>((*byte & ~mask) | ((value << (at % 8)) & mask));
 }
 
 // As CopyNest for any dtype; packed outputs must be zeroed before, so that spare bits are zero.

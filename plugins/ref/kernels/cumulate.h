@@ -20,12 +20,12 @@ void CumulateRow(const T* x, T* y, int64_t n, int64_t step, bool exclusive) {
 }
 
 template <class Op, class T>
-ge_rc RunCumulate(bool exclusive, bool reverse, const Call& c) {
-  const Tensor x = c.in(0), y = c.out(0);
-  const int64_t named = IntAt(c.in(1), 0), axis = NormalAxis(named, x.rank);
+ge_rc RunCumulate(bool exclusive, bool reverse, const Call& call) {
+  const Tensor x = call.in(0), y = call.out(0);
+  const int64_t named = IntAt(call.in(1), 0), axis = NormalAxis(named, x.rank);
   if (axis < 0) {
-    return c.Fail(GE_INVALID_ARGUMENT, "axis %lld is outside rank %d",
-                  static_cast<long long>(named), x.rank);
+    return call.Fail(GE_INVALID_ARGUMENT, "axis %lld is outside rank %d",
+                     static_cast<long long>(named), x.rank);
   }
   if (x.count == 0) return GE_OK;
   const int64_t dim = x.dims[axis], inner = PartCount(x.shape(), axis + 1, x.rank);

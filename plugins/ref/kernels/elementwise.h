@@ -14,22 +14,22 @@ namespace ref {
 enum class Set { kFloat, kSigned, kInt, kUnsigned, kNumber, kNumberAndBool, kBool };
 
 template <Set kSet, class F>
-bool VisitSet(int32_t dtype, F&& f) {
+bool VisitSet(int32_t dtype, F&& call) {
   if constexpr (kSet == Set::kFloat) {
-    return VisitFloat(dtype, f);
+    return VisitFloat(dtype, call);
   } else if constexpr (kSet == Set::kSigned) {
-    return VisitFloat(dtype, f) || VisitSignedInt(dtype, f);
+    return VisitFloat(dtype, call) || VisitSignedInt(dtype, call);
   } else if constexpr (kSet == Set::kInt) {
-    return VisitInt(dtype, f);
+    return VisitInt(dtype, call);
   } else if constexpr (kSet == Set::kUnsigned) {
-    return VisitUnsignedInt(dtype, f);
+    return VisitUnsignedInt(dtype, call);
   } else if constexpr (kSet == Set::kBool) {
     // Bytes: a caller's true may be any number but 0, which a C++ bool may not.
-    return dtype == GE_BOOL && (f(Tag<uint8_t>()), true);
+    return dtype == GE_BOOL && (call(Tag<uint8_t>()), true);
   } else if constexpr (kSet == Set::kNumber) {
-    return VisitNumber(dtype, f);
+    return VisitNumber(dtype, call);
   } else {
-    return dtype == GE_BOOL ? (f(Tag<bool>()), true) : VisitNumber(dtype, f);
+    return dtype == GE_BOOL ? (call(Tag<bool>()), true) : VisitNumber(dtype, call);
   }
 }
 
@@ -66,10 +66,11 @@ std::unique_ptr<Prepared> PrepareUnary(const NodeView& n, Why* why, const Op& op
   return made;
 }
 
-// out[i] = op(a[i], b[i]) over a broadcasting nest (operands out, a, b). The nest is the same at
-// every launch. With Op::kMayFail, op(a, b, &ok) may clear ok; the loop then stops.
+// out[i] = op(left[i], right[i]) over a broadcasting nest (operands out, left, right). The nest
+// is the same at every launch. With Op::kMayFail, op(left, right, &ok) may clear ok; the loop
+// then stops.
 template <class Op, class T, class R>
-bool BinaryRun(const T* a, const T* b, R* out, int64_t n, int64_t sa, int64_t sb) {
+bool BinaryRun(const T* left, const T* right, R* out, int64_t n, int64_t sa, int64_t sb) {
   using W = Arith<T>;
   bool ok = true;
   const auto one = [&](W x, W y) {
@@ -80,25 +81,25 @@ bool BinaryRun(const T* a, const T* b, R* out, int64_t n, int64_t sa, int64_t sb
     }
   };
   if (sa == 1 && sb == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(a[i]), Widen(b[i]));
+    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(left[i]), Widen(right[i]));
   } else if (sb == 0) {
-    const W y = Widen(b[0]);
-    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(a[i * sa]), y);
+    const W y = Widen(right[0]);
+    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(left[i * sa]), y);
   } else if (sa == 0) {
-    const W x = Widen(a[0]);
-    for (int64_t i = 0; i < n; ++i) out[i] = one(x, Widen(b[i * sb]));
+    const W x = Widen(left[0]);
+    for (int64_t i = 0; i < n; ++i) out[i] = one(x, Widen(right[i * sb]));
   } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(a[i * sa]), Widen(b[i * sb]));
+    for (int64_t i = 0; i < n; ++i) out[i] = one(Widen(left[i * sa]), Widen(right[i * sb]));
   }
   return ok;
 }
 
-inline bool BroadcastNest(const TensorType& out, const TensorType& a, const TensorType& b,
+inline bool BroadcastNest(const TensorType& out, const TensorType& left, const TensorType& right,
                           LoopNest<3>* nest, Why* why) {
   int64_t so[kMaxRank], sa[kMaxRank], sb[kMaxRank];
   DenseStrides(out.shape(), so);
-  if (!BroadcastStrides(a.shape(), out.shape(), sa) ||
-      !BroadcastStrides(b.shape(), out.shape(), sb)) {
+  if (!BroadcastStrides(left.shape(), out.shape(), sa) ||
+      !BroadcastStrides(right.shape(), out.shape(), sb)) {
     return why->Say(GE_WHY_SHAPE, "the inputs do not broadcast to the output's shape");
   }
   for (int d = 0; d < out.rank; ++d) nest->Add(out.dims[d], {so[d], sa[d], sb[d]});
@@ -141,11 +142,11 @@ std::unique_ptr<Prepared> PrepareBinary(const NodeView& n, Why* why) {
 
 // Integer arithmetic modulo 2^n, floats as they are.
 template <class W>
-auto Wrap(W v) {
+auto Wrap(W value) {
   if constexpr (std::is_integral_v<W>) {
-    return static_cast<uint64_t>(v);
+    return static_cast<uint64_t>(value);
   } else {
-    return v;
+    return value;
   }
 }
 

@@ -50,9 +50,9 @@ uint64_t PanelBytes(int64_t depth) {
   return static_cast<uint64_t>(depth) * kPanel * sizeof(Product<T>);
 }
 
-// total[j] += sum over k of a(k) * panel[k][j], j < n <= kPanel. `a` is unaligned, step a_k.
+// total[j] += sum over k of a(k) * panel[k][j], j < n <= kPanel. `value` is unaligned, step a_k.
 template <class T>
-void PanelRow(const T* a, int64_t a_k, int64_t depth, const Product<T>* panel, int64_t n,
+void PanelRow(const T* value, int64_t a_k, int64_t depth, const Product<T>* panel, int64_t n,
               Sum<T>* total) {
   using W = Product<T>;
   for (int64_t k0 = 0; k0 < depth; k0 += kRun) {
@@ -61,14 +61,14 @@ void PanelRow(const T* a, int64_t a_k, int64_t depth, const Product<T>* panel, i
     int64_t k = k0;
     for (; k + 4 <= k1; k += 4) {  // four at a time: the sums are loaded and stored less often
       W x[4];
-      for (int r = 0; r < 4; ++r) x[r] = static_cast<W>(Widen(Load(a, (k + r) * a_k)));
+      for (int r = 0; r < 4; ++r) x[r] = static_cast<W>(Widen(Load(value, (k + r) * a_k)));
       const W *b0 = panel + k * kPanel, *b1 = b0 + kPanel, *b2 = b1 + kPanel, *b3 = b2 + kPanel;
       for (int64_t j = 0; j < n; ++j) {
         part[j] += (x[0] * b0[j] + x[1] * b1[j]) + (x[2] * b2[j] + x[3] * b3[j]);
       }
     }
     for (; k < k1; ++k) {
-      const W x = static_cast<W>(Widen(Load(a, k * a_k)));
+      const W x = static_cast<W>(Widen(Load(value, k * a_k)));
       const W* b = panel + k * kPanel;
       for (int64_t j = 0; j < n; ++j) part[j] += x * b[j];
     }
@@ -78,19 +78,20 @@ void PanelRow(const T* a, int64_t a_k, int64_t depth, const Product<T>* panel, i
 
 // panel[k][j] = b(k, j) for k < depth, j < n, read with steps b_k and b_j.
 template <class T>
-void PackPanel(const T* b, int64_t b_k, int64_t b_j, int64_t depth, int64_t n, Product<T>* panel) {
+void PackPanel(const T* value, int64_t b_k, int64_t b_j, int64_t depth, int64_t n,
+               Product<T>* panel) {
   using W = Product<T>;
   if (b_j == 1) {
     for (int64_t k = 0; k < depth; ++k) {
       for (int64_t j = 0; j < n; ++j) {
-        panel[k * kPanel + j] = static_cast<W>(Widen(Load(b, k * b_k + j)));
+        panel[k * kPanel + j] = static_cast<W>(Widen(Load(value, k * b_k + j)));
       }
     }
     return;
   }
   for (int64_t j = 0; j < n; ++j) {
     for (int64_t k = 0; k < depth; ++k) {
-      panel[k * kPanel + j] = static_cast<W>(Widen(Load(b, k * b_k + j * b_j)));
+      panel[k * kPanel + j] = static_cast<W>(Widen(Load(value, k * b_k + j * b_j)));
     }
   }
 }

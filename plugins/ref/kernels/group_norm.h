@@ -13,12 +13,12 @@ struct GroupPlan {
 
 // Statistics in double, in two passes; rounded once on the way out.
 template <class T>
-ge_rc RunGroupNorm(const GroupPlan& p, const Call& c) {
-  const T* x = c.in(0).as<T>();
-  const Tensor scale = c.in(1), bias = c.in(2);
-  T* y = c.out(0).as<T>();
-  const int64_t count = p.channels * p.area;
-  for (int64_t r = 0; count > 0 && r < p.rows; ++r, x += count, y += count) {
+ge_rc RunGroupNorm(const GroupPlan& plan, const Call& call) {
+  const T* x = call.in(0).as<T>();
+  const Tensor scale = call.in(1), bias = call.in(2);
+  T* y = call.out(0).as<T>();
+  const int64_t count = plan.channels * plan.area;
+  for (int64_t r = 0; count > 0 && r < plan.rows; ++r, x += count, y += count) {
     double sum = 0, square = 0;
     for (int64_t i = 0; i < count; ++i) sum += Widen(x[i]);
     const double mean = sum / static_cast<double>(count);
@@ -26,11 +26,11 @@ ge_rc RunGroupNorm(const GroupPlan& p, const Call& c) {
       const double d = Widen(x[i]) - mean;
       square += d * d;
     }
-    const double inverse = 1 / std::sqrt(square / static_cast<double>(count) + p.epsilon);
-    for (int64_t ch = 0; ch < p.channels; ++ch) {
-      const int64_t which = r % p.groups * p.channels + ch;
+    const double inverse = 1 / std::sqrt(square / static_cast<double>(count) + plan.epsilon);
+    for (int64_t ch = 0; ch < plan.channels; ++ch) {
+      const int64_t which = r % plan.groups * plan.channels + ch;
       const double by = FloatAt(scale, which), shift = FloatAt(bias, which);
-      for (int64_t i = ch * p.area; i < (ch + 1) * p.area; ++i) {
+      for (int64_t i = ch * plan.area; i < (ch + 1) * plan.area; ++i) {
         y[i] = Narrow<T>((Widen(x[i]) - mean) * inverse * by + shift);
       }
     }

@@ -8,20 +8,21 @@ namespace ref {
 
 // f(place in the image, place in the filter) for every tap under a window that lies inside.
 template <class F>
-void ForEachTap(const Window& w, const int64_t* at, const Taps* taps, F&& f) {
+void ForEachTap(const Window& window, const int64_t* at, const Taps* taps, F&& call) {
   int64_t tap[kMaxRank];
-  for (int d = 0; d < w.nd; ++d) {
+  for (int d = 0; d < window.nd; ++d) {
     if (taps[d].first >= taps[d].end) return;
     tap[d] = taps[d].first;
   }
   while (true) {
     int64_t image = 0, filter = 0;
-    for (int d = 0; d < w.nd; ++d) {
-      image += (at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d]) * w.in_step[d];
-      filter = filter * w.kernel[d] + tap[d];
+    for (int d = 0; d < window.nd; ++d) {
+      image += (at[d] * window.stride[d] - window.pad[d] + tap[d] * window.dilation[d]) *
+               window.in_step[d];
+      filter = filter * window.kernel[d] + tap[d];
     }
-    f(image, filter);
-    int d = w.nd - 1;
+    call(image, filter);
+    int d = window.nd - 1;
     for (; d >= 0 && ++tap[d] == taps[d].end; --d) tap[d] = taps[d].first;
     if (d < 0) return;
   }
@@ -37,21 +38,21 @@ struct ConvZeros {
 
 // sink(element of the output, filter, sum).
 template <class X, class W, class Sink>
-void IntegerConvolution(const ConvPlan& p, const X* x, const W* w, const ConvZeros<W>& zeros,
+void IntegerConvolution(const ConvPlan& plan, const X* x, const W* w, const ConvZeros<W>& zeros,
                         Sink&& sink) {
-  const Window& win = p.w;
-  for (int64_t b = 0; b < p.batch * p.groups; ++b) {
-    const X* image = x + b * p.in_channels * win.in_count;
-    for (int64_t m = 0; m < p.out_channels; ++m) {
-      const int64_t filter = b % p.groups * p.out_channels + m;
-      const W* weight = w + filter * p.in_channels * win.kernel_count;
+  const Window& win = plan.w;
+  for (int64_t b = 0; b < plan.batch * plan.groups; ++b) {
+    const X* image = x + b * plan.in_channels * win.in_count;
+    for (int64_t m = 0; m < plan.out_channels; ++m) {
+      const int64_t filter = b % plan.groups * plan.out_channels + m;
+      const W* weight = w + filter * plan.in_channels * win.kernel_count;
       const int64_t zero = zeros.w == nullptr ? 0 : zeros.w[filter * zeros.w_step];
-      const int64_t to = (b * p.out_channels + m) * win.out_count;
+      const int64_t to = (b * plan.out_channels + m) * win.out_count;
       ForEachWindow(win, [&](int64_t position, const int64_t* at, const Taps* taps) {
         int64_t sum = 0;
         ForEachTap(win, at, taps, [&](int64_t from, int64_t tap) {
-          Spend(p.in_channels);
-          for (int64_t c = 0; c < p.in_channels; ++c) {
+          Spend(plan.in_channels);
+          for (int64_t c = 0; c < plan.in_channels; ++c) {
             sum += (image[c * win.in_count + from] - zeros.x) *
                    (weight[c * win.kernel_count + tap] - zero);
           }
@@ -63,9 +64,9 @@ void IntegerConvolution(const ConvPlan& p, const X* x, const W* w, const ConvZer
 }
 
 template <class F>
-bool VisitByte(int32_t dtype, F&& f) {
-  if (dtype == GE_I8) return f(Tag<int8_t>()), true;
-  if (dtype == GE_U8) return f(Tag<uint8_t>()), true;
+bool VisitByte(int32_t dtype, F&& call) {
+  if (dtype == GE_I8) return call(Tag<int8_t>()), true;
+  if (dtype == GE_U8) return call(Tag<uint8_t>()), true;
   return false;
 }
 

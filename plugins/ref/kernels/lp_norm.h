@@ -10,8 +10,8 @@ namespace ref {
 class LpNorm {
  public:
   explicit LpNorm(int64_t p) : p_(p) {}
-  void Add(double v) {
-    const double a = std::fabs(v);
+  void Add(double value) {
+    const double a = std::fabs(value);
     sum_ += p_ == 1 ? a : p_ == 2 ? a * a : std::pow(a, static_cast<double>(p_));
   }
   double Result() const {

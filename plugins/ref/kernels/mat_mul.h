@@ -26,23 +26,24 @@ struct MatMulOperand {
 };
 
 // Input 0 times input ib.
-inline bool PlanMatMul(const NodeView& n, uint32_t ib, MatMulPlan* p, Why* why) {
+inline bool PlanMatMul(const NodeView& n, uint32_t ib, MatMulPlan* plan, Why* why) {
   const TensorType ta = n.in(0), tb = n.in(ib), ty = n.out(0);
   if (ta.rank < 1 || tb.rank < 1) return why->Say(GE_WHY_SHAPE, "a scalar is no matrix");
   const MatMulOperand a(ta.shape(), true), b(tb.shape(), false);
-  p->rows = a.dims[a.rank - 2];
-  p->depth = a.dims[a.rank - 1];
-  p->cols = b.dims[b.rank - 1];
+  plan->rows = a.dims[a.rank - 2];
+  plan->depth = a.dims[a.rank - 1];
+  plan->cols = b.dims[b.rank - 1];
   const size_t lead = static_cast<size_t>(ty.rank + (ta.rank == 1) + (tb.rank == 1)) - 2;
   int64_t want[kMaxRank + 2];
   size_t rank = lead;
-  if (b.dims[b.rank - 2] != p->depth || ty.rank + (ta.rank == 1) + (tb.rank == 1) < 2) {
+  if (b.dims[b.rank - 2] != plan->depth || ty.rank + (ta.rank == 1) + (tb.rank == 1) < 2) {
     return why->Say(GE_WHY_SHAPE, "inner dims %lld and %lld differ",
-                    static_cast<long long>(p->depth), static_cast<long long>(b.dims[b.rank - 2]));
+                    static_cast<long long>(plan->depth),
+                    static_cast<long long>(b.dims[b.rank - 2]));
   }
   for (size_t i = 0; i < lead && i < kMaxRank; ++i) want[i] = ty.dims[i];
-  if (ta.rank != 1) want[rank++] = p->rows;
-  if (tb.rank != 1) want[rank++] = p->cols;
+  if (ta.rank != 1) want[rank++] = plan->rows;
+  if (tb.rank != 1) want[rank++] = plan->cols;
   if (!NeedOutDims(n, {want, rank}, why)) return false;
   const Ints batch{ty.dims, lead};
   int64_t sy[kMaxRank], sa[kMaxRank], sb[kMaxRank];
@@ -50,7 +51,7 @@ inline bool PlanMatMul(const NodeView& n, uint32_t ib, MatMulPlan* p, Why* why) 
   if (!BroadcastStrides(a.batch(), batch, sa) || !BroadcastStrides(b.batch(), batch, sb)) {
     return why->Say(GE_WHY_SHAPE, "batch dims do not broadcast to the output's");
   }
-  for (size_t i = 0; i < lead; ++i) p->batch.Add(batch[i], {sy[i], sa[i], sb[i]});
+  for (size_t i = 0; i < lead; ++i) plan->batch.Add(batch[i], {sy[i], sa[i], sb[i]});
   return true;
 }
 

@@ -9,24 +9,24 @@ struct WeightLines {
   std::vector<double> weights, offsets;  // [lines, features]; [lines] or empty
   int64_t lines = 0;
 
-  void Scores(const double* row, int64_t features, double* s) const {
+  void Scores(const double* row, int64_t features, double* scores) const {
     for (int64_t k = 0; k < lines; ++k) {
       const double* w = weights.data() + k * features;
       double sum = 0;
       for (int64_t i = 0; i < features; ++i) sum += w[i] * row[i];
-      s[k] = sum + (offsets.empty() ? 0 : offsets[static_cast<size_t>(k)]);
+      scores[k] = sum + (offsets.empty() ? 0 : offsets[static_cast<size_t>(k)]);
     }
   }
 };
 
 // `lines` > 0. The attributes 'coefficients' and 'intercepts'.
-inline bool ReadWeightLines(const NodeView& n, int64_t lines, int64_t features, WeightLines* w,
-                            Why* why) {
-  w->weights = RealList(n, "coefficients");
-  w->offsets = RealList(n, "intercepts");
-  w->lines = lines;
-  const auto count = static_cast<int64_t>(w->weights.size());
-  const auto offsets = static_cast<int64_t>(w->offsets.size());
+inline bool ReadWeightLines(const NodeView& n, int64_t lines, int64_t features,
+                            WeightLines* weight_lines, Why* why) {
+  weight_lines->weights = RealList(n, "coefficients");
+  weight_lines->offsets = RealList(n, "intercepts");
+  weight_lines->lines = lines;
+  const auto count = static_cast<int64_t>(weight_lines->weights.size());
+  const auto offsets = static_cast<int64_t>(weight_lines->offsets.size());
   const bool fits = count % lines == 0 && count / lines == features;
   return (fits && (offsets == 0 || offsets == lines)) ||
          why->Say(GE_WHY_ATTRIBUTE, "coefficients or intercepts do not fit the features");

@@ -14,8 +14,8 @@ namespace ref {
 // Element i of a tensor as a double.
 using FeatureFn = double (*)(const void* p, int64_t i);
 template <class T>
-double FeatureAt(const void* p, int64_t i) {
-  return static_cast<double>(Widen(Load(static_cast<const T*>(p), i)));
+double FeatureAt(const void* memory, int64_t i) {
+  return static_cast<double>(Widen(Load(static_cast<const T*>(memory), i)));
 }
 inline FeatureFn FeatureOf(int32_t dtype) {
   FeatureFn f = nullptr;
@@ -32,13 +32,13 @@ struct FeatureRows {
   }
 };
 
-inline bool OpenFeatureRows(const NodeView& n, FeatureRows* r, Why* why) {
+inline bool OpenFeatureRows(const NodeView& n, FeatureRows* rows, Why* why) {
   const TensorType x = n.in(0);
-  r->at = FeatureOf(x.dtype);
-  if (r->at == nullptr) return NoDType(x, why);
+  rows->at = FeatureOf(x.dtype);
+  if (rows->at == nullptr) return NoDType(x, why);
   if (x.rank != 1 && x.rank != 2) return why->Say(GE_WHY_SHAPE, "X is neither [N, C] nor [C]");
-  r->rows = x.rank == 2 ? x.dims[0] : 1;
-  r->features = x.dims[x.rank - 1];
+  rows->rows = x.rank == 2 ? x.dims[0] : 1;
+  rows->features = x.dims[x.rank - 1];
   return true;
 }
 
@@ -93,12 +93,12 @@ inline double LogisticScore(double x) {
   return x < 0 ? small : 1 - small;
 }
 
-// The place below which the normal distribution has the share p, by the approximation of the
-// inverse error function with a = 0.147 that ONNX's definition and its other runtimes use, so that
-// scores agree with theirs; it is off by up to 0.3 %.
-inline double ProbitScore(double p) {
+// The place below which the normal distribution has the share `probability`, by the approximation
+// of the inverse error function with a = 0.147 that ONNX's definition and its other runtimes use,
+// so that scores agree with theirs; it is off by up to 0.3 %.
+inline double ProbitScore(double probability) {
   constexpr double kA = 0.147, kPi = 3.14159265358979323846;
-  const double x = 2 * p - 1;
+  const double x = 2 * probability - 1;
   // -inf at 0, inf at 1, NaN beyond them.
   const double log = std::log((1 - x) * (1 + x)), half = 2 / (kPi * kA) + log / 2;
   const double magnitude = std::sqrt(2.0) * std::sqrt(std::sqrt(half * half - log / kA) - half);
@@ -106,30 +106,30 @@ inline double ProbitScore(double p) {
 }
 
 // With `zero`, scores of nearly 0 stay out of the sum and as small as they are.
-inline void SoftmaxScores(double* s, int64_t n, bool zero) {
+inline void SoftmaxScores(double* scores, int64_t n, bool zero) {
   constexpr double kNearZero = 1e-7;
-  const double most = *std::max_element(s, s + n);
+  const double most = *std::max_element(scores, scores + n);
   double sum = 0;
   for (int64_t i = 0; i < n; ++i) {
-    const bool near = zero && std::fabs(s[i]) <= kNearZero;
-    s[i] = near ? s[i] * std::exp(-most) : std::exp(s[i] - most);
-    sum += s[i];
+    const bool near = zero && std::fabs(scores[i]) <= kNearZero;
+    scores[i] = near ? scores[i] * std::exp(-most) : std::exp(scores[i] - most);
+    sum += scores[i];
   }
-  for (int64_t i = 0; i < n; ++i) s[i] = sum == 0 ? 0.5 : s[i] / sum;
+  for (int64_t i = 0; i < n; ++i) scores[i] = sum == 0 ? 0.5 : scores[i] / sum;
 }
 
 // Scores of one row, in place.
-inline void TransformScores(ScoreTransform how, double* s, int64_t n) {
+inline void TransformScores(ScoreTransform how, double* scores, int64_t n) {
   switch (how) {
     case ScoreTransform::kSoftmax:
     case ScoreTransform::kSoftmaxZero:
-      if (n > 0) SoftmaxScores(s, n, how == ScoreTransform::kSoftmaxZero);
+      if (n > 0) SoftmaxScores(scores, n, how == ScoreTransform::kSoftmaxZero);
       return;
     case ScoreTransform::kLogistic:
-      for (int64_t i = 0; i < n; ++i) s[i] = LogisticScore(s[i]);
+      for (int64_t i = 0; i < n; ++i) scores[i] = LogisticScore(scores[i]);
       return;
     case ScoreTransform::kProbit:
-      for (int64_t i = 0; i < n; ++i) s[i] = ProbitScore(s[i]);
+      for (int64_t i = 0; i < n; ++i) scores[i] = ProbitScore(scores[i]);
       return;
     default:
       return;
@@ -137,24 +137,26 @@ inline void TransformScores(ScoreTransform how, double* s, int64_t n) {
 }
 
 // One score alone: only PROBIT changes it, as in the other runtimes of these operators.
-inline void TransformTargets(ScoreTransform how, double* s, int64_t n) {
-  if (n > 1 || how == ScoreTransform::kProbit) TransformScores(how, s, n);
+inline void TransformTargets(ScoreTransform how, double* scores, int64_t n) {
+  if (n > 1 || how == ScoreTransform::kProbit) TransformScores(how, scores, n);
 }
 
 // Two scores of one: those of LOGISTIC are its own at either sign, all others of p and what p lacks
 // to 1, whether p is a share or not. (What ONNX leaves open, as ONNX Runtime does it.)
-inline void PairOfScore(ScoreTransform how, double score, double* s) {
+inline void PairOfScore(ScoreTransform how, double score, double* scores) {
   const bool sign = how == ScoreTransform::kLogistic;
-  s[0] = sign ? -score : 1 - score;
-  s[1] = score;
-  if (sign || how == ScoreTransform::kProbit) TransformScores(how, s, 2);
+  scores[0] = sign ? -score : 1 - score;
+  scores[1] = score;
+  if (sign || how == ScoreTransform::kProbit) TransformScores(how, scores, 2);
 }
 
-inline void PutScores(const Tensor& y, int64_t row, const double* s, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) y.as<float>()[row * n + i] = static_cast<float>(s[i]);
+inline void PutScores(const Tensor& y, int64_t row, const double* scores, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) y.as<float>()[row * n + i] = static_cast<float>(scores[i]);
 }
 
-inline int64_t FirstGreatest(const double* s, int64_t n) { return std::max_element(s, s + n) - s; }
+inline int64_t FirstGreatest(const double* scores, int64_t n) {
+  return std::max_element(scores, scores + n) - scores;
+}
 
 inline uint64_t DoublesBytes(int64_t n) { return static_cast<uint64_t>(n) * sizeof(double); }
 

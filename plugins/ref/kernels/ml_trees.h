@@ -34,23 +34,24 @@ struct Forest {
   std::vector<TreeVote> votes;
   std::vector<std::vector<double>> sets;  // each sorted
 
-  bool GoesYes(const TreeNode& t, double v) const {
-    if (t.missing_yes && std::isnan(v)) return true;
-    switch (t.branch) {
+  bool GoesYes(const TreeNode& node, double value) const {
+    if (node.missing_yes && std::isnan(value)) return true;
+    switch (node.branch) {
       case Branch::kLeq:
-        return v <= t.value;
+        return value <= node.value;
       case Branch::kLt:
-        return v < t.value;
+        return value < node.value;
       case Branch::kGte:
-        return v >= t.value;
+        return value >= node.value;
       case Branch::kGt:
-        return v > t.value;
+        return value > node.value;
       case Branch::kEq:
-        return v == t.value;
+        return value == node.value;
       case Branch::kNeq:
-        return v != t.value;
+        return value != node.value;
       default:
-        return !std::isnan(v) && std::binary_search(sets[t.set].begin(), sets[t.set].end(), v);
+        return !std::isnan(value) &&
+               std::binary_search(sets[node.set].begin(), sets[node.set].end(), value);
     }
   }
 
@@ -67,17 +68,17 @@ struct Forest {
 // How the votes for one target become one number; by ONNX's numbers.
 enum class VoteSum : uint8_t { kAverage, kSum, kMin, kMax };
 
-// s and has have `choices` entries: what the trees say of this row.
-inline void CollectVotes(const Forest& f, VoteSum how, const double* row, int64_t choices,
-                         double* s, bool* has) {
-  std::fill_n(s, choices, 0.0);
+// `scores` and `has` have `choices` entries: what the trees say of this row.
+inline void CollectVotes(const Forest& forest, VoteSum how, const double* row, int64_t choices,
+                         double* scores, bool* has) {
+  std::fill_n(scores, choices, 0.0);
   std::fill_n(has, choices, false);
-  Spend(static_cast<int64_t>(f.roots.size()) * 16);
-  for (const uint32_t root : f.roots) {
-    const TreeNode& leaf = f.LeafOf(root, row);
+  Spend(static_cast<int64_t>(forest.roots.size()) * 16);
+  for (const uint32_t root : forest.roots) {
+    const TreeNode& leaf = forest.LeafOf(root, row);
     for (uint32_t i = leaf.yes; i < leaf.no; ++i) {
-      const TreeVote& v = f.votes[i];
-      double& to = s[v.choice];
+      const TreeVote& v = forest.votes[i];
+      double& to = scores[v.choice];
       if (!has[v.choice]) {
         to = v.weight;
       } else if (how == VoteSum::kMin || how == VoteSum::kMax) {
@@ -93,20 +94,20 @@ inline void CollectVotes(const Forest& f, VoteSum how, const double* row, int64_
 // ---- building -----------------------------------------------------------------------------------
 
 // Every feature is there and no branch leads back to a node above it. Children are nodes.
-inline bool CheckForest(const Forest& f, int64_t features, Why* why) {
-  for (const TreeNode& t : f.nodes) {
+inline bool CheckForest(const Forest& forest, int64_t features, Why* why) {
+  for (const TreeNode& t : forest.nodes) {
     if (t.branch == Branch::kLeaf || (t.feature >= 0 && t.feature < features)) continue;
     return why->Say(GE_WHY_ATTRIBUTE, "a node looks at feature %lld, X has %lld",
                     static_cast<long long>(t.feature), static_cast<long long>(features));
   }
   enum : uint8_t { kNew, kOpen, kDone };
-  std::vector<uint8_t> state(f.nodes.size(), kNew);
+  std::vector<uint8_t> state(forest.nodes.size(), kNew);
   std::vector<uint32_t> path;
-  for (const uint32_t root : f.roots) {
+  for (const uint32_t root : forest.roots) {
     path.push_back(root);
     while (!path.empty()) {
       const uint32_t at = path.back();
-      const TreeNode& t = f.nodes[at];
+      const TreeNode& t = forest.nodes[at];
       const bool again = state[at] != kNew;  // its children are done
       if (again || t.branch == Branch::kLeaf) {
         state[at] = kDone;
@@ -172,8 +173,8 @@ class TreeIds {
     int64_t tree, id;
     uint32_t at;
   };
-  static bool Before(const Row& a, const Row& b) {
-    return a.tree != b.tree ? a.tree < b.tree : a.id < b.id;
+  static bool Before(const Row& left, const Row& right) {
+    return left.tree != right.tree ? left.tree < right.tree : left.id < right.id;
   }
   std::vector<Row> rows_;  // sorted
 };
@@ -190,7 +191,7 @@ inline bool ReadBranch(std::string_view name, Branch* out) {
 
 // Votes of leaves, those of one leaf together; votes at branches never count.
 inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t choices,
-                            const TreeIds& ids, Forest* f, Why* why) {
+                            const TreeIds& ids, Forest* forest, Why* why) {
   const Ints trees = n.List(kind + "_treeids"), nodes = n.List(kind + "_nodeids");
   const Ints choice = n.List(kind + "_ids");
   const std::vector<double> weights = RealListOrTensor(n, kind + "_weights");
@@ -206,13 +207,13 @@ inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t 
       return why->Say(GE_WHY_ATTRIBUTE, "a vote is for %lld, wanted 0 to %lld",
                       static_cast<long long>(choice[i]), static_cast<long long>(choices - 1));
     }
-    if (f->nodes[at].branch == Branch::kLeaf) order.emplace_back(at, static_cast<uint32_t>(i));
+    if (forest->nodes[at].branch == Branch::kLeaf) order.emplace_back(at, static_cast<uint32_t>(i));
   }
   std::sort(order.begin(), order.end());
   for (const auto& [at, i] : order) {
-    TreeNode& leaf = f->nodes[at];
-    if (leaf.yes == leaf.no) leaf.yes = leaf.no = static_cast<uint32_t>(f->votes.size());
-    f->votes.push_back({choice[i], weights[i]});
+    TreeNode& leaf = forest->nodes[at];
+    if (leaf.yes == leaf.no) leaf.yes = leaf.no = static_cast<uint32_t>(forest->votes.size());
+    forest->votes.push_back({choice[i], weights[i]});
     ++leaf.no;
   }
   return true;
@@ -220,7 +221,7 @@ inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t 
 
 // The lists nodes_* and those of the votes, whose names begin with `kind`.
 inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t choices,
-                             int64_t features, Forest* f, Why* why) {
+                             int64_t features, Forest* forest, Why* why) {
   const Ints trees = n.List("nodes_treeids"), ids = n.List("nodes_nodeids");
   const Ints feature = n.List("nodes_featureids"),
              missing = n.List("nodes_missing_value_tracks_true");
@@ -235,10 +236,10 @@ inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t
   }
   TreeIds known;
   if (!known.Read(trees, ids, why)) return false;
-  f->nodes.resize(count);
+  forest->nodes.resize(count);
   std::vector<bool> child(count, false);
   for (size_t i = 0; i < count; ++i) {
-    TreeNode& t = f->nodes[i];
+    TreeNode& t = forest->nodes[i];
     if (!ReadBranch(ge::plugin::View(modes->strings[i]), &t.branch)) {
       return why->Say(GE_WHY_ATTRIBUTE, "a mode of nodes_modes is not known");
     }
@@ -251,8 +252,9 @@ inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t
     }
     child[t.yes] = child[t.no] = true;
   }
-  return known.Roots(child, &f->roots, why) && ReadListedVotes(n, kind, choices, known, f, why) &&
-         CheckForest(*f, features, why);
+  return known.Roots(child, &forest->roots, why) &&
+         ReadListedVotes(n, kind, choices, known, forest, why) &&
+         CheckForest(*forest, features, why);
 }
 
 // ---- votes for targets --------------------------------------------------------------------------
@@ -275,37 +277,37 @@ struct ForestPlan {
 struct ForestScratch {
   double *row, *sums;
   bool* has;
-  ForestScratch(const ForestPlan& p, void* workspace)
+  ForestScratch(const ForestPlan& plan, void* workspace)
       : row(static_cast<double*>(workspace)),
-        sums(row + p.rows.features),
-        has(reinterpret_cast<bool*>(sums + std::max<int64_t>(p.choices, 2))) {}
+        sums(row + plan.rows.features),
+        has(reinterpret_cast<bool*>(sums + std::max<int64_t>(plan.choices, 2))) {}
 };
 
 // A target without votes is its base value.
-inline ge_rc RunForestTargets(const ForestPlan& p, const Call& c) {
-  const ForestScratch w(p, c.workspace());
-  const Tensor x = c.in(0), y = c.out(0);
-  const auto trees = static_cast<double>(std::max<size_t>(p.forest.roots.size(), 1));
-  for (int64_t r = 0; r < p.rows.rows; ++r) {
-    p.rows.Load(x, r, w.row);
-    CollectVotes(p.forest, p.how, w.row, p.choices, w.sums, w.has);
-    for (int64_t i = 0; i < p.choices; ++i) {
-      if (p.how == VoteSum::kAverage) w.sums[i] /= trees;
-      if (!p.base.empty()) w.sums[i] += p.base[static_cast<size_t>(i)];
+inline ge_rc RunForestTargets(const ForestPlan& plan, const Call& call) {
+  const ForestScratch w(plan, call.workspace());
+  const Tensor x = call.in(0), y = call.out(0);
+  const auto trees = static_cast<double>(std::max<size_t>(plan.forest.roots.size(), 1));
+  for (int64_t r = 0; r < plan.rows.rows; ++r) {
+    plan.rows.Load(x, r, w.row);
+    CollectVotes(plan.forest, plan.how, w.row, plan.choices, w.sums, w.has);
+    for (int64_t i = 0; i < plan.choices; ++i) {
+      if (plan.how == VoteSum::kAverage) w.sums[i] /= trees;
+      if (!plan.base.empty()) w.sums[i] += plan.base[static_cast<size_t>(i)];
     }
-    TransformTargets(p.transform, w.sums, p.choices);
+    TransformTargets(plan.transform, w.sums, plan.choices);
     VisitFloat(y.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
-      T* to = y.as<T>() + r * p.choices;
-      for (int64_t i = 0; i < p.choices; ++i) Store(to, i, Narrow<T>(w.sums[i]));
+      T* to = y.as<T>() + r * plan.choices;
+      for (int64_t i = 0; i < plan.choices; ++i) Store(to, i, Narrow<T>(w.sums[i]));
     });
   }
   return GE_OK;
 }
 
-inline std::unique_ptr<Prepared> MakeForestTargets(ForestPlan p) {
-  const uint64_t workspace = p.Workspace();
-  auto made = Make([p = std::move(p)](const Call& c) { return RunForestTargets(p, c); });
+inline std::unique_ptr<Prepared> MakeForestTargets(ForestPlan plan) {
+  const uint64_t workspace = plan.Workspace();
+  auto made = Make([plan = std::move(plan)](const Call& c) { return RunForestTargets(plan, c); });
   made->const_align = 1;
   made->workspace = workspace;
   return made;

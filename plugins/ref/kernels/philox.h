@@ -19,15 +19,15 @@ struct PhiloxKey {
   uint32_t low = 0, high = 0;
 };
 
-inline PhiloxWords Philox(PhiloxWords c, PhiloxKey key) {
+inline PhiloxWords Philox(PhiloxWords words, PhiloxKey key) {
   for (int round = 0; round < 10; ++round) {
-    const uint64_t a = uint64_t{0xD2511F53} * c[0], b = uint64_t{0xCD9E8D57} * c[2];
-    c = {static_cast<uint32_t>(b >> 32) ^ c[1] ^ key.low, static_cast<uint32_t>(b),
-         static_cast<uint32_t>(a >> 32) ^ c[3] ^ key.high, static_cast<uint32_t>(a)};
+    const uint64_t a = uint64_t{0xD2511F53} * words[0], b = uint64_t{0xCD9E8D57} * words[2];
+    words = {static_cast<uint32_t>(b >> 32) ^ words[1] ^ key.low, static_cast<uint32_t>(b),
+             static_cast<uint32_t>(a >> 32) ^ words[3] ^ key.high, static_cast<uint32_t>(a)};
     key.low += 0x9E3779B9;
     key.high += 0xBB67AE85;
   }
-  return c;
+  return words;
 }
 
 inline PhiloxKey KeyOf(const NodeView& n) {

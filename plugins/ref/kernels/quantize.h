@@ -16,7 +16,7 @@ struct QuantizeGrid {
 };
 
 // Inputs 0, 1 and 2: the tensor, its scale and its zero point.
-inline bool PlanQuantizeGrid(const NodeView& n, QuantizeGrid* g, Why* why) {
+inline bool PlanQuantizeGrid(const NodeView& n, QuantizeGrid* grid, Why* why) {
   const TensorType x = n.in(0), scale = n.in(1);
   if (n.has_in(2) && n.in(2).count != scale.count) {
     return why->Say(GE_WHY_SHAPE, "%lld scales, but %lld zero points",
@@ -28,30 +28,30 @@ inline bool PlanQuantizeGrid(const NodeView& n, QuantizeGrid* g, Why* why) {
   if (axis < 0 || block < 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "axis or block_size is out of range");
   }
-  g->dim = x.dims[axis];
-  g->inner = PartCount(x.shape(), static_cast<size_t>(axis) + 1, static_cast<size_t>(x.rank));
+  grid->dim = x.dims[axis];
+  grid->inner = PartCount(x.shape(), static_cast<size_t>(axis) + 1, static_cast<size_t>(x.rank));
   if (block == 0) {
-    g->dim_step = 1;
-    return (scale.rank == 1 && scale.dims[0] == g->dim) ||
+    grid->dim_step = 1;
+    return (scale.rank == 1 && scale.dims[0] == grid->dim) ||
            why->Say(GE_WHY_SHAPE, "the scale is not one element an index of axis %lld",
                     static_cast<long long>(axis));
   }
-  const int64_t blocks = g->dim / block + (g->dim % block != 0 ? 1 : 0);
+  const int64_t blocks = grid->dim / block + (grid->dim % block != 0 ? 1 : 0);
   bool same = scale.rank == x.rank;
   for (int d = 0; same && d < x.rank; ++d) {
     same = scale.dims[d] == (d == axis ? blocks : x.dims[d]);
   }
-  g->block = block;
-  g->outer_step = blocks * g->inner;
-  g->dim_step = g->inner;
-  g->inner_step = 1;
+  grid->block = block;
+  grid->outer_step = blocks * grid->inner;
+  grid->dim_step = grid->inner;
+  grid->inner_step = 1;
   return same || why->Say(GE_WHY_SHAPE, "the scale is not one element a block");
 }
 
 // Counts the elements up in row-major order.
 class GridWalk {
  public:
-  explicit GridWalk(const QuantizeGrid& g) : g_(g) {}
+  explicit GridWalk(const QuantizeGrid& grid) : g_(grid) {}
   int64_t scale() const { return outer_ + d_ / g_.block * g_.dim_step + i_ * g_.inner_step; }
   void Next() {
     if (++i_ < g_.inner) return;
@@ -66,17 +66,17 @@ class GridWalk {
   int64_t outer_ = 0, d_ = 0, i_ = 0;
 };
 
-// v as a float dtype holds it.
-inline double RoundToFloat(int32_t dtype, double v) {
+// value as a float dtype holds it.
+inline double RoundToFloat(int32_t dtype, double value) {
   switch (dtype) {
     case GE_F64:
-      return v;
+      return value;
     case GE_F16:
-      return FloatOf(HalfOf(v));
+      return FloatOf(HalfOf(value));
     case GE_BF16:
-      return FloatOf(BFloatOf(v));
+      return FloatOf(BFloatOf(value));
     default:
-      return static_cast<float>(v);
+      return static_cast<float>(value);
   }
 }
 
@@ -85,8 +85,8 @@ struct WholeRange {
   int64_t least = 0, most = 0;
   bool whole() const { return most != 0; }
   // Rounds to nearest, ties to even, and clamps; NaN becomes the least.
-  int64_t Nearest(double v, double zero) const {
-    const double r = std::nearbyint(v) + zero;
+  int64_t Nearest(double value, double zero) const {
+    const double r = std::nearbyint(value) + zero;
     if (r >= static_cast<double>(most)) return most;
     return r > static_cast<double>(least) ? static_cast<int64_t>(r) : least;
   }

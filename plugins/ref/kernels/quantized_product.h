@@ -11,24 +11,24 @@ namespace ref {
 struct LineParam {
   CastCodec codec;
   int64_t matrix_step = 0, line_step = 0;
-  double At(const Tensor& t, int64_t matrix, int64_t line) const {
-    return RealAt(codec, t.data, matrix * matrix_step + line * line_step);
+  double At(const Tensor& tensor, int64_t matrix, int64_t line) const {
+    return RealAt(codec, tensor.data, matrix * matrix_step + line * line_step);
   }
 };
 
 // Input i is a parameter of the rows (else columns) of `side`: one element, a vector, or of the
 // side's rank with 1 where the products are added.
 inline bool PlanLineParam(const NodeView& n, uint32_t i, const TensorType& side, bool rows,
-                          LineParam* p, Why* why) {
+                          LineParam* param, Why* why) {
   const TensorType t = n.in(i);
-  p->codec = FindCastCodec(t.dtype);
-  if (p->codec.decode == nullptr) return NoDType(t, why);
+  param->codec = FindCastCodec(t.dtype);
+  if (param->codec.decode == nullptr) return NoDType(t, why);
   if (t.count == 1) return true;
   const int inner = side.rank - (rows ? 1 : 2);
   const int64_t lines = side.rank < 2 ? 1 : side.dims[side.rank - (rows ? 2 : 1)];
-  p->line_step = 1;
+  param->line_step = 1;
   if (side.rank >= 2 && t.rank == 1 && t.count == lines) return true;
-  p->matrix_step = lines;
+  param->matrix_step = lines;
   bool same = side.rank >= 2 && t.rank == side.rank;
   for (int d = 0; same && d < t.rank; ++d) same = t.dims[d] == (d == inner ? 1 : side.dims[d]);
   return same || why->Say(GE_WHY_SHAPE, "input %u is not one element or one a %s", i,
@@ -48,23 +48,26 @@ struct QuantizedProduct {
 };
 
 // Plan, sides and zero points; the inputs of the zero points are stated already.
-inline bool PlanQuantizedProduct(const NodeView& n, QuantizedProduct* p, Why* why) {
-  if (!PlanMatMul(n, p->ib, &p->plan, why)) return false;
-  const MatMulPlan& m = p->plan;
+inline bool PlanQuantizedProduct(const NodeView& n, QuantizedProduct* product, Why* why) {
+  if (!PlanMatMul(n, product->ib, &product->plan, why)) return false;
+  const MatMulPlan& m = product->plan;
   if (n.out(0).count != 0) {
-    p->workspace = static_cast<uint64_t>(m.depth * m.cols + m.depth + m.cols) * sizeof(double);
+    product->workspace =
+        static_cast<uint64_t>(m.depth * m.cols + m.depth + m.cols) * sizeof(double);
   }
-  const TensorType a = n.in(0), b = n.in(p->ib);
-  p->a = FindCastCodec(a.dtype);
-  p->b = FindCastCodec(b.dtype);
-  if (p->a.decode == nullptr) return NoDType(a, why);
-  if (p->b.decode == nullptr) return NoDType(b, why);
-  if (p->ia_zero != 0 && (!NeedSameDType(n.in(p->ia_zero), a, why) ||
-                          !PlanLineParam(n, p->ia_zero, a, true, &p->a_zero, why))) {
+  const TensorType a = n.in(0), b = n.in(product->ib);
+  product->a = FindCastCodec(a.dtype);
+  product->b = FindCastCodec(b.dtype);
+  if (product->a.decode == nullptr) return NoDType(a, why);
+  if (product->b.decode == nullptr) return NoDType(b, why);
+  if (product->ia_zero != 0 &&
+      (!NeedSameDType(n.in(product->ia_zero), a, why) ||
+       !PlanLineParam(n, product->ia_zero, a, true, &product->a_zero, why))) {
     return false;
   }
-  return p->ib_zero == 0 || (NeedSameDType(n.in(p->ib_zero), b, why) &&
-                             PlanLineParam(n, p->ib_zero, b, false, &p->b_zero, why));
+  return product->ib_zero == 0 ||
+         (NeedSameDType(n.in(product->ib_zero), b, why) &&
+          PlanLineParam(n, product->ib_zero, b, false, &product->b_zero, why));
 }
 
 inline void DecodeReals(const CastCodec& codec, const void* from, int64_t first, int64_t n,
@@ -79,21 +82,22 @@ inline void DecodeReals(const CastCodec& codec, const void* from, int64_t first,
 
 // sink(first element of the output, matrix of a, row, matrix of b, sums of the row).
 template <class Sink>
-void RunQuantizedProduct(const QuantizedProduct& p, const Call& c, Sink&& sink) {
-  if (c.out(0).count == 0) return;
-  const int64_t rows = p.plan.rows, depth = p.plan.depth, cols = p.plan.cols;
-  const Tensor ta = c.in(0), tb = c.in(p.ib);
-  double* b = static_cast<double*>(c.workspace());
+void RunQuantizedProduct(const QuantizedProduct& product, const Call& call, Sink&& sink) {
+  if (call.out(0).count == 0) return;
+  const int64_t rows = product.plan.rows, depth = product.plan.depth, cols = product.plan.cols;
+  const Tensor ta = call.in(0), tb = call.in(product.ib);
+  double* b = static_cast<double*>(call.workspace());
   double *a = b + depth * cols, *sums = a + depth;
   const auto one = [&](int64_t iy, int64_t ia, int64_t ib) {
-    DecodeReals(p.b, tb.data, ib * depth * cols, depth * cols, b);
-    for (int64_t j = 0; p.ib_zero != 0 && j < cols; ++j) {
-      const double zero = p.b_zero.At(c.in(p.ib_zero), ib, j);
+    DecodeReals(product.b, tb.data, ib * depth * cols, depth * cols, b);
+    for (int64_t j = 0; product.ib_zero != 0 && j < cols; ++j) {
+      const double zero = product.b_zero.At(call.in(product.ib_zero), ib, j);
       for (int64_t k = 0; k < depth; ++k) b[k * cols + j] -= zero;
     }
     for (int64_t r = 0; r < rows; ++r) {
-      DecodeReals(p.a, ta.data, (ia * rows + r) * depth, depth, a);
-      const double zero = p.ia_zero != 0 ? p.a_zero.At(c.in(p.ia_zero), ia, r) : 0;
+      DecodeReals(product.a, ta.data, (ia * rows + r) * depth, depth, a);
+      const double zero =
+          product.ia_zero != 0 ? product.a_zero.At(call.in(product.ia_zero), ia, r) : 0;
       for (int64_t j = 0; j < cols; ++j) sums[j] = 0;
       for (int64_t k = 0; k < depth; ++k) {
         const double v = a[k] - zero;
@@ -103,7 +107,7 @@ void RunQuantizedProduct(const QuantizedProduct& p, const Call& c, Sink&& sink) 
       sink((iy * rows + r) * cols, ia, r, ib, static_cast<const double*>(sums));
     }
   };
-  p.plan.batch.Run([&](const int64_t* o, int64_t n, const int64_t* s) {
+  product.plan.batch.Run([&](const int64_t* o, int64_t n, const int64_t* s) {
     for (int64_t i = 0; i < n; ++i) one(o[0] + i * s[0], o[1] + i * s[1], o[2] + i * s[2]);
     return true;
   });

@@ -75,10 +75,10 @@ struct RecurrentPlan {
   double clip;  // 0 = none
   Activation act[6];
 
-  double Clip(double v) const { return clip > 0 ? std::clamp(v, -clip, clip) : v; }
+  double Clip(double value) const { return clip > 0 ? std::clamp(value, -clip, clip) : value; }
 };
 
-inline bool ParseActivation(std::string_view name, Activation* a) {
+inline bool ParseActivation(std::string_view name, Activation* activation) {
   struct Known {
     std::string_view name;
     Act kind;
@@ -101,7 +101,7 @@ inline bool ParseActivation(std::string_view name, Activation* a) {
   for (const Known& k : kKnown) {
     if (std::equal(name.begin(), name.end(), k.name.begin(), k.name.end(),
                    [&](char x, char y) { return lower(x) == lower(y); })) {
-      *a = {k.kind, k.alpha, k.beta};
+      *activation = {k.kind, k.alpha, k.beta};
       return true;
     }
   }
@@ -109,8 +109,8 @@ inline bool ParseActivation(std::string_view name, Activation* a) {
 }
 
 // A tensor [dir, batch, hidden], or [batch, dir, hidden] with layout 1.
-inline int64_t StateIndex(const RecurrentPlan& p, int64_t dir, int64_t b) {
-  return (p.batch_first ? b * p.dirs + dir : dir * p.batch + b) * p.hidden;
+inline int64_t StateIndex(const RecurrentPlan& plan, int64_t dir, int64_t b) {
+  return (plan.batch_first ? b * plan.dirs + dir : dir * plan.batch + b) * plan.hidden;
 }
 
 // Sum of the products of two rows, in double.
@@ -129,13 +129,13 @@ struct Gates {
   const T *w, *r, *bias;  // bias: nullptr without one; that of W, then that of R
   int64_t rows, inputs, hidden;
 
-  Gates(const RecurrentPlan& p, const Call& c, int64_t dir)
-      : w(c.in(1).as<T>() + dir * p.gates * p.hidden * p.inputs),
-        r(c.in(2).as<T>() + dir * p.gates * p.hidden * p.hidden),
-        bias(c.has_in(3) ? c.in(3).as<T>() + dir * 2 * p.gates * p.hidden : nullptr),
-        rows(p.gates * p.hidden),
-        inputs(p.inputs),
-        hidden(p.hidden) {}
+  Gates(const RecurrentPlan& plan, const Call& call, int64_t dir)
+      : w(call.in(1).as<T>() + dir * plan.gates * plan.hidden * plan.inputs),
+        r(call.in(2).as<T>() + dir * plan.gates * plan.hidden * plan.hidden),
+        bias(call.has_in(3) ? call.in(3).as<T>() + dir * 2 * plan.gates * plan.hidden : nullptr),
+        rows(plan.gates * plan.hidden),
+        inputs(plan.inputs),
+        hidden(plan.hidden) {}
 
   double Input(int64_t row, const T* x) const { return Dot(w + row * inputs, x, inputs); }
   double State(int64_t row, const double* h) const { return Dot(r + row * hidden, h, hidden); }
@@ -161,52 +161,52 @@ void StoreRow(const Call& call, uint32_t out, int64_t at, const double* row, int
 
 // One sequence in one direction. Cell: a type with Step<T>(plan, call, dir, x, state).
 template <class T, class Cell>
-void RunSequence(const RecurrentPlan& p, const Call& call, const Cell& cell, int dir, int64_t b,
-                 int64_t len, const CellState& s) {
+void RunSequence(const RecurrentPlan& plan, const Call& call, const Cell& cell, int dir, int64_t b,
+                 int64_t len, const CellState& cell_state) {
   const T* x = call.in(0).as<T>();
-  const int64_t state = StateIndex(p, dir, b);
-  for (int64_t k = 0; k < p.hidden; ++k) {
-    s.h[k] = call.has_in(5) ? Widen(Load(call.in(5).as<T>(), state + k)) : 0;
-    s.c[k] = call.has_in(6) ? Widen(Load(call.in(6).as<T>(), state + k)) : 0;
+  const int64_t state = StateIndex(plan, dir, b);
+  for (int64_t k = 0; k < plan.hidden; ++k) {
+    cell_state.h[k] = call.has_in(5) ? Widen(Load(call.in(5).as<T>(), state + k)) : 0;
+    cell_state.c[k] = call.has_in(6) ? Widen(Load(call.in(6).as<T>(), state + k)) : 0;
   }
-  for (int64_t step = 0; step < p.steps; ++step) {
+  for (int64_t step = 0; step < plan.steps; ++step) {
     // A reversed sequence is reversed within its own length; past it the output is zero.
-    const int64_t t = step < len && p.reverse[dir] ? len - 1 - step : step;
-    const int64_t in = p.batch_first ? b * p.steps + t : t * p.batch + b;
-    if (step < len) cell.template Step<T>(p, call, dir, x + in * p.inputs, s);
-    const int64_t out = p.batch_first ? (in * p.dirs + dir) * p.hidden
-                                      : ((t * p.dirs + dir) * p.batch + b) * p.hidden;
-    StoreRow<T>(call, 0, out, step < len ? s.h : nullptr, p.hidden);
-    Spend(4 * p.hidden * (p.hidden + p.inputs));
+    const int64_t t = step < len && plan.reverse[dir] ? len - 1 - step : step;
+    const int64_t in = plan.batch_first ? b * plan.steps + t : t * plan.batch + b;
+    if (step < len) cell.template Step<T>(plan, call, dir, x + in * plan.inputs, cell_state);
+    const int64_t out = plan.batch_first ? (in * plan.dirs + dir) * plan.hidden
+                                         : ((t * plan.dirs + dir) * plan.batch + b) * plan.hidden;
+    StoreRow<T>(call, 0, out, step < len ? cell_state.h : nullptr, plan.hidden);
+    Spend(4 * plan.hidden * (plan.hidden + plan.inputs));
   }
-  StoreRow<T>(call, 1, state, s.h, p.hidden);
-  StoreRow<T>(call, 2, state, s.c, p.hidden);
+  StoreRow<T>(call, 1, state, cell_state.h, plan.hidden);
+  StoreRow<T>(call, 2, state, cell_state.c, plan.hidden);
 }
 
 template <class T, class Cell>
-ge_rc RunRecurrent(const RecurrentPlan& p, const Call& call, const Cell& cell) {
+ge_rc RunRecurrent(const RecurrentPlan& plan, const Call& call, const Cell& cell) {
   double* scratch = static_cast<double*>(call.workspace());
-  const CellState s{scratch + 4 * p.hidden, scratch + 5 * p.hidden, scratch};
-  for (int dir = 0; dir < p.dirs; ++dir) {
-    for (int64_t b = 0; b < p.batch; ++b) {
-      const int64_t len = call.has_in(4) ? Load(call.in(4).as<int32_t>(), b) : p.steps;
-      if (len < 0 || len > p.steps) {
+  const CellState s{scratch + 4 * plan.hidden, scratch + 5 * plan.hidden, scratch};
+  for (int dir = 0; dir < plan.dirs; ++dir) {
+    for (int64_t b = 0; b < plan.batch; ++b) {
+      const int64_t len = call.has_in(4) ? Load(call.in(4).as<int32_t>(), b) : plan.steps;
+      if (len < 0 || len > plan.steps) {
         return call.Fail(GE_INVALID_ARGUMENT, "sequence_lens[%lld] is %lld, [0, %lld] is wanted",
                          static_cast<long long>(b), static_cast<long long>(len),
-                         static_cast<long long>(p.steps));
+                         static_cast<long long>(plan.steps));
       }
-      RunSequence<T>(p, call, cell, dir, b, len, s);
+      RunSequence<T>(plan, call, cell, dir, b, len, s);
     }
   }
   return GE_OK;
 }
 
-inline bool PlanActivations(const NodeView& n, const RecurrentKind& kind, RecurrentPlan* p,
+inline bool PlanActivations(const NodeView& n, const RecurrentKind& kind, RecurrentPlan* plan,
                             Why* why) {
   const ge_attr* names = ge::plugin::FindAttr(n.node(), "activations", GE_ATTR_STRINGS);
   const auto alphas = ge::plugin::AttrFloats(n.node(), "activation_alpha");
   const auto betas = ge::plugin::AttrFloats(n.node(), "activation_beta");
-  const int each = kind.activations, count = each * p->dirs;
+  const int each = kind.activations, count = each * plan->dirs;
   if (names != nullptr && names->n != static_cast<uint32_t>(count)) {
     return why->Say(GE_WHY_ATTRIBUTE, "activations has %u names, %d are wanted", names->n, count);
   }
@@ -214,7 +214,7 @@ inline bool PlanActivations(const NodeView& n, const RecurrentKind& kind, Recurr
   for (int i = 0; i < count; ++i) {
     const std::string_view name =
         names == nullptr ? kind.names[i % each] : ge::plugin::View(names->strings[i]);
-    Activation* a = &p->act[i];
+    Activation* a = &plan->act[i];
     if (!ParseActivation(name, a)) {
       return why->Say(GE_WHY_ATTRIBUTE, "activation '%.*s' is not known",
                       static_cast<int>(std::min<size_t>(name.size(), 40)), name.data());
@@ -230,21 +230,22 @@ inline bool PlanActivations(const NodeView& n, const RecurrentKind& kind, Recurr
   return true;
 }
 
-inline bool CheckRecurrentShapes(const NodeView& n, const RecurrentPlan& p, Why* why) {
-  const int64_t d = p.dirs, h = p.hidden, b = p.batch, t = p.steps, g = p.gates * p.hidden;
+inline bool CheckRecurrentShapes(const NodeView& n, const RecurrentPlan& plan, Why* why) {
+  const int64_t d = plan.dirs, h = plan.hidden, b = plan.batch, t = plan.steps,
+                g = plan.gates * plan.hidden;
   const auto is = [](const TensorType& v, std::initializer_list<int64_t> dims) {
     return SameDims(v.shape(), {dims.begin(), dims.size()});
   };
   const auto state = [&](const TensorType& v) {
-    return p.batch_first ? is(v, {b, d, h}) : is(v, {d, b, h});
+    return plan.batch_first ? is(v, {b, d, h}) : is(v, {d, b, h});
   };
-  bool ok = is(n.in(1), {d, g, p.inputs}) && is(n.in(2), {d, g, h});
+  bool ok = is(n.in(1), {d, g, plan.inputs}) && is(n.in(2), {d, g, h});
   ok = ok && (!n.has_in(3) || is(n.in(3), {d, 2 * g}));
   ok = ok && (!n.has_in(4) || (is(n.in(4), {b}) && n.in(4).dtype == GE_I32));
   ok = ok && (!n.has_in(5) || state(n.in(5))) && (!n.has_in(6) || state(n.in(6)));
   ok = ok && (!n.has_in(7) || is(n.in(7), {d, 3 * h}));
-  ok = ok &&
-       (!n.has_out(0) || (p.batch_first ? is(n.out(0), {b, t, d, h}) : is(n.out(0), {t, d, b, h})));
+  ok = ok && (!n.has_out(0) ||
+              (plan.batch_first ? is(n.out(0), {b, t, d, h}) : is(n.out(0), {t, d, b, h})));
   ok = ok && (!n.has_out(1) || state(n.out(1))) && (!n.has_out(2) || state(n.out(2)));
   for (uint32_t i = 0; i < n.n_in(); ++i) {
     ok = ok && (i == 4 || !n.has_in(i) || n.in(i).dtype == n.in(0).dtype);
@@ -255,7 +256,7 @@ inline bool CheckRecurrentShapes(const NodeView& n, const RecurrentPlan& p, Why*
   return ok || why->Say(GE_WHY_SHAPE, "an input or output has not the shape or type of its role");
 }
 
-inline bool PlanRecurrent(const NodeView& n, const RecurrentKind& kind, RecurrentPlan* p,
+inline bool PlanRecurrent(const NodeView& n, const RecurrentKind& kind, RecurrentPlan* plan,
                           Why* why) {
   if (n.n_in() > kind.n_in || !n.has_in(0) || !n.has_in(1) || !n.has_in(2) ||
       n.n_out() > kind.n_out) {
@@ -268,20 +269,20 @@ inline bool PlanRecurrent(const NodeView& n, const RecurrentKind& kind, Recurren
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
     return why->Say(GE_WHY_ATTRIBUTE, "direction is not known");
   }
-  p->gates = kind.gates;
-  p->dirs = direction == "bidirectional" ? 2 : 1;
-  p->reverse[0] = direction == "reverse";
-  p->reverse[1] = true;
-  p->batch_first = n.Int("layout") != 0;
-  p->steps = x.dims[p->batch_first ? 1 : 0];
-  p->batch = x.dims[p->batch_first ? 0 : 1];
-  p->inputs = x.dims[2];
-  p->hidden = r.dims[2];
-  p->clip = n.Float("clip");
-  if (n.Int("hidden_size", p->hidden) != p->hidden || p->hidden > (int64_t{1} << 40)) {
+  plan->gates = kind.gates;
+  plan->dirs = direction == "bidirectional" ? 2 : 1;
+  plan->reverse[0] = direction == "reverse";
+  plan->reverse[1] = true;
+  plan->batch_first = n.Int("layout") != 0;
+  plan->steps = x.dims[plan->batch_first ? 1 : 0];
+  plan->batch = x.dims[plan->batch_first ? 0 : 1];
+  plan->inputs = x.dims[2];
+  plan->hidden = r.dims[2];
+  plan->clip = n.Float("clip");
+  if (n.Int("hidden_size", plan->hidden) != plan->hidden || plan->hidden > (int64_t{1} << 40)) {
     return why->Say(GE_WHY_ATTRIBUTE, "hidden_size is not that of R");
   }
-  return PlanActivations(n, kind, p, why) && CheckRecurrentShapes(n, *p, why);
+  return PlanActivations(n, kind, plan, why) && CheckRecurrentShapes(n, *plan, why);
 }
 
 template <class Cell>

@@ -15,8 +15,8 @@ struct Accumulated {
     return Narrow<T>(acc);
   }
   template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
-    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+  static bool Visit(int32_t dtype, F&& call) {
+    return VisitFloat(dtype, call) || VisitWideInt(dtype, call);
   }
 };
 
@@ -27,16 +27,16 @@ struct Extreme {
     return Narrow<T>(acc);
   }
   template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
+  static bool Visit(int32_t dtype, F&& call) {
     switch (dtype) {
       case GE_BOOL:
-        return f(Tag<bool>()), true;
+        return call(Tag<bool>()), true;
       case GE_I8:
-        return f(Tag<int8_t>()), true;
+        return call(Tag<int8_t>()), true;
       case GE_U8:
-        return f(Tag<uint8_t>()), true;
+        return call(Tag<uint8_t>()), true;
       default:
-        return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+        return VisitFloat(dtype, call) || VisitWideInt(dtype, call);
     }
   }
 };
@@ -54,8 +54,8 @@ struct ReduceAttrs {
 };
 
 // False when an axis is out of range; *bad is then the axis.
-inline bool PlanReduce(const Tensor& x, const Tensor* axes, const ReduceAttrs& attrs, ReducePlan* p,
-                       int64_t* bad) {
+inline bool PlanReduce(const Tensor& x, const Tensor* axes, const ReduceAttrs& attrs,
+                       ReducePlan* plan, int64_t* bad) {
   uint64_t mask = 0;
   const bool none = axes == nullptr || axes->count == 0;
   if (none && !attrs.noop_if_empty) mask = ~uint64_t{0};
@@ -68,37 +68,37 @@ inline bool PlanReduce(const Tensor& x, const Tensor* axes, const ReduceAttrs& a
   int64_t stride[kMaxRank], out_stride[kMaxRank];
   DenseStrides(x.shape(), stride);
   for (int d = x.rank - 1; d >= 0; --d) {
-    out_stride[d] = p->out_count;
+    out_stride[d] = plan->out_count;
     if ((mask >> d & 1) != 0) {
-      p->count *= x.dims[d];
+      plan->count *= x.dims[d];
     } else {
-      p->out_count *= x.dims[d];
+      plan->out_count *= x.dims[d];
     }
   }
   for (int d = 0; d < x.rank; ++d) {
     if ((mask >> d & 1) != 0) {
-      p->reduced.Add(x.dims[d], {stride[d]});
+      plan->reduced.Add(x.dims[d], {stride[d]});
     } else {
-      p->kept.Add(x.dims[d], {out_stride[d], stride[d]});
+      plan->kept.Add(x.dims[d], {out_stride[d], stride[d]});
     }
   }
   return true;
 }
 
 template <class R, class T>
-ge_rc RunReduce(const ReduceAttrs& attrs, const Call& c) {
-  const Tensor tx = c.in(0), ty = c.out(0);
+ge_rc RunReduce(const ReduceAttrs& attrs, const Call& call) {
+  const Tensor tx = call.in(0), ty = call.out(0);
   Tensor axes;
-  if (c.has_in(1)) axes = c.in(1);
+  if (call.has_in(1)) axes = call.in(1);
   ReducePlan p{};
   int64_t bad = 0;
-  if (!PlanReduce(tx, c.has_in(1) ? &axes : nullptr, attrs, &p, &bad)) {
-    return c.Fail(GE_INVALID_ARGUMENT, "axis %lld is outside rank %d", static_cast<long long>(bad),
-                  tx.rank);
+  if (!PlanReduce(tx, call.has_in(1) ? &axes : nullptr, attrs, &p, &bad)) {
+    return call.Fail(GE_INVALID_ARGUMENT, "axis %lld is outside rank %d",
+                     static_cast<long long>(bad), tx.rank);
   }
   if (p.out_count != ty.count) {
-    return c.Fail(GE_INVALID_ARGUMENT, "the axes give %lld elements, the plan holds %lld",
-                  static_cast<long long>(p.out_count), static_cast<long long>(ty.count));
+    return call.Fail(GE_INVALID_ARGUMENT, "the axes give %lld elements, the plan holds %lld",
+                     static_cast<long long>(p.out_count), static_cast<long long>(ty.count));
   }
   const T* x = tx.as<T>();
   T* y = ty.as<T>();

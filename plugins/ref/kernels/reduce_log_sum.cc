@@ -18,8 +18,8 @@ struct ReduceLogSumOp {
     return Narrow<T>(std::log(acc));
   }
   template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
-    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+  static bool Visit(int32_t dtype, F&& call) {
+    return VisitFloat(dtype, call) || VisitWideInt(dtype, call);
   }
 };
 

@@ -29,8 +29,8 @@ struct ReduceLogSumExpOp {
     return Narrow<T>(acc.most + std::log(acc.sum));
   }
   template <class F>
-  static bool Visit(int32_t dtype, F&& f) {
-    return VisitFloat(dtype, f) || VisitWideInt(dtype, f);
+  static bool Visit(int32_t dtype, F&& call) {
+    return VisitFloat(dtype, call) || VisitWideInt(dtype, call);
   }
 };
 

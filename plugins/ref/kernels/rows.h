@@ -10,29 +10,29 @@
 namespace ref {
 
 // The caller has checked IsFloatDType(t.dtype) and that the row lies in the tensor.
-inline void LoadRow(const Tensor& t, int64_t at, int64_t n, double* row) {
-  VisitFloat(t.dtype, [&](auto tag) {
-    const auto* from = t.as<typename decltype(tag)::type>();
+inline void LoadRow(const Tensor& tensor, int64_t at, int64_t n, double* row) {
+  VisitFloat(tensor.dtype, [&](auto tag) {
+    const auto* from = tensor.as<typename decltype(tag)::type>();
     for (int64_t i = 0; i < n; ++i) row[i] = Widen(Load(from, at + i));
   });
 }
 
-inline void PutRow(const Tensor& t, int64_t at, int64_t n, const double* row) {
-  VisitFloat(t.dtype, [&](auto tag) {
+inline void PutRow(const Tensor& tensor, int64_t at, int64_t n, const double* row) {
+  VisitFloat(tensor.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    T* to = t.as<T>() + at;
+    T* to = tensor.as<T>() + at;
     for (int64_t i = 0; i < n; ++i) to[i] = Narrow<T>(row[i]);
   });
 }
 
-inline double DotOf(const double* a, const double* b, int64_t n) {
+inline double DotOf(const double* left, const double* right, int64_t n) {
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  for (int64_t i = 0; i < n; ++i) sum += left[i] * right[i];
   return sum;
 }
 
-inline bool HasDims(const TensorType& t, std::initializer_list<int64_t> dims) {
-  return SameDims(t.shape(), {dims.begin(), dims.size()});
+inline bool HasDims(const TensorType& type, std::initializer_list<int64_t> dims) {
+  return SameDims(type.shape(), {dims.begin(), dims.size()});
 }
 
 // Every input but those in `other` (bit i: input i), and every output, has the dtype of input 0,

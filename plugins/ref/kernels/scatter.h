@@ -16,29 +16,29 @@ void ReplaceRun(char* to, const char* from, int64_t n) {
 
 struct PutAdd {
   template <class W>
-  static W Of(W a, W b) {
-    if constexpr (std::is_same_v<W, bool>) return a || b;
-    if constexpr (!std::is_same_v<W, bool>) return static_cast<W>(Wrap(a) + Wrap(b));
+  static W Of(W left, W right) {
+    if constexpr (std::is_same_v<W, bool>) return left || right;
+    if constexpr (!std::is_same_v<W, bool>) return static_cast<W>(Wrap(left) + Wrap(right));
   }
 };
 struct PutMul {
   template <class W>
-  static W Of(W a, W b) {
-    if constexpr (std::is_same_v<W, bool>) return a && b;
-    if constexpr (!std::is_same_v<W, bool>) return static_cast<W>(Wrap(a) * Wrap(b));
+  static W Of(W left, W right) {
+    if constexpr (std::is_same_v<W, bool>) return left && right;
+    if constexpr (!std::is_same_v<W, bool>) return static_cast<W>(Wrap(left) * Wrap(right));
   }
 };
 // NaN wins.
 struct PutMax {
   template <class W>
-  static W Of(W a, W b) {
-    return b > a || b != b ? b : a;
+  static W Of(W left, W right) {
+    return right > left || right != right ? right : left;
   }
 };
 struct PutMin {
   template <class W>
-  static W Of(W a, W b) {
-    return b < a || b != b ? b : a;
+  static W Of(W left, W right) {
+    return right < left || right != right ? right : left;
   }
 };
 
@@ -94,12 +94,12 @@ inline int64_t PlaceOfIndex(int64_t index, int64_t dim) {
   return index < -dim || index >= dim ? -1 : index < 0 ? index + dim : index;
 }
 
-inline ge_rc WrongIndex(const Call& c, int64_t which, int64_t index, int64_t axis, int64_t dim) {
-  return c.Fail(GE_INVALID_ARGUMENT,
-                "indices[%lld] is %lld, axis %lld takes [%lld, %lld); give indices inside it",
-                static_cast<long long>(which), static_cast<long long>(index),
-                static_cast<long long>(axis), static_cast<long long>(-dim),
-                static_cast<long long>(dim));
+inline ge_rc WrongIndex(const Call& call, int64_t which, int64_t index, int64_t axis, int64_t dim) {
+  return call.Fail(GE_INVALID_ARGUMENT,
+                   "indices[%lld] is %lld, axis %lld takes [%lld, %lld); give indices inside it",
+                   static_cast<long long>(which), static_cast<long long>(index),
+                   static_cast<long long>(axis), static_cast<long long>(-dim),
+                   static_cast<long long>(dim));
 }
 
 // The indices of GatherElements and ScatterElements have the data's rank and are, but for the
@@ -116,8 +116,8 @@ inline bool NeedElementIndices(const TensorType& x, const TensorType& index, int
 // For each index in row-major order: f(number of the index, element of the data). Nothing is
 // visited beyond a wrong index.
 template <class F>
-ge_rc ForEachIndexed(const Call& c, int64_t axis, F&& f) {
-  const Tensor x = c.in(0), index = c.in(1);
+ge_rc ForEachIndexed(const Call& call, int64_t axis, F&& f) {
+  const Tensor x = call.in(0), index = call.in(1);
   int64_t stride[kMaxRank], index_stride[kMaxRank];
   DenseStrides(x.shape(), stride);
   DenseStrides(index.shape(), index_stride);
@@ -131,7 +131,7 @@ ge_rc ForEachIndexed(const Call& c, int64_t axis, F&& f) {
     for (int64_t k = 0; k < n; ++k) {
       const int64_t i = o[0] + k * s[0], place = PlaceOfIndex(IntAt(index, i), dim);
       if (place < 0) {
-        rc = WrongIndex(c, i, IntAt(index, i), axis, dim);
+        rc = WrongIndex(call, i, IntAt(index, i), axis, dim);
         return false;
       }
       f(i, o[1] + k * s[1] + place * step);
@@ -150,14 +150,14 @@ struct TuplePlan {
 };
 
 // The slice of tuple `t`, in slices from the start of its batch; -1 with the failure said.
-inline int64_t SliceOfTuple(const Call& c, const TuplePlan& p, int64_t t, ge_rc* rc) {
-  const Tensor x = c.in(0), index = c.in(1);
+inline int64_t SliceOfTuple(const Call& call, const TuplePlan& plan, int64_t t, ge_rc* rc) {
+  const Tensor x = call.in(0), index = call.in(1);
   int64_t at = 0;
-  for (int64_t k = 0; k < p.length; ++k) {
-    const int64_t i = t * p.length + k, dim = x.dims[p.first + k];
+  for (int64_t k = 0; k < plan.length; ++k) {
+    const int64_t i = t * plan.length + k, dim = x.dims[plan.first + k];
     const int64_t place = PlaceOfIndex(IntAt(index, i), dim);
     if (place < 0) {
-      *rc = WrongIndex(c, i, IntAt(index, i), p.first + k, dim);
+      *rc = WrongIndex(call, i, IntAt(index, i), plan.first + k, dim);
       return -1;
     }
     at = at * dim + place;
@@ -168,26 +168,26 @@ inline int64_t SliceOfTuple(const Call& c, const TuplePlan& p, int64_t t, ge_rc*
 // `parts` is what one tuple yields or takes: its dims are those of the indices without the last,
 // then those of the data from first + length on.
 inline bool ReadTuples(const TensorType& x, const TensorType& index, const TensorType& parts,
-                       int64_t first, TuplePlan* p, Why* why) {
+                       int64_t first, TuplePlan* plan, Why* why) {
   if (index.dtype != GE_I64) return NoDType(index, why);
   if (index.rank == 0 || first < 0 || first >= index.rank || first >= x.rank) {
     return why->Say(GE_WHY_SHAPE, "batch_dims or the rank of the indices is out of range");
   }
-  p->first = first;
-  p->length = index.dims[index.rank - 1];
-  if (p->length > x.rank - first) {
+  plan->first = first;
+  plan->length = index.dims[index.rank - 1];
+  if (plan->length > x.rank - first) {
     return why->Say(GE_WHY_SHAPE, "index tuples of %lld entries for rank %d",
-                    static_cast<long long>(p->length), x.rank);
+                    static_cast<long long>(plan->length), x.rank);
   }
-  const auto tail = static_cast<size_t>(first + p->length);
+  const auto tail = static_cast<size_t>(first + plan->length);
   const size_t lead = static_cast<size_t>(index.rank) - 1,
                rest = static_cast<size_t>(x.rank) - tail;
   bool fits = static_cast<size_t>(parts.rank) == lead + rest;
   for (size_t d = 0; fits && d < lead; ++d) fits = parts.dims[d] == index.dims[d];
   for (size_t d = 0; fits && d < rest; ++d) fits = parts.dims[lead + d] == x.dims[tail + d];
   for (int64_t d = 0; fits && d < first; ++d) fits = x.dims[d] == index.dims[d];
-  p->tuples = PartCount(index.shape(), 0, lead);
-  p->slice = PartCount(x.shape(), tail, static_cast<size_t>(x.rank));
+  plan->tuples = PartCount(index.shape(), 0, lead);
+  plan->slice = PartCount(x.shape(), tail, static_cast<size_t>(x.rank));
   return fits || why->Say(GE_WHY_SHAPE, "data, indices and slices do not fit each other");
 }
 

@@ -12,12 +12,12 @@ struct CosineSum {
 };
 
 template <class T>
-ge_rc RunSignalWindow(const CosineSum& sum, bool periodic, const Call& c) {
-  const Tensor y = c.out(0);
-  const int64_t size = IntAt(c.in(0), 0);
+ge_rc RunSignalWindow(const CosineSum& sum, bool periodic, const Call& call) {
+  const Tensor y = call.out(0);
+  const int64_t size = IntAt(call.in(0), 0);
   if (size != y.count) {
-    return c.Fail(GE_INVALID_ARGUMENT, "size is %lld, %lld is wanted", static_cast<long long>(size),
-                  static_cast<long long>(y.count));
+    return call.Fail(GE_INVALID_ARGUMENT, "size is %lld, %lld is wanted",
+                     static_cast<long long>(size), static_cast<long long>(y.count));
   }
   const double n = static_cast<double>(periodic ? size : size - 1);
   for (int64_t i = 0; i < y.count; ++i) {

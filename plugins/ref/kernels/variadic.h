@@ -11,11 +11,11 @@ namespace ref {
 
 // Folds from the left; the output holds what the inputs so far gave.
 template <class Op, class T>
-ge_rc RunFold(const std::vector<LoopNest<3>>& nests, const Call& c) {
-  T* out = c.out(0).as<T>();
+ge_rc RunFold(const std::vector<LoopNest<3>>& nests, const Call& call) {
+  T* out = call.out(0).as<T>();
   for (size_t k = 0; k < nests.size(); ++k) {
-    const T* a = k == 0 ? c.in(0).as<T>() : out;
-    const T* b = c.in(c.n_in() == 1 ? 0 : static_cast<uint32_t>(k) + 1).as<T>();
+    const T* a = k == 0 ? call.in(0).as<T>() : out;
+    const T* b = call.in(call.n_in() == 1 ? 0 : static_cast<uint32_t>(k) + 1).as<T>();
     nests[k].Run([&](const int64_t* o, int64_t n, const int64_t* s) {
       return BinaryRun<Op, T, T>(a + o[1], b + o[2], out + o[0], n, s[1], s[2]);
     });
@@ -49,11 +49,11 @@ std::unique_ptr<Prepared> PrepareFold(const NodeView& n, Why* why) {
 
 // out = (sum of the inputs) / divisor, rounded once.
 template <class T>
-ge_rc RunSum(const std::vector<LoopNest<2>>& nests, double divisor, const Call& c) {
-  const Tensor y = c.out(0);
-  double* sum = static_cast<double*>(c.workspace());
+ge_rc RunSum(const std::vector<LoopNest<2>>& nests, double divisor, const Call& call) {
+  const Tensor y = call.out(0);
+  double* sum = static_cast<double*>(call.workspace());
   for (size_t k = 0; k < nests.size(); ++k) {
-    const T* x = c.in(static_cast<uint32_t>(k)).as<T>();
+    const T* x = call.in(static_cast<uint32_t>(k)).as<T>();
     nests[k].Run([&](const int64_t* o, int64_t n, const int64_t* s) {
       double* to = sum + o[0];
       for (int64_t i = 0; i < n; ++i) {

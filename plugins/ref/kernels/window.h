@@ -38,50 +38,51 @@ inline bool ReadList(const NodeView& n, const char* name, int nd, int64_t absent
 // `big` has the dims that a window slides over, `small` one entry a window. For ConvTranspose the
 // output is the big one; it resolves its own pads. kernel: the spatial dims of W, or the attribute.
 inline bool ReadWindow(const NodeView& n, const TensorType& big, const TensorType& small,
-                       const int64_t* kernel, Window* w, Why* why) {
-  w->nd = big.rank - 2;
-  if (w->nd < 1 || small.rank != big.rank) {
+                       const int64_t* kernel, Window* window, Why* why) {
+  window->nd = big.rank - 2;
+  if (window->nd < 1 || small.rank != big.rank) {
     return why->Say(GE_WHY_SHAPE, "rank %d and %d where [N, C, spatial...] is wanted", big.rank,
                     small.rank);
   }
-  const int nd = w->nd;
+  const int nd = window->nd;
   int64_t pads[2 * kMaxRank];
   if (kernel == nullptr && n.List("kernel_shape").empty()) {
     return why->Say(GE_WHY_ATTRIBUTE, "kernel_shape is missing");
   }
-  if (!ReadList(n, "kernel_shape", nd, 1, 1, w->kernel, why) ||
-      !ReadList(n, "strides", nd, 1, 1, w->stride, why) ||
-      !ReadList(n, "dilations", nd, 1, 1, w->dilation, why) ||
+  if (!ReadList(n, "kernel_shape", nd, 1, 1, window->kernel, why) ||
+      !ReadList(n, "strides", nd, 1, 1, window->stride, why) ||
+      !ReadList(n, "dilations", nd, 1, 1, window->dilation, why) ||
       !ReadList(n, "pads", 2 * nd, 0, -kWindowLimit, pads, why)) {
     return false;
   }
   for (int d = 0; d < nd; ++d) {
     if (kernel != nullptr) {
-      if (!n.List("kernel_shape").empty() && w->kernel[d] != kernel[d]) {
+      if (!n.List("kernel_shape").empty() && window->kernel[d] != kernel[d]) {
         return why->Say(GE_WHY_ATTRIBUTE, "kernel_shape differs from the weight's shape");
       }
-      w->kernel[d] = kernel[d];
+      window->kernel[d] = kernel[d];
     }
-    w->in[d] = big.dims[d + 2];
-    w->out[d] = small.dims[d + 2];
-    if (w->in[d] > kWindowLimit || w->out[d] > kWindowLimit || w->kernel[d] > kWindowLimit) {
+    window->in[d] = big.dims[d + 2];
+    window->out[d] = small.dims[d + 2];
+    if (window->in[d] > kWindowLimit || window->out[d] > kWindowLimit ||
+        window->kernel[d] > kWindowLimit) {
       return why->Say(GE_WHY_SHAPE, "spatial dim %d is beyond 2^30", d);
     }
-    w->in_count *= w->in[d];
-    w->out_count *= w->out[d];
-    w->pad[d] = pads[d];
-    w->pad_end[d] = pads[d + nd];
-    if (w->kernel[d] != 0 && w->kernel_count > kWindowLimit * 1024 / w->kernel[d]) {
+    window->in_count *= window->in[d];
+    window->out_count *= window->out[d];
+    window->pad[d] = pads[d];
+    window->pad_end[d] = pads[d + nd];
+    if (window->kernel[d] != 0 && window->kernel_count > kWindowLimit * 1024 / window->kernel[d]) {
       return why->Say(GE_WHY_SHAPE, "the window has more than 2^40 taps");
     }
-    w->kernel_count *= w->kernel[d];
+    window->kernel_count *= window->kernel[d];
   }
-  DenseStrides({w->in, static_cast<size_t>(nd)}, w->in_step);
+  DenseStrides({window->in, static_cast<size_t>(nd)}, window->in_step);
   return true;
 }
 
 // Pads of auto_pad SAME_* and VALID, from the sizes.
-inline bool ResolveAutoPad(const NodeView& n, Window* w, Why* why) {
+inline bool ResolveAutoPad(const NodeView& n, Window* window, Why* why) {
   // Operators without that attribute are padded as they say.
   const std::string_view mode = n.Text("auto_pad", "NOTSET");
   if (mode == "NOTSET") return true;
@@ -90,11 +91,12 @@ inline bool ResolveAutoPad(const NodeView& n, Window* w, Why* why) {
     return why->Say(GE_WHY_ATTRIBUTE, "auto_pad is %.*s", static_cast<int>(mode.size()),
                     mode.data());
   }
-  for (int d = 0; d < w->nd; ++d) {
-    const int64_t reach = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1;
-    const int64_t total = mode == "VALID" ? 0 : std::max<int64_t>(0, reach - w->in[d]);
-    w->pad[d] = upper ? total / 2 : total - total / 2;
-    w->pad_end[d] = total - w->pad[d];
+  for (int d = 0; d < window->nd; ++d) {
+    const int64_t reach = (window->out[d] - 1) * window->stride[d] +
+                          (window->kernel[d] - 1) * window->dilation[d] + 1;
+    const int64_t total = mode == "VALID" ? 0 : std::max<int64_t>(0, reach - window->in[d]);
+    window->pad[d] = upper ? total / 2 : total - total / 2;
+    window->pad_end[d] = total - window->pad[d];
   }
   return true;
 }
@@ -112,18 +114,19 @@ inline Taps TapsIn(int64_t start, int64_t kernel, int64_t dilation, int64_t lo, 
 // Visits the windows in row-major order of the small tensor: f(position, taps per dim) with taps
 // inside the big one.
 template <class F>
-void ForEachWindow(const Window& w, F&& f) {
+void ForEachWindow(const Window& window, F&& call) {
   int64_t at[kMaxRank] = {};
   Taps taps[kMaxRank];
-  for (int d = 0; d < w.nd; ++d)
-    taps[d] = TapsIn(-w.pad[d], w.kernel[d], w.dilation[d], 0, w.in[d]);
-  for (int64_t i = 0; i < w.out_count; ++i) {
-    f(i, static_cast<const int64_t*>(at), static_cast<const Taps*>(taps));
+  for (int d = 0; d < window.nd; ++d)
+    taps[d] = TapsIn(-window.pad[d], window.kernel[d], window.dilation[d], 0, window.in[d]);
+  for (int64_t i = 0; i < window.out_count; ++i) {
+    call(i, static_cast<const int64_t*>(at), static_cast<const Taps*>(taps));
     Spend(1);
-    for (int d = w.nd - 1; d >= 0; --d) {
-      const bool carry = ++at[d] == w.out[d];
+    for (int d = window.nd - 1; d >= 0; --d) {
+      const bool carry = ++at[d] == window.out[d];
       if (carry) at[d] = 0;
-      taps[d] = TapsIn(at[d] * w.stride[d] - w.pad[d], w.kernel[d], w.dilation[d], 0, w.in[d]);
+      taps[d] = TapsIn(at[d] * window.stride[d] - window.pad[d], window.kernel[d],
+                       window.dilation[d], 0, window.in[d]);
       if (!carry) break;
     }
   }
@@ -132,23 +135,24 @@ void ForEachWindow(const Window& w, F&& f) {
 // Visits the elements under one window in row-major order, in runs along the last dim:
 // f(first element, n, step).
 template <class F>
-void ForEachRun(const Window& w, const int64_t* at, const Taps* taps, F&& f) {
-  const int last = w.nd - 1;
+void ForEachRun(const Window& window, const int64_t* at, const Taps* taps, F&& call) {
+  const int last = window.nd - 1;
   int64_t tap[kMaxRank];
   int64_t offset = 0;
-  for (int d = 0; d < w.nd; ++d) {
+  for (int d = 0; d < window.nd; ++d) {
     if (taps[d].first >= taps[d].end) return;
     tap[d] = taps[d].first;
-    offset += (at[d] * w.stride[d] - w.pad[d] + tap[d] * w.dilation[d]) * w.in_step[d];
+    offset += (at[d] * window.stride[d] - window.pad[d] + tap[d] * window.dilation[d]) *
+              window.in_step[d];
   }
   while (true) {
-    f(offset, taps[last].end - taps[last].first, w.dilation[last]);
+    call(offset, taps[last].end - taps[last].first, window.dilation[last]);
     Spend(taps[last].end - taps[last].first);
     int d = last - 1;
     for (; d >= 0; --d) {
-      offset += w.dilation[d] * w.in_step[d];
+      offset += window.dilation[d] * window.in_step[d];
       if (++tap[d] < taps[d].end) break;
-      offset -= (taps[d].end - taps[d].first) * w.dilation[d] * w.in_step[d];
+      offset -= (taps[d].end - taps[d].first) * window.dilation[d] * window.in_step[d];
       tap[d] = taps[d].first;
     }
     if (d < 0) return;

@@ -117,15 +117,15 @@ class Host {
     std::atomic<uint64_t> logged{0}, parallel{0};
   };
 
-  static State* Of(ge_host* h) { return reinterpret_cast<State*>(h); }
+  static State* Of(ge_host* host) { return reinterpret_cast<State*>(host); }
   static bool& InBody() {
     static thread_local bool in = false;
     return in;
   }
-  static void Log(ge_host* h, uint32_t level, ge_str text) {
-    ++Of(h)->logged;
-    if (level > 4) Of(h)->Complain("log: level " + std::to_string(level) + ", wanted 0 to 4");
-    if (text.p == nullptr && text.n != 0) Of(h)->Complain("log: text at NULL");
+  static void Log(ge_host* host, uint32_t level, ge_str text) {
+    ++Of(host)->logged;
+    if (level > 4) Of(host)->Complain("log: level " + std::to_string(level) + ", wanted 0 to 4");
+    if (text.p == nullptr && text.n != 0) Of(host)->Complain("log: text at NULL");
   }
   static uint64_t Now(ge_host*) {
     return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -135,10 +135,10 @@ class Host {
   static void ConstDone(ge_host*, const void*, uint64_t) {}
   static uint32_t CallerMode(ge_host*) { return CallerFp(); }
   static uint32_t Inside(ge_host*) { return InBody() ? 1 : 0; }
-  static uint32_t Helpers(ge_host* h) { return InBody() ? 0 : Of(h)->threads - 1; }
-  static void ParallelFor(ge_host* h, uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
-    ++Of(h)->parallel;
-    if (Of(h)->threads < 2 || n < 2 || InBody()) {
+  static uint32_t Helpers(ge_host* host) { return InBody() ? 0 : Of(host)->threads - 1; }
+  static void ParallelFor(ge_host* host, uint64_t n, void (*body)(void*, uint64_t), void* ctx) {
+    ++Of(host)->parallel;
+    if (Of(host)->threads < 2 || n < 2 || InBody()) {
       for (uint64_t i = 0; i < n; ++i) body(ctx, i);
       return;
     }
@@ -146,14 +146,15 @@ class Host {
     const auto work = [&] {
       for (uint64_t i = next++; i < n; i = next++) body(ctx, i);
     };
-    RunOn(static_cast<uint32_t>(std::min<uint64_t>(n, Of(h)->threads)), [&](uint32_t) { work(); });
+    RunOn(static_cast<uint32_t>(std::min<uint64_t>(n, Of(host)->threads)),
+          [&](uint32_t) { work(); });
   }
-  static void Team(ge_host* h, uint32_t n, void (*body)(void*, uint64_t), void* ctx) {
-    ++Of(h)->parallel;
-    if (InBody()) return Of(h)->Complain("team: called from inside parallel_for or team");
-    if (n > Of(h)->threads) {
-      Of(h)->Complain("team: " + std::to_string(n) + " bodies, but the host has " +
-                      std::to_string(Of(h)->threads) + " threads");
+  static void Team(ge_host* host, uint32_t n, void (*body)(void*, uint64_t), void* ctx) {
+    ++Of(host)->parallel;
+    if (InBody()) return Of(host)->Complain("team: called from inside parallel_for or team");
+    if (n > Of(host)->threads) {
+      Of(host)->Complain("team: " + std::to_string(n) + " bodies, but the host has " +
+                         std::to_string(Of(host)->threads) + " threads");
     }
     RunOn(n, [&](uint32_t id) { body(ctx, id); });
   }

@@ -119,28 +119,28 @@ class Sink {
   }
 
  private:
-  static ge_rc TakeOffer(void* host, const ge_offer* o) {
-    return static_cast<Sink*>(host)->Take(o);
+  static ge_rc TakeOffer(void* host, const ge_offer* offer) {
+    return static_cast<Sink*>(host)->Take(offer);
   }
-  static ge_rc TakeDecline(void* host, const ge_decline* d) {
-    return static_cast<Sink*>(host)->Take(d);
+  static ge_rc TakeDecline(void* host, const ge_decline* decline) {
+    return static_cast<Sink*>(host)->Take(decline);
   }
-  static ge_rc TakeLayout(void* host, const ge_layout* l, uint32_t* id) {
-    return static_cast<Sink*>(host)->Take(l, id);
+  static ge_rc TakeLayout(void* host, const ge_layout* layout, uint32_t* id) {
+    return static_cast<Sink*>(host)->Take(layout, id);
   }
   void Illegal(std::string text) {
     if (answer_.illegal.size() < 20) answer_.illegal.push_back(std::move(text));
   }
   // Whether a record can be read.
-  bool Sound(const ge_hdr* h, uint32_t least, uint16_t tag, const char* what) {
-    if (h == nullptr) return Illegal(std::string(what) + " at NULL"), false;
-    if (h->size < least || h->tag != tag) {
-      Illegal(std::string(what) + " of " + std::to_string(h->size) + " bytes with tag " +
-              std::to_string(h->tag) + "; wanted " + std::to_string(least) + " and " +
+  bool Sound(const ge_hdr* header, uint32_t least, uint16_t tag, const char* what) {
+    if (header == nullptr) return Illegal(std::string(what) + " at NULL"), false;
+    if (header->size < least || header->tag != tag) {
+      Illegal(std::string(what) + " of " + std::to_string(header->size) + " bytes with tag " +
+              std::to_string(header->tag) + "; wanted " + std::to_string(least) + " and " +
               std::to_string(tag));
       return false;
     }
-    const ge_hdr* x = ge_not_understood(h, nullptr, 0);
+    const ge_hdr* x = ge_not_understood(header, nullptr, 0);
     if (x != nullptr) Illegal(std::string(what) + " with an extension that no host knows");
     return x == nullptr;
   }
@@ -165,32 +165,33 @@ class Sink {
     return GE_OK;
   }
   // Empty, or why a host would leave it out.
-  std::string Read(const ge_offer& o, Offer* out) {
-    if (o.device >= n_device_) return "names device " + std::to_string(o.device);
-    if ((o.const_align & (o.const_align - 1)) != 0) {
-      return "wants constants aligned to " + std::to_string(o.const_align);
+  std::string Read(const ge_offer& offer, Offer* out) {
+    if (offer.device >= n_device_) return "names device " + std::to_string(offer.device);
+    if ((offer.const_align & (offer.const_align - 1)) != 0) {
+      return "wants constants aligned to " + std::to_string(offer.const_align);
     }
     if (out->converts()) {
       const uint32_t n = static_cast<uint32_t>(answer_.layouts.size());
-      const bool known = o.convert_from < n && o.convert_to < n;
-      if (o.n_node != 0) return "of a conversion names nodes";
-      return known && o.convert_ns_per_byte >= 0 ? "" : "converts between unknown layouts";
+      const bool known = offer.convert_from < n && offer.convert_to < n;
+      if (offer.n_node != 0) return "of a conversion names nodes";
+      return known && offer.convert_ns_per_byte >= 0 ? "" : "converts between unknown layouts";
     }
-    if (o.node == nullptr || o.n_node == 0 || o.n_node > graph_.nodes.size()) {
-      return "names " + std::to_string(o.n_node) + " nodes";
+    if (offer.node == nullptr || offer.n_node == 0 || offer.n_node > graph_.nodes.size()) {
+      return "names " + std::to_string(offer.n_node) + " nodes";
     }
-    for (uint32_t k = 0; k < o.n_node; ++k) {
-      if (o.node[k] >= graph_.nodes.size()) return "names node " + std::to_string(o.node[k]);
-      if (k > 0 && o.node[k] <= o.node[k - 1]) return "has nodes that are not ascending";
-      if (graph_.nodes[o.node[k]].n_body != 0) return "takes a node with bodies";
-      out->nodes.push_back(o.node[k]);
+    for (uint32_t k = 0; k < offer.n_node; ++k) {
+      if (offer.node[k] >= graph_.nodes.size())
+        return "names node " + std::to_string(offer.node[k]);
+      if (k > 0 && offer.node[k] <= offer.node[k - 1]) return "has nodes that are not ascending";
+      if (graph_.nodes[offer.node[k]].n_body != 0) return "takes a node with bodies";
+      out->nodes.push_back(offer.node[k]);
     }
-    if (o.n_choice != 0 && o.choice == nullptr) return "has layout choices at NULL";
-    for (uint32_t k = 0; k < o.n_choice; ++k) {
+    if (offer.n_choice != 0 && offer.choice == nullptr) return "has layout choices at NULL";
+    for (uint32_t k = 0; k < offer.n_choice; ++k) {
       Choice c;
-      c.marginal_ns = o.choice[k].marginal_ns;
-      for (uint32_t j = 0; j < o.choice[k].n; ++j) {
-        const ge_value_layout& v = o.choice[k].v[j];
+      c.marginal_ns = offer.choice[k].marginal_ns;
+      for (uint32_t j = 0; j < offer.choice[k].n; ++j) {
+        const ge_value_layout& v = offer.choice[k].v[j];
         if (v.value == 0 || v.value >= graph_.values.size()) {
           return "has a layout for value " + std::to_string(v.value);
         }
@@ -369,15 +370,15 @@ class Engine {
     return api_.stream_create && api_.stream_destroy && api_.event_create && api_.event_destroy &&
            api_.stream_wait && api_.stream_signal && api_.event_wait;
   }
-  static Device Read(const ge_device& d) {
+  static Device Read(const ge_device& device) {
     Device out;
-    out.name = std::string(plugin::View(d.name));
-    out.flags = d.flags;
-    out.max_streams = std::max(1u, d.max_streams);
-    if (d.n_domain != 0) out.domains.clear();
-    for (uint32_t i = 0; i < d.n_domain && d.domain != nullptr; ++i) {
+    out.name = std::string(plugin::View(device.name));
+    out.flags = device.flags;
+    out.max_streams = std::max(1u, device.max_streams);
+    if (device.n_domain != 0) out.domains.clear();
+    for (uint32_t i = 0; i < device.n_domain && device.domain != nullptr; ++i) {
       const ge_domain m = ReadStruct(reinterpret_cast<const ge_domain*>(
-          reinterpret_cast<const char*>(d.domain) + uint64_t{i} * d.domain_stride));
+          reinterpret_cast<const char*>(device.domain) + uint64_t{i} * device.domain_stride));
       Domain one;
       one.name = std::string(plugin::View(m.name));
       one.flags = m.flags;

@@ -30,27 +30,27 @@ struct Segment {
   uint32_t device = 0;
 };
 
-inline uint32_t LayoutOf(const Answer& answer, const Taken& t, uint32_t value) {
-  const Offer& o = answer.offers[t.offer];
-  if (t.choice >= o.choices.size()) return 0;
-  for (const auto& [v, layout] : o.choices[t.choice].layouts) {
+inline uint32_t LayoutOf(const Answer& answer, const Taken& taken, uint32_t value) {
+  const Offer& o = answer.offers[taken.offer];
+  if (taken.choice >= o.choices.size()) return 0;
+  for (const auto& [v, layout] : o.choices[taken.choice].layouts) {
     if (v == value) return layout;
   }
   return 0;
 }
 
 // The union of offers as one segment, with what crosses its border.
-inline Segment MakeSegment(const Graph& g, const Answer& answer, std::vector<Taken> taken) {
+inline Segment MakeSegment(const Graph& graph, const Answer& answer, std::vector<Taken> taken) {
   Segment s;
-  std::vector<int> of(g.nodes.size(), -1);  // by node: its place in `taken`
+  std::vector<int> of(graph.nodes.size(), -1);  // by node: its place in `taken`
   for (size_t k = 0; k < taken.size(); ++k) {
     for (uint32_t n : answer.offers[taken[k].offer].nodes) of[n] = static_cast<int>(k);
   }
   std::vector<bool> done(taken.size());
   const auto ready = [&](size_t k) {
     for (uint32_t n : answer.offers[taken[k].offer].nodes) {
-      for (uint32_t v : g.nodes[n].in) {
-        const uint32_t p = v != 0 ? g.ProducerOf(v) : UINT32_MAX;
+      for (uint32_t v : graph.nodes[n].in) {
+        const uint32_t p = v != 0 ? graph.ProducerOf(v) : UINT32_MAX;
         if (p == UINT32_MAX || of[p] < 0 || of[p] == static_cast<int>(k)) continue;
         if (!done[static_cast<size_t>(of[p])]) return false;
       }
@@ -67,9 +67,9 @@ inline Segment MakeSegment(const Graph& g, const Answer& answer, std::vector<Tak
   }
   for (const Taken& t : s.taken) {
     for (uint32_t n : answer.offers[t.offer].nodes) {
-      for (uint32_t v : g.nodes[n].in) {
-        const uint32_t p = v != 0 ? g.ProducerOf(v) : UINT32_MAX;
-        if (v == 0 || g.values[v].constant != nullptr) continue;
+      for (uint32_t v : graph.nodes[n].in) {
+        const uint32_t p = v != 0 ? graph.ProducerOf(v) : UINT32_MAX;
+        if (v == 0 || graph.values[v].constant != nullptr) continue;
         if (p != UINT32_MAX && of[p] >= 0) continue;
         const Border b{v, LayoutOf(answer, t, v)};
         const bool known = std::any_of(s.in.begin(), s.in.end(), [&](const Border& o) {
@@ -77,10 +77,10 @@ inline Segment MakeSegment(const Graph& g, const Answer& answer, std::vector<Tak
         });
         if (!known) s.in.push_back(b);
       }
-      for (uint32_t v : g.nodes[n].out) {
-        bool leaves = v != 0 && (g.values[v].flags & GE_VALUE_OUTPUT) != 0;
-        for (uint32_t i = 0; v != 0 && i < g.nodes.size(); ++i) {
-          const auto& in = g.nodes[i].in;
+      for (uint32_t v : graph.nodes[n].out) {
+        bool leaves = v != 0 && (graph.values[v].flags & GE_VALUE_OUTPUT) != 0;
+        for (uint32_t i = 0; v != 0 && i < graph.nodes.size(); ++i) {
+          const auto& in = graph.nodes[i].in;
           leaves |= of[i] < 0 && std::find(in.begin(), in.end(), v) != in.end();
         }
         if (leaves) s.out.push_back({v, LayoutOf(answer, t, v)});
@@ -104,8 +104,8 @@ inline Segment MakeConversion(const Answer& answer, uint32_t offer, uint32_t val
 
 // What compile or shape made of one segment; frees it.
 struct Exec {
-  Exec(Engine& e, const Graph& g, Segment s, std::vector<Layout> l)
-      : engine(e), graph(g), segment(std::move(s)), layouts(std::move(l)) {}
+  Exec(Engine& e, const Graph& whole, Segment s, std::vector<Layout> layout)
+      : engine(e), graph(whole), segment(std::move(s)), layouts(std::move(layout)) {}
   ~Exec() {
     if (handle == nullptr || engine.api().exec_destroy == nullptr) return;
     CallScope scope(engine.host(), "exec_destroy");
@@ -139,11 +139,11 @@ struct Exec {
 };
 
 // Bytes of a value in a layout; 0 where only the plugin knows.
-inline uint64_t BytesIn(const std::vector<Layout>& layouts, uint32_t layout, const Type& t) {
-  if (layout == 0) return BytesOf(t.dtype, t.dims);
+inline uint64_t BytesIn(const std::vector<Layout>& layouts, uint32_t layout, const Type& type) {
+  if (layout == 0) return BytesOf(type.dtype, type.dims);
   const Layout& l = layouts[layout];
   if (l.kind == GE_LAYOUT_OPAQUE) return l.opaque_bytes;
-  return static_cast<uint64_t>(CountIn(l, t.dims)) * plugin::ElementBits(t.dtype) / 8;
+  return static_cast<uint64_t>(CountIn(l, type.dims)) * plugin::ElementBits(type.dtype) / 8;
 }
 
 // Turns segments into execs, each call with views of its own.
@@ -235,85 +235,89 @@ class Compiler {
     return align;
   }
 
-  ge_segment RecordOf(const Segment& s, const View& view, const uint32_t* stop, Arena* a) {
+  ge_segment RecordOf(const Segment& segment, const View& view, const uint32_t* stop,
+                      Arena* arena) {
     ge_segment out = {};
     std::vector<ge_taken> taken;
-    for (const Taken& t : s.taken) {
+    for (const Taken& t : segment.taken) {
       const Offer& o = answer_.offers[t.offer];
       taken.push_back(
-          {o.cookie, a->Copy(o.nodes), static_cast<uint32_t>(o.nodes.size()), t.choice, {}});
+          {o.cookie, arena->Copy(o.nodes), static_cast<uint32_t>(o.nodes.size()), t.choice, {}});
     }
     out.graph = view.get();
-    out.device = s.device;
+    out.device = segment.device;
     out.stop = stop;
-    out.taken = a->Copy(taken);
+    out.taken = arena->Copy(taken);
     out.n_taken = static_cast<uint32_t>(taken.size());
-    const auto list = [a](const std::vector<Border>& from, uint32_t Border::*field) {
+    const auto list = [arena](const std::vector<Border>& from, uint32_t Border::*field) {
       std::vector<uint32_t> v;
       for (const Border& b : from) v.push_back(b.*field);
-      return a->Copy(v);
+      return arena->Copy(v);
     };
-    out.in = list(s.in, &Border::value);
-    out.in_layout = list(s.in, &Border::layout);
-    out.out = list(s.out, &Border::value);
-    out.out_layout = list(s.out, &Border::layout);
-    out.n_in = static_cast<uint32_t>(s.in.size());
-    out.n_out = static_cast<uint32_t>(s.out.size());
+    out.in = list(segment.in, &Border::value);
+    out.in_layout = list(segment.in, &Border::layout);
+    out.out = list(segment.out, &Border::value);
+    out.out_layout = list(segment.out, &Border::layout);
+    out.n_in = static_cast<uint32_t>(segment.in.size());
+    out.n_out = static_cast<uint32_t>(segment.out.size());
     std::vector<const ge_layout*> table;
     for (size_t i = 0; i < answer_.layouts.size(); ++i) {
-      table.push_back(i == 0 ? nullptr : LayoutRecord(answer_.layouts[i], a));
+      table.push_back(i == 0 ? nullptr : LayoutRecord(answer_.layouts[i], arena));
     }
-    out.layout = a->Copy(table);
+    out.layout = arena->Copy(table);
     out.n_layout = static_cast<uint32_t>(table.size());
     return out;
   }
-  const ge_layout* LayoutRecord(const Layout& l, Arena* a) {
+  const ge_layout* LayoutRecord(const Layout& layout, Arena* arena) {
     ge_layout r = {};
-    r.kind = l.kind;
-    r.perm = a->Copy(l.perm);
-    r.n_perm = static_cast<uint32_t>(l.perm.size());
-    r.block_axis = a->Copy(l.block_axis);
-    r.block_size = a->Copy(l.block_size);
-    r.n_block = static_cast<uint32_t>(l.block_axis.size());
-    r.tag = a->Text(l.tag);
-    r.opaque_bytes = l.opaque_bytes;
-    return a->Struct(e_.host().style, r, GE_TAG_LAYOUT);
+    r.kind = layout.kind;
+    r.perm = arena->Copy(layout.perm);
+    r.n_perm = static_cast<uint32_t>(layout.perm.size());
+    r.block_axis = arena->Copy(layout.block_axis);
+    r.block_size = arena->Copy(layout.block_size);
+    r.n_block = static_cast<uint32_t>(layout.block_axis.size());
+    r.tag = arena->Text(layout.tag);
+    r.opaque_bytes = layout.opaque_bytes;
+    return arena->Struct(e_.host().style, r, GE_TAG_LAYOUT);
   }
 
   // Copies an answer into *x; an exec that may not be launched gets an rc that says so.
-  void Take(const ge_compiled& c, ge_rc rc, const std::string& text, Error* why, const char* call,
-            Exec* x) {
-    x->handle = c.exec;
-    x->rc = rc != GE_OK ? rc : c.rc;
-    x->error = why->Text(call, c.rc);
+  void Take(const ge_compiled& compiled, ge_rc rc, const std::string& text, Error* why,
+            const char* call, Exec* x) {
+    x->handle = compiled.exec;
+    x->rc = rc != GE_OK ? rc : compiled.rc;
+    x->error = why->Text(call, compiled.rc);
     if (rc != GE_OK) x->error = text;
     if (x->rc != GE_OK) return;
-    const std::string fault = Read(c, x);
+    const std::string fault = Read(compiled, x);
     if (fault.empty()) return;
     x->rc = GE_INTERNAL;
     x->error = std::string(call) + " answered " + fault;
     e_.host().Complain(x->error);
   }
   // Empty, or what a host would refuse.
-  std::string Read(const ge_compiled& c, Exec* x) {
-    if (c.exec == nullptr) return "GE_OK, but gave no exec";
-    if (ge_not_understood(&c.h, nullptr, 0) != nullptr) return "an extension that no host knows";
+  std::string Read(const ge_compiled& compiled, Exec* x) {
+    if (compiled.exec == nullptr) return "GE_OK, but gave no exec";
+    if (ge_not_understood(&compiled.h, nullptr, 0) != nullptr)
+      return "an extension that no host knows";
     constexpr uint64_t kMost = uint64_t{1} << 40;
-    x->flags = c.flags;
-    x->n_step = std::max(1u, c.n_step);
-    x->workspace = c.workspace;
-    x->workspace_align = c.workspace_align != 0 ? c.workspace_align : 64;
-    if (c.workspace > kMost || (c.workspace_align & (c.workspace_align - 1)) != 0) {
-      return "a workspace of " + std::to_string(c.workspace) + " bytes, aligned to " +
-             std::to_string(c.workspace_align);
+    x->flags = compiled.flags;
+    x->n_step = std::max(1u, compiled.n_step);
+    x->workspace = compiled.workspace;
+    x->workspace_align = compiled.workspace_align != 0 ? compiled.workspace_align : 64;
+    if (compiled.workspace > kMost ||
+        (compiled.workspace_align & (compiled.workspace_align - 1)) != 0) {
+      return "a workspace of " + std::to_string(compiled.workspace) + " bytes, aligned to " +
+             std::to_string(compiled.workspace_align);
     }
-    if (c.n_internal > 1000000 || (c.n_internal != 0 && c.internal == nullptr)) {
-      return std::to_string(c.n_internal) + " internal values at " +
-             (c.internal != nullptr ? "an address" : "NULL");
+    if (compiled.n_internal > 1000000 ||
+        (compiled.n_internal != 0 && compiled.internal == nullptr)) {
+      return std::to_string(compiled.n_internal) + " internal values at " +
+             (compiled.internal != nullptr ? "an address" : "NULL");
     }
-    x->internals.assign(c.internal, c.internal + c.n_internal);
-    for (uint32_t i = 0; i < c.n_internal; ++i) {
-      const ge_internal& v = c.internal[i];
+    x->internals.assign(compiled.internal, compiled.internal + compiled.n_internal);
+    for (uint32_t i = 0; i < compiled.n_internal; ++i) {
+      const ge_internal& v = compiled.internal[i];
       if (v.bytes > kMost || (v.align & (v.align - 1)) != 0 || v.first_step > v.last_step ||
           v.last_step >= x->n_step || (v.alias_of != UINT32_MAX && v.alias_of >= i) ||
           v.value >= g_.values.size()) {
@@ -323,29 +327,29 @@ class Compiler {
                std::to_string(x->n_step) + ", over value " + std::to_string(v.alias_of);
       }
     }
-    return ReadBorder(c, x);
+    return ReadBorder(compiled, x);
   }
-  std::string ReadBorder(const ge_compiled& c, Exec* x) {
-    for (uint32_t i = 0; c.alias != nullptr && i < c.alias_count; ++i) {
-      x->aliases.emplace_back(c.alias[2 * i], c.alias[2 * i + 1]);
+  std::string ReadBorder(const ge_compiled& compiled, Exec* x) {
+    for (uint32_t i = 0; compiled.alias != nullptr && i < compiled.alias_count; ++i) {
+      x->aliases.emplace_back(compiled.alias[2 * i], compiled.alias[2 * i + 1]);
       if (x->aliases[i].first >= x->segment.out.size() ||
           x->aliases[i].second >= x->segment.in.size()) {
-        return "an alias of output " + std::to_string(c.alias[2 * i]) + " and input " +
-               std::to_string(c.alias[2 * i + 1]);
+        return "an alias of output " + std::to_string(compiled.alias[2 * i]) + " and input " +
+               std::to_string(compiled.alias[2 * i + 1]);
       }
     }
     for (uint32_t i = 0; i < x->segment.out.size(); ++i) {
       const Border& b = x->segment.out[i];
       const uint64_t own = BytesIn(x->layouts, b.layout, g_.values[b.value].type);
-      const uint64_t said = c.out_bytes != nullptr ? c.out_bytes[i] : 0;
+      const uint64_t said = compiled.out_bytes != nullptr ? compiled.out_bytes[i] : 0;
       if (b.layout == 0 && said != 0 && said != own) {
         return std::to_string(said) + " bytes for plain output " + std::to_string(i) + ", wanted " +
                std::to_string(own);
       }
       x->out_bytes.push_back(b.layout != 0 && said != 0 ? said : own);
     }
-    if (c.n_constant != 0 && c.constant == nullptr) return "constants at NULL";
-    x->constants.assign(c.constant, c.constant + c.n_constant);
+    if (compiled.n_constant != 0 && compiled.constant == nullptr) return "constants at NULL";
+    x->constants.assign(compiled.constant, compiled.constant + compiled.n_constant);
     for (const ge_const_use& use : x->constants) {
       if (use.value >= g_.values.size() || g_.values[use.value].constant == nullptr) {
         return "a use of constant " + std::to_string(use.value) + ", which is none";
@@ -354,15 +358,16 @@ class Compiler {
         return "disposition " + std::to_string(use.disposition) + " of a constant";
       }
     }
-    return ReadPacks(c, x);
+    return ReadPacks(compiled, x);
   }
-  std::string ReadPacks(const ge_compiled& c, Exec* x) {
-    if (c.n_pack == 0) return "";
-    if (c.pack == nullptr || c.pack_stride < kFirstPack) return "packs at NULL or too close";
+  std::string ReadPacks(const ge_compiled& compiled, Exec* x) {
+    if (compiled.n_pack == 0) return "";
+    if (compiled.pack == nullptr || compiled.pack_stride < kFirstPack)
+      return "packs at NULL or too close";
     if (e_.api().fill == nullptr) return "packs, but its fill is NULL";
-    for (uint32_t i = 0; i < c.n_pack; ++i) {
+    for (uint32_t i = 0; i < compiled.n_pack; ++i) {
       const ge_pack p = ReadStruct(reinterpret_cast<const ge_pack*>(
-          reinterpret_cast<const char*>(c.pack) + uint64_t{i} * c.pack_stride));
+          reinterpret_cast<const char*>(compiled.pack) + uint64_t{i} * compiled.pack_stride));
       const std::string name = "pack " + std::to_string(i);
       if (p.h.size < kFirstPack || p.bytes == 0 || p.bytes > uint64_t{1} << 40 ||
           (p.align & (p.align - 1)) != 0 || p.n_value == 0 || p.value == nullptr ||
@@ -422,18 +427,18 @@ class Compiler {
     }
   }
   // Twice: what it writes depends on nothing but its arguments.
-  ge_rc Fill(const Wanted& w, GuardedBlock& room, std::string* error) {
+  ge_rc Fill(const Wanted& wanted, GuardedBlock& room, std::string* error) {
     std::vector<unsigned char> first;
     for (unsigned char garbage : {0x00, 0xFF}) {
       room.Fill(garbage);
-      const ge_rc rc = FillOnce(w, room, error);
+      const ge_rc rc = FillOnce(wanted, room, error);
       if (rc != GE_OK) return rc;
       if (first.empty()) {
-        first.assign(room.data(), room.data() + w.bytes);
+        first.assign(room.data(), room.data() + wanted.bytes);
         continue;
       }
       uint64_t apart = 0;  // bytes that it leaves as they were are padding
-      for (uint64_t i = 0; i < w.bytes; ++i) {
+      for (uint64_t i = 0; i < wanted.bytes; ++i) {
         apart += first[i] != room.data()[i] && !(first[i] == 0x00 && room.data()[i] == 0xFF);
       }
       if (apart != 0) {
@@ -442,14 +447,14 @@ class Compiler {
       }
     }
     room.Fill(pack_garbage);
-    return FillOnce(w, room, error);
+    return FillOnce(wanted, room, error);
   }
-  ge_rc FillOnce(const Wanted& w, GuardedBlock& room, std::string* error) {
+  ge_rc FillOnce(const Wanted& wanted, GuardedBlock& room, std::string* error) {
     Host& host = e_.host();
     const Constants payloads(g_, std::vector<uint32_t>(g_.values.size(), 1));
     Arena arena("the arguments of fill", host.style.exact);
     std::vector<ge_buf> from;
-    for (uint32_t v : w.values) {
+    for (uint32_t v : wanted.values) {
       const Tensor& t = *g_.values[v].constant;
       ge_buf b = {};
       b.ptr = const_cast<unsigned char*>(payloads.at(v));
@@ -460,13 +465,13 @@ class Compiler {
       from.push_back(b);
     }
     ge_pack pack = {};
-    pack.n_value = static_cast<uint32_t>(w.values.size());
-    pack.key = arena.Text(w.key);
-    pack.bytes = w.bytes;
-    pack.align = w.align;
+    pack.n_value = static_cast<uint32_t>(wanted.values.size());
+    pack.key = arena.Text(wanted.key);
+    pack.bytes = wanted.bytes;
+    pack.align = wanted.align;
     ge_buf to = {};
     to.ptr = room.data();
-    to.bytes = w.bytes;
+    to.bytes = wanted.bytes;
     const ge_pack* given = arena.Struct(host.style, pack, GE_TAG_PACK);
     const ge_buf *sources = arena.Copy(from), *target = arena.Copy(&to, 1);
     arena.MakeReadOnly();

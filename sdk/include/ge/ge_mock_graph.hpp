@@ -31,8 +31,9 @@ inline int64_t CountOf(const Dims& dims) {
 inline uint64_t BytesOf(int32_t dtype, const Dims& dims) {
   return (static_cast<uint64_t>(CountOf(dims)) * plugin::ElementBits(dtype) + 7) / 8;
 }
-inline bool IsStatic(const Type& t) {
-  return t.ranked && std::all_of(t.dims.begin(), t.dims.end(), [](int64_t d) { return d >= 0; });
+inline bool IsStatic(const Type& type) {
+  return type.ranked &&
+         std::all_of(type.dims.begin(), type.dims.end(), [](int64_t d) { return d >= 0; });
 }
 
 struct Tensor {  // dense, row-major
@@ -43,8 +44,8 @@ struct Tensor {  // dense, row-major
   Tensor() = default;
   Tensor(int32_t type, Dims d) : dtype(type), dims(std::move(d)), bytes(BytesOf(type, dims)) {}
   template <class T>
-  static Tensor Of(int32_t type, Dims d, const std::vector<T>& values) {
-    Tensor t(type, std::move(d));
+  static Tensor Of(int32_t type, Dims dims, const std::vector<T>& values) {
+    Tensor t(type, std::move(dims));
     std::memcpy(t.bytes.data(), values.data(), std::min(t.bytes.size(), values.size() * sizeof(T)));
     return t;
   }
@@ -69,32 +70,32 @@ struct Attr {
   std::vector<double> floats;
   std::vector<std::string> strings;
 
-  static Attr Int(std::string name, int64_t v) {
+  static Attr Int(std::string name, int64_t value) {
     Attr a;
     a.name = std::move(name);
     a.kind = GE_ATTR_INT;
-    a.i = v;
+    a.i = value;
     return a;
   }
-  static Attr Float(std::string name, double v) {
+  static Attr Float(std::string name, double value) {
     Attr a;
     a.name = std::move(name);
     a.kind = GE_ATTR_FLOAT;
-    a.f = v;
+    a.f = value;
     return a;
   }
-  static Attr String(std::string name, std::string v) {
+  static Attr String(std::string name, std::string text) {
     Attr a;
     a.name = std::move(name);
     a.kind = GE_ATTR_STRING;
-    a.s = std::move(v);
+    a.s = std::move(text);
     return a;
   }
-  static Attr Ints(std::string name, std::vector<int64_t> v) {
+  static Attr Ints(std::string name, std::vector<int64_t> values) {
     Attr a;
     a.name = std::move(name);
     a.kind = GE_ATTR_INTS;
-    a.ints = std::move(v);
+    a.ints = std::move(values);
     return a;
   }
 };
@@ -134,10 +135,10 @@ struct Graph {
     in.push_back(v);
     return v;
   }
-  uint32_t Constant(Tensor t) {
-    const uint32_t v = Add({t.dtype, t.dims, true});
+  uint32_t Constant(Tensor tensor) {
+    const uint32_t v = Add({tensor.dtype, tensor.dims, true});
     values[v].flags |= GE_VALUE_CONSTANT;
-    values[v].constant = std::make_shared<const Tensor>(std::move(t));
+    values[v].constant = std::make_shared<const Tensor>(std::move(tensor));
     return v;
   }
   // Its results, by position.
@@ -158,15 +159,15 @@ struct Graph {
                std::vector<Attr> attrs = {}) {
     return Op(std::move(op), std::move(inputs), {std::move(type)}, std::move(attrs))[0];
   }
-  void Output(uint32_t v) {
-    values[v].flags |= GE_VALUE_OUTPUT;
-    out.push_back(v);
+  void Output(uint32_t value) {
+    values[value].flags |= GE_VALUE_OUTPUT;
+    out.push_back(value);
   }
   // Node index, or UINT32_MAX.
-  uint32_t ProducerOf(uint32_t v) const {
+  uint32_t ProducerOf(uint32_t value) const {
     for (uint32_t i = 0; i < nodes.size(); ++i) {
       for (uint32_t o : nodes[i].out) {
-        if (o == v) return i;
+        if (o == value) return i;
       }
     }
     return UINT32_MAX;
@@ -178,10 +179,10 @@ struct Graph {
 class Constants {
  public:
   // align[v]: of value v's payload, and no more than that; 0, or no such place: its element's.
-  Constants(const Graph& g, const std::vector<uint32_t>& align)
-      : pages_(g.values.size()), data_(g.values.size()) {
-    for (size_t v = 0; v < g.values.size(); ++v) {
-      const Tensor* t = g.values[v].constant.get();
+  Constants(const Graph& graph, const std::vector<uint32_t>& align)
+      : pages_(graph.values.size()), data_(graph.values.size()) {
+    for (size_t v = 0; v < graph.values.size(); ++v) {
+      const Tensor* t = graph.values[v].constant.get();
       if (t == nullptr) continue;
       const size_t own = std::max<size_t>(1, plugin::ElementBits(t->dtype) / 8);
       const size_t a = v < align.size() && align[v] != 0 ? align[v] : own;
@@ -194,8 +195,8 @@ class Constants {
       pages_[v].MakeReadOnly();
     }
   }
-  const unsigned char* at(uint32_t v) const { return data_[v]; }
-  void Retire(uint32_t v) { pages_[v].Retire(); }
+  const unsigned char* at(uint32_t value) const { return data_[value]; }
+  void Retire(uint32_t value) { pages_[value].Retire(); }
 
  private:
   std::vector<Pages> pages_;
@@ -206,73 +207,74 @@ class Constants {
 // see all sizes as ge_dim, too: `sized`.
 class View {
  public:
-  View(const Graph& g, const Style& style, std::shared_ptr<const Constants> constants,
+  View(const Graph& graph, const Style& style, std::shared_ptr<const Constants> constants,
        const char* what, bool sized = false)
       : arena_(what, style.exact), constants_(std::move(constants)), sized_(sized) {
     std::vector<ge_value> values;
-    for (uint32_t v = 0; v < g.values.size(); ++v) values.push_back(ValueOf(g, v));
+    for (uint32_t v = 0; v < graph.values.size(); ++v) values.push_back(ValueOf(graph, v));
     std::vector<ge_node> nodes;
-    for (uint32_t i = 0; i < g.nodes.size(); ++i) nodes.push_back(NodeOf(g, i));
+    for (uint32_t i = 0; i < graph.nodes.size(); ++i) nodes.push_back(NodeOf(graph, i));
     ge_graph view = {};
     view.n_node = static_cast<uint32_t>(nodes.size());
     view.n_value = static_cast<uint32_t>(values.size());
     view.node = arena_.Records(style, nodes.data(), nodes.size(), GE_TAG_NODE, &view.node_stride);
     view.value =
         arena_.Records(style, values.data(), values.size(), GE_TAG_VALUE, &view.value_stride);
-    view.in = arena_.Copy(g.in);
-    view.n_in = static_cast<uint32_t>(g.in.size());
-    view.out = arena_.Copy(g.out);
-    view.n_out = static_cast<uint32_t>(g.out.size());
+    view.in = arena_.Copy(graph.in);
+    view.n_in = static_cast<uint32_t>(graph.in.size());
+    view.out = arena_.Copy(graph.out);
+    view.n_out = static_cast<uint32_t>(graph.out.size());
     graph_ = arena_.Struct(style, view, GE_TAG_GRAPH);
     arena_.MakeReadOnly();
   }
   const ge_graph* get() const { return graph_; }
 
  private:
-  ge_type TypeOf(const Type& t) {
+  ge_type TypeOf(const Type& type) {
     ge_type out = {};
-    out.dtype = t.dtype;
-    out.rank = t.ranked ? static_cast<int32_t>(t.dims.size()) : -1;
-    out.dims = arena_.Copy(t.dims);
-    out.bits = plugin::ElementBits(t.dtype);
+    out.dtype = type.dtype;
+    out.rank = type.ranked ? static_cast<int32_t>(type.dims.size()) : -1;
+    out.dims = arena_.Copy(type.dims);
+    out.bits = plugin::ElementBits(type.dtype);
     return out;
   }
   // Unknown ones may be anything, and no two are known to be equal.
-  const ge_dim* SizesOf(const Dims& dims, uint32_t v) {
+  const ge_dim* SizesOf(const Dims& dims, uint32_t value) {
     std::vector<ge_dim> out(dims.size());
     for (size_t d = 0; d < dims.size(); ++d) {
       out[d].value = dims[d];
       out[d].min = std::max<int64_t>(0, dims[d]);
       out[d].max = dims[d] < 0 ? INT64_MAX : dims[d];
-      out[d].id = dims[d] < 0 ? v * 16 + static_cast<uint32_t>(d) : 0;
+      out[d].id = dims[d] < 0 ? value * 16 + static_cast<uint32_t>(d) : 0;
     }
     return arena_.Copy(out);
   }
-  ge_value ValueOf(const Graph& g, uint32_t v) {
-    const Value& from = g.values[v];
+  ge_value ValueOf(const Graph& graph, uint32_t value) {
+    const Value& from = graph.values[value];
     ge_value out = {};
     out.type = TypeOf(from.type);
     out.flags = from.flags;
-    out.producer = v == 0 ? UINT32_MAX : g.ProducerOf(v);
+    out.producer = value == 0 ? UINT32_MAX : graph.ProducerOf(value);
     std::vector<uint32_t> users;
-    for (uint32_t i = 0; v != 0 && i < g.nodes.size(); ++i) {
-      for (uint32_t x : g.nodes[i].in) {
-        if (x == v) users.push_back(i);
+    for (uint32_t i = 0; value != 0 && i < graph.nodes.size(); ++i) {
+      for (uint32_t x : graph.nodes[i].in) {
+        if (x == value) users.push_back(i);
       }
     }
     out.user = arena_.Copy(users);
     out.n_user = static_cast<uint32_t>(users.size());
-    out.id = v;
+    out.id = value;
     out.name = arena_.Text(from.name);
-    if (from.type.ranked && (sized_ || !IsStatic(from.type))) out.dim = SizesOf(from.type.dims, v);
+    if (from.type.ranked && (sized_ || !IsStatic(from.type)))
+      out.dim = SizesOf(from.type.dims, value);
     if (from.constant != nullptr && constants_ != nullptr) {
-      out.data = constants_->at(v);
+      out.data = constants_->at(value);
       out.data_bytes = from.constant->bytes.size();
     }
     return out;
   }
-  ge_node NodeOf(const Graph& g, uint32_t i) {
-    const Node& from = g.nodes[i];
+  ge_node NodeOf(const Graph& graph, uint32_t i) {
+    const Node& from = graph.nodes[i];
     ge_node out = {};
     out.domain = arena_.Text(from.domain);
     out.op = arena_.Text(from.op);
@@ -328,59 +330,60 @@ struct Layout {
   std::vector<uint32_t> perm, block_axis, block_size;
   std::string tag;
   uint64_t opaque_bytes = 0;
-  bool operator==(const Layout& o) const {
-    return kind == o.kind && perm == o.perm && block_axis == o.block_axis &&
-           block_size == o.block_size && tag == o.tag && opaque_bytes == o.opaque_bytes;
+  bool operator==(const Layout& layout) const {
+    return kind == layout.kind && perm == layout.perm && block_axis == layout.block_axis &&
+           block_size == layout.block_size && tag == layout.tag &&
+           opaque_bytes == layout.opaque_bytes;
   }
 };
 
 // Whether tensors of these dims can be laid out so by who knows no vendor's secret.
-inline bool IsOpen(const Layout& l, size_t rank) {
-  if (l.kind > GE_LAYOUT_BLOCKED || l.perm.size() != rank) return false;
-  for (uint32_t axis : l.perm) {
+inline bool IsOpen(const Layout& layout, size_t rank) {
+  if (layout.kind > GE_LAYOUT_BLOCKED || layout.perm.size() != rank) return false;
+  for (uint32_t axis : layout.perm) {
     if (axis >= rank) return false;
   }
-  for (size_t k = 0; k < l.block_axis.size(); ++k) {
-    if (l.block_axis[k] >= rank || l.block_size[k] == 0) return false;
+  for (size_t k = 0; k < layout.block_axis.size(); ++k) {
+    if (layout.block_axis[k] >= rank || layout.block_size[k] == 0) return false;
   }
-  return l.block_axis.size() == l.block_size.size();
+  return layout.block_axis.size() == layout.block_size.size();
 }
 // Elements with padding.
-inline int64_t CountIn(const Layout& l, const Dims& dims) {
+inline int64_t CountIn(const Layout& layout, const Dims& dims) {
   int64_t n = 1;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     int64_t block = 1;
-    for (size_t k = 0; k < l.block_axis.size(); ++k) {
-      if (l.block_axis[k] == axis) block *= l.block_size[k];
+    for (size_t k = 0; k < layout.block_axis.size(); ++k) {
+      if (layout.block_axis[k] == axis) block *= layout.block_size[k];
     }
     n *= (dims[axis] + block - 1) / block * block;
   }
   return n;
 }
 // The place of an element: outer dims in order of perm, then the blocks.
-inline int64_t PlaceIn(const Layout& l, const Dims& dims, Dims index) {
-  Dims size = dims, inner(l.block_axis.size());
-  for (size_t k = l.block_axis.size(); k-- > 0;) {
-    const uint32_t axis = l.block_axis[k];
-    inner[k] = index[axis] % l.block_size[k];
-    index[axis] /= l.block_size[k];
-    size[axis] = (size[axis] + l.block_size[k] - 1) / l.block_size[k];
+inline int64_t PlaceIn(const Layout& layout, const Dims& dims, Dims index) {
+  Dims size = dims, inner(layout.block_axis.size());
+  for (size_t k = layout.block_axis.size(); k-- > 0;) {
+    const uint32_t axis = layout.block_axis[k];
+    inner[k] = index[axis] % layout.block_size[k];
+    index[axis] /= layout.block_size[k];
+    size[axis] = (size[axis] + layout.block_size[k] - 1) / layout.block_size[k];
   }
   int64_t at = 0;
-  for (uint32_t axis : l.perm) at = at * size[axis] + index[axis];
-  for (size_t k = 0; k < inner.size(); ++k) at = at * l.block_size[k] + inner[k];
+  for (uint32_t axis : layout.perm) at = at * size[axis] + index[axis];
+  for (size_t k = 0; k < inner.size(); ++k) at = at * layout.block_size[k] + inner[k];
   return at;
 }
 // Row-major bytes into those of an open layout, or back; padding gets the byte `pad`.
-inline std::vector<unsigned char> Relayout(const Layout& l, int32_t dtype, const Dims& dims,
+inline std::vector<unsigned char> Relayout(const Layout& layout, int32_t dtype, const Dims& dims,
                                            const std::vector<unsigned char>& from, bool to_plain,
                                            unsigned char pad) {
   const size_t element = plugin::ElementBits(dtype) / 8;
-  const int64_t plain = CountOf(dims), laid = CountIn(l, dims);
+  const int64_t plain = CountOf(dims), laid = CountIn(layout, dims);
   std::vector<unsigned char> out(static_cast<size_t>(to_plain ? plain : laid) * element, pad);
   Dims index(dims.size(), 0);
   for (int64_t i = 0; i < plain; ++i) {
-    const auto there = static_cast<size_t>(PlaceIn(l, dims, index)) * element;
+    const auto there = static_cast<size_t>(PlaceIn(layout, dims, index)) * element;
     const auto here = static_cast<size_t>(i) * element;
     if (to_plain ? there + element <= from.size() : here + element <= from.size()) {
       std::memcpy(&out[to_plain ? here : there], &from[to_plain ? there : here], element);

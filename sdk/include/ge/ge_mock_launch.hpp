@@ -128,41 +128,42 @@ class Launch {
     return rc;
   }
   // For timing: the record of a call, which stays as long as the arena.
-  const ge_launch* Record(Stream* stream, Arena* a) const {
+  const ge_launch* Record(Stream* stream, Arena* arena) const {
     ge_launch l = {};
     l.stream = stream != nullptr ? stream->get() : nullptr;
     std::vector<ge_buf> in, out, internal, pack;
-    for (size_t i = 0; i < in_.size(); ++i) in.push_back(BufOf(*in_[i], x_.segment.in[i], a));
-    for (size_t i = 0; i < out_.size(); ++i) out.push_back(BufOf(*out_[i], x_.segment.out[i], a));
+    for (size_t i = 0; i < in_.size(); ++i) in.push_back(BufOf(*in_[i], x_.segment.in[i], arena));
+    for (size_t i = 0; i < out_.size(); ++i)
+      out.push_back(BufOf(*out_[i], x_.segment.out[i], arena));
     for (size_t i = 0; i < internal_.size(); ++i) {
-      internal.push_back(BufOf(*internal_[i], {x_.internals[i].value, 0}, a));
+      internal.push_back(BufOf(*internal_[i], {x_.internals[i].value, 0}, arena));
       internal.back().bytes = x_.internals[i].bytes;
     }
     for (const auto& p : x_.packs) pack.push_back(p->Buf());
-    l.in = a->Copy(in);
+    l.in = arena->Copy(in);
     l.n_in = static_cast<uint32_t>(in.size());
-    l.out = a->Copy(out.data(), out.size());
+    l.out = arena->Copy(out.data(), out.size());
     l.n_out = static_cast<uint32_t>(out.size());
-    l.internal = a->Copy(internal.data(), internal.size());
+    l.internal = arena->Copy(internal.data(), internal.size());
     l.n_internal = static_cast<uint32_t>(internal.size());
-    l.pack = a->Copy(pack);
+    l.pack = arena->Copy(pack);
     l.n_pack = static_cast<uint32_t>(pack.size());
     if (workspace_ != nullptr) l.workspace = workspace_->Buf();
     l.frame = frame_;
     l.launch_id = o_.launch_id;
     l.stop = o_.stop;
-    return a->Struct(e_.host().style, l, GE_TAG_LAUNCH);
+    return arena->Struct(e_.host().style, l, GE_TAG_LAUNCH);
   }
 
  private:
   size_t Index() const { return static_cast<size_t>(o_.alias); }
-  ge_buf BufOf(const Place& p, const Border& b, Arena* a) const {
-    ge_buf out = p.Buf();
-    const Type& t = x_.graph.values[b.value].type;
-    out.dims = b.value != 0 ? a->Copy(t.dims) : nullptr;
-    out.rank = b.value != 0 ? static_cast<int32_t>(t.dims.size()) : 0;
-    out.dtype = b.value != 0 ? t.dtype : 0;
-    out.layout = b.layout;
+  ge_buf BufOf(const Place& place, const Border& right, Arena* left) const {
+    ge_buf out = place.Buf();
+    const Type& t = x_.graph.values[right.value].type;
+    out.dims = right.value != 0 ? left->Copy(t.dims) : nullptr;
+    out.rank = right.value != 0 ? static_cast<int32_t>(t.dims.size()) : 0;
+    out.dtype = right.value != 0 ? t.dtype : 0;
+    out.layout = right.layout;
     return out;
   }
   // With `overlay` a value joins the first place of which it may overlay every other one.

@@ -93,9 +93,9 @@ class Pages {
     if (mprotect(data_, size_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
     region_ = AddRegion(data_, size_, what);
   }
-  Pages(Pages&& o) noexcept { Swap(o); }
-  Pages& operator=(Pages&& o) noexcept {
-    Swap(o);
+  Pages(Pages&& pages) noexcept { Swap(pages); }
+  Pages& operator=(Pages&& pages) noexcept {
+    Swap(pages);
     return *this;
   }
   ~Pages() { Retire(); }
@@ -115,12 +115,12 @@ class Pages {
   }
 
  private:
-  void Swap(Pages& o) {
-    std::swap(data_, o.data_);
-    std::swap(size_, o.size_);
-    std::swap(region_, o.region_);
-    std::swap(retired_, o.retired_);
-    std::swap(what_, o.what_);
+  void Swap(Pages& pages) {
+    std::swap(data_, pages.data_);
+    std::swap(size_, pages.size_);
+    std::swap(region_, pages.region_);
+    std::swap(retired_, pages.retired_);
+    std::swap(what_, pages.what_);
   }
   unsigned char* data_ = nullptr;
   size_t size_ = 0;
@@ -171,10 +171,10 @@ class Arena {
     return out;
   }
   template <class T>
-  const T* Copy(const std::vector<T>& v) {
-    return Copy(v.data(), v.size());
+  const T* Copy(const std::vector<T>& values) {
+    return Copy(values.data(), values.size());
   }
-  ge_str Text(std::string_view s) { return {Copy(s.data(), s.size()), s.size()}; }
+  ge_str Text(std::string_view text) { return {Copy(text.data(), text.size()), text.size()}; }
   // A struct with a header, as a host of this style gives it. `stride` gets its whole size.
   template <class T>
   T* Struct(const Style& style, const T& value, uint16_t tag) {

@@ -17,27 +17,28 @@ namespace ge::mock {
 class Place {
  public:
   // align 0 = 64. `what` of static storage. Ask ok().
-  Place(Engine& e, uint32_t device, uint64_t bytes, uint64_t align, const char* what)
-      : e_(e), what_(what), bytes_(bytes) {
+  Place(Engine& engine, uint32_t device, uint64_t bytes, uint64_t align, const char* what)
+      : e_(engine), what_(what), bytes_(bytes) {
     if (align == 0) align = 64;
-    if (e.devices()[device].domains[0].id.empty()) {
+    if (engine.devices()[device].domains[0].id.empty()) {
       block_ = GuardedBlock(bytes, align, what);
       return;
     }
     before_ = (kRedBytes + align - 1) / align * align;
-    Error err(e.host());
+    Error err(engine.host());
     ge_rc rc = GE_UNIMPLEMENTED;
-    if (e.api().mem_alloc != nullptr && e.api().mem_free != nullptr && e.api().copy != nullptr) {
-      CallScope scope(e.host(), "mem_alloc");
-      rc = e.api().mem_alloc(e.handle(), device, 0, before_ + bytes + kRedBytes, align, &mem_,
-                             &address_, err.get());
+    if (engine.api().mem_alloc != nullptr && engine.api().mem_free != nullptr &&
+        engine.api().copy != nullptr) {
+      CallScope scope(engine.host(), "mem_alloc");
+      rc = engine.api().mem_alloc(engine.handle(), device, 0, before_ + bytes + kRedBytes, align,
+                                  &mem_, &address_, err.get());
       scope.Returned();
     }
     error_ = err.Text("mem_alloc", rc);
     if (rc != GE_OK && error_.empty()) error_ = "mem_alloc failed and gave no reason";
     if (rc == GE_OK && mem_ == nullptr) error_ = "mem_alloc answered GE_OK, but gave no block";
     if (rc == GE_OK && reinterpret_cast<uintptr_t>(address_) % align != 0) {
-      e.host().Complain("mem_alloc: the block is not aligned to " + std::to_string(align));
+      engine.host().Complain("mem_alloc: the block is not aligned to " + std::to_string(align));
     }
     if (!ok()) return;
     const std::vector<unsigned char> red(before_ + bytes + kRedBytes, kRed);
@@ -138,11 +139,11 @@ class Place {
 // A timeline event of one device.
 class Event {
  public:
-  Event(Engine& e, uint32_t device) : e_(e) {
-    Error err(e.host());
+  Event(Engine& engine, uint32_t device) : e_(engine) {
+    Error err(engine.host());
     {
-      CallScope scope(e.host(), "event_create");
-      rc_ = e.api().event_create(e.handle(), device, &event_, err.get());
+      CallScope scope(engine.host(), "event_create");
+      rc_ = engine.api().event_create(engine.handle(), device, &event_, err.get());
       scope.Returned();
     }
     error_ = err.Text("event_create", rc_);
@@ -179,11 +180,11 @@ class Event {
 
 class Stream {
  public:
-  Stream(Engine& e, uint32_t device) : e_(e) {
-    Error err(e.host());
+  Stream(Engine& engine, uint32_t device) : e_(engine) {
+    Error err(engine.host());
     {
-      CallScope scope(e.host(), "stream_create");
-      rc_ = e.api().stream_create(e.handle(), device, &stream_, err.get());
+      CallScope scope(engine.host(), "stream_create");
+      rc_ = engine.api().stream_create(engine.handle(), device, &stream_, err.get());
       scope.Returned();
     }
     error_ = err.Text("stream_create", rc_);

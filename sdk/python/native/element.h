@@ -23,6 +23,8 @@ const Element* ElementOf(nanobind::dlpack::dtype dtype);
 // are in the other byte order than this machine's.
 const Element* ElementOfFormat(const char* format, int64_t bytes, bool* swapped);
 
-inline nanobind::dlpack::dtype DlpackType(const Element& e) { return {e.code, e.bits, 1}; }
+inline nanobind::dlpack::dtype DlpackType(const Element& element) {
+  return {element.code, element.bits, 1};
+}
 
 }  // namespace graphengine

@@ -31,7 +31,7 @@ class Prepared {
   nanobind::dict outputs_;
   std::vector<ge_tensor> wanted_;  // the outputs' dims, as the arrays have them
   struct Destroy {
-    void operator()(ge_prepared* p) const { ge_prepared_destroy(p); }
+    void operator()(ge_prepared* prepared) const { ge_prepared_destroy(prepared); }
   };
   std::unique_ptr<ge_prepared, Destroy> prepared_;  // goes before the arrays
 };

@@ -20,8 +20,8 @@ struct adder {
   ge_const_use use[2];
 };
 
-static inline int adder_is(ge_str s, const char* text) {
-  return s.n == strlen(text) && (s.n == 0 || memcmp(s.p, text, (size_t)s.n) == 0);
+static inline int adder_is(ge_str str, const char* text) {
+  return str.n == strlen(text) && (str.n == 0 || memcmp(str.p, text, (size_t)str.n) == 0);
 }
 
 static inline ge_rc adder_fail(ge_err* err, ge_rc rc, const char* text) {
@@ -36,16 +36,17 @@ static inline ge_rc adder_fail(ge_err* err, ge_rc rc, const char* text) {
 
 /* What refuses a call for the sake of one of its structs; NULL where nothing does. */
 typedef const ge_hdr* adder_rule(const ge_hdr* h, uint32_t size);
-static inline const ge_hdr* adder_must(const ge_hdr* h, uint32_t size) {
+static inline const ge_hdr* adder_must(const ge_hdr* header, uint32_t size) {
   (void)size;
-  return ge_not_understood(h, 0, 0);
+  return ge_not_understood(header, 0, 0);
 }
 /* The first of a graph's structs that the rule refuses. */
-static inline const ge_hdr* adder_graph(const ge_graph* g, adder_rule* rule) {
-  const ge_hdr* x = rule(&g->h, sizeof *g);
-  for (uint32_t i = 0; i < g->n_node && x == 0; ++i) x = rule(&GE_NODE(g, i)->h, sizeof *g->node);
-  for (uint32_t i = 1; i < g->n_value && x == 0; ++i)
-    x = rule(&GE_VALUE(g, i)->h, sizeof *g->value);
+static inline const ge_hdr* adder_graph(const ge_graph* graph, adder_rule* rule) {
+  const ge_hdr* x = rule(&graph->h, sizeof *graph);
+  for (uint32_t i = 0; i < graph->n_node && x == 0; ++i)
+    x = rule(&GE_NODE(graph, i)->h, sizeof *graph->node);
+  for (uint32_t i = 1; i < graph->n_value && x == 0; ++i)
+    x = rule(&GE_VALUE(graph, i)->h, sizeof *graph->value);
   return x;
 }
 static inline void adder_say(const ge_hdr* x, const char* call, char text[96]) {
@@ -58,23 +59,23 @@ static inline ge_rc adder_refuse(ge_err* err, const ge_hdr* x, const char* call)
 }
 
 /* Elements of a type whose dims are all known, else -1; below 2^31. */
-static inline int64_t adder_count(const ge_type* t) {
+static inline int64_t adder_count(const ge_type* type) {
   int64_t n = 1;
-  if (t->rank < 0) return -1;
-  for (int32_t d = 0; d < t->rank; ++d) {
-    if (t->dims[d] < 0 || t->dims[d] > INT32_MAX / (n ? n : 1)) return -1;
-    n *= t->dims[d];
+  if (type->rank < 0) return -1;
+  for (int32_t d = 0; d < type->rank; ++d) {
+    if (type->dims[d] < 0 || type->dims[d] > INT32_MAX / (n ? n : 1)) return -1;
+    n *= type->dims[d];
   }
   return n;
 }
 
 /* Elements of the node's result where it is taken, else -1. */
-static inline int64_t adder_takes(const ge_graph* g, const ge_node* n) {
+static inline int64_t adder_takes(const ge_graph* graph, const ge_node* n) {
   if (!adder_is(n->domain, "") || !adder_is(n->op, "Add")) return -1;
-  const ge_type* y = &GE_VALUE(g, n->out[0])->type;
+  const ge_type* y = &GE_VALUE(graph, n->out[0])->type;
   if (y->dtype != GE_F32 || n->n_body != 0) return -1;
   for (uint32_t i = 0; i < 2; ++i) {
-    const ge_value* v = GE_VALUE(g, n->in[i]);
+    const ge_value* v = GE_VALUE(graph, n->in[i]);
     const ge_type* x = &v->type;
     const int32_t outer = y->rank - x->rank;
     const int constant = (v->flags & GE_VALUE_CONSTANT) != 0;
@@ -89,11 +90,12 @@ static inline int64_t adder_takes(const ge_graph* g, const ge_node* n) {
 /* Measured with plain loops on a 2.8 GHz Xeon, rounded. */
 static inline uint64_t adder_ns(int64_t count) { return 20 + (uint64_t)count / 2; }
 
-static inline void adder_prepare(const ge_segment* s, struct adder* a, ge_compiled* c) {
-  const ge_node* n = GE_NODE(s->graph, s->taken[0].node[0]);
+static inline void adder_prepare(const ge_segment* segment, struct adder* a,
+                                 ge_compiled* compiled) {
+  const ge_node* n = GE_NODE(segment->graph, segment->taken[0].node[0]);
   uint32_t packs = 0;
   for (uint32_t k = 0; k < 2; ++k) {
-    const ge_value* x = GE_VALUE(s->graph, n->in[k]);
+    const ge_value* x = GE_VALUE(segment->graph, n->in[k]);
     const int64_t count = adder_count(&x->type);
     a->count[k] = count > 0 ? (uint64_t)count : 1;
     if (x->flags & GE_VALUE_CONSTANT) {
@@ -114,26 +116,27 @@ static inline void adder_prepare(const ge_segment* s, struct adder* a, ge_compil
       a->from[k] = packs++;
       continue;
     }
-    for (uint32_t i = 0; i < s->n_in; ++i)
-      if (s->in[i] == n->in[k]) {
+    for (uint32_t i = 0; i < segment->n_in; ++i)
+      if (segment->in[i] == n->in[k]) {
         a->packed[k] = 0;
         a->from[k] = i;
       }
   }
-  c->pack = a->pack;
-  c->n_pack = packs;
-  c->pack_stride = sizeof a->pack[0];
-  c->constant = a->use;
-  c->n_constant = packs;
+  compiled->pack = a->pack;
+  compiled->n_pack = packs;
+  compiled->pack_stride = sizeof a->pack[0];
+  compiled->constant = a->use;
+  compiled->n_constant = packs;
 }
 
-static inline const float* adder_operand(const struct adder* a, const ge_launch* l, uint32_t k) {
-  return (const float*)(a->packed[k] ? l->pack : l->in)[a->from[k]].ptr;
+static inline const float* adder_operand(const struct adder* a, const ge_launch* launch,
+                                         uint32_t k) {
+  return (const float*)(a->packed[k] ? launch->pack : launch->in)[a->from[k]].ptr;
 }
 
-static inline ge_rc adder_fill(ge_engine* e, const ge_pack* pack, const ge_buf* from,
+static inline ge_rc adder_fill(ge_engine* engine, const ge_pack* pack, const ge_buf* from,
                                const ge_buf* to, ge_err* err) {
-  (void)e;
+  (void)engine;
   (void)err;
   if (pack->bytes != 0) memcpy(to->ptr, from->ptr, (size_t)pack->bytes);
   return GE_OK;

@@ -47,12 +47,12 @@ __attribute__((constructor(101))) static void ReadState() {
 
 // A number one greater, a truth turned round.
 template <int N, class T>
-[[gnu::always_inline]] inline std::decay_t<T> Off(const T& v) {
+[[gnu::always_inline]] inline std::decay_t<T> Off(const T& value) {
   static_assert(std::is_arithmetic_v<T>);
   if constexpr (std::is_same_v<T, bool>) {
-    return On(N) ? !v : v;
+    return On(N) ? !value : value;
   } else {
-    return On(N) ? static_cast<T>(v + T(1)) : v;
+    return On(N) ? static_cast<T>(value + T(1)) : value;
   }
 }
 

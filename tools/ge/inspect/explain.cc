@@ -209,9 +209,9 @@ Status ExplainModel(const Options& o) {
 
 }  // namespace
 
-std::string Refusals(const Plan& plan, const NodeReport& r) {
+std::string Refusals(const Plan& plan, const NodeReport& report) {
   std::string out;
-  for (const Bid& b : r.bids) {
+  for (const Bid& b : report.bids) {
     if (!b.declined) continue;
     out +=
         (out.empty() ? "" : "; ") + plan.engines[plan.devices[b.device].engine].name + ": " + b.why;
@@ -219,8 +219,8 @@ std::string Refusals(const Plan& plan, const NodeReport& r) {
   return out;
 }
 
-int Explain(const Options& o) {
-  Status status = ExplainModel(o);
+int Explain(const Options& options) {
+  Status status = ExplainModel(options);
   return status.ok() ? 0 : Fail(status);
 }
 

@@ -173,8 +173,8 @@ Result<PassList> AllPasses(const Options& o) {
 
 }  // namespace
 
-int Passes(const Options& o) {
-  const auto all = AllPasses(o);
+int Passes(const Options& options) {
+  const auto all = AllPasses(options);
   if (!all.ok()) return Fail(all.status());
   nlohmann::json list = nlohmann::json::array();
   for (const auto& p : *all) {
@@ -184,32 +184,33 @@ int Passes(const Options& o) {
                     {"phases", phases},
                     {"plugin", p->plugin()},
                     {"summary", p->summary()}});
-    if (o.json) continue;
+    if (options.json) continue;
     fmt::print("{:<31} {:<12} {:<15} {:<10} {}\n", p->name(), KindName(p->kind()),
                fmt::format("{}", fmt::join(phases, ",")), p->plugin().empty() ? "-" : p->plugin(),
                p->summary());
   }
-  if (o.json) fmt::print("{}\n", nlohmann::json{{"passes", list}}.dump());
+  if (options.json) fmt::print("{}\n", nlohmann::json{{"passes", list}}.dump());
   return 0;
 }
 
-int Dump(const Options& o) {
-  Status status = DumpModel(o);
+int Dump(const Options& options) {
+  Status status = DumpModel(options);
   return status.ok() ? 0 : Fail(status);
 }
 
-int Ops(const Options& o) {
+int Ops(const Options& options) {
   OpTable brought;
-  Status status = AddOpsOf(o.plugins, &brought);
+  Status status = AddOpsOf(options.plugins, &brought);
   if (!status.ok()) return Fail(status);
   nlohmann::json list = nlohmann::json::array();
   const auto add = [&](const OpDef& op) {
     list.push_back(RecordOf(op));
-    if (!o.json) fmt::print("{:<22} {:>3}  {}\n", FullName(op), op.since_version, DTypesOf(op));
+    if (!options.json)
+      fmt::print("{:<22} {:>3}  {}\n", FullName(op), op.since_version, DTypesOf(op));
   };
   for (const OpDef* op : AllOps()) add(*op);
   for (const OpDef& op : brought.all()) add(op);
-  if (o.json)
+  if (options.json)
     fmt::print("{}\n", nlohmann::json{{"ops", list}}.dump(
                            -1, ' ', false, nlohmann::json::error_handler_t::replace));
   return 0;

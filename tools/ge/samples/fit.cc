@@ -148,27 +148,28 @@ void PutChannelsFirst(const Wanted& wanted, Rows* rows) {
   }
 }
 
-Status CheckSamples(const DataRequest& r, const std::string& what, const Samples& s) {
-  if (s.count() == 0) return {};
-  for (size_t i = 0; i < s.x.size(); ++i) {
-    if (s.x[i].count != s.count()) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("'{}' has {} {} for the input '{}' and {} for '{}', wanted as many",
-                                r.source, s.count(), what, r.x[0].name, s.x[i].count, r.x[i].name));
+Status CheckSamples(const DataRequest& r, const std::string& what, const Samples& samples) {
+  if (samples.count() == 0) return {};
+  for (size_t i = 0; i < samples.x.size(); ++i) {
+    if (samples.x[i].count != samples.count()) {
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("'{}' has {} {} for the input '{}' and {} for '{}', wanted as many", r.source,
+                      samples.count(), what, r.x[0].name, samples.x[i].count, r.x[i].name));
     }
-    GE_RETURN_IF_ERROR(CheckRange(s.x[i], r.x[i], what));
+    GE_RETURN_IF_ERROR(CheckRange(samples.x[i], r.x[i], what));
   }
   if (!r.y) return {};
-  if (s.y.count == 0) {
+  if (samples.y.count == 0) {
     return Status(Code::kInvalidArgument,
                   fmt::format("{} have no labels; loss {} wants some", what, r.loss));
   }
-  if (s.y.count != s.count()) {
+  if (samples.y.count != samples.count()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("'{}', {}, has {} samples and {} labels, wanted one for each",
-                              r.source, what, s.count(), s.y.count));
+                              r.source, what, samples.count(), samples.y.count));
   }
-  return r.classifies ? CheckClasses(r, s.y, what) : Status();
+  return r.classifies ? CheckClasses(r, samples.y, what) : Status();
 }
 
 }  // namespace ge::tool

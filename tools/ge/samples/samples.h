@@ -98,7 +98,7 @@ Status FitRows(const Rows& head, const Wanted& wanted, bool channels_last, const
 void PutChannelsFirst(const Wanted& wanted, Rows* rows);
 // That samples are complete: of equal counts, with labels where some are wanted, which are of the
 // classes that the net has. `what`: "samples to train on".
-Status CheckSamples(const DataRequest& request, const std::string& what, const Samples& s);
+Status CheckSamples(const DataRequest& request, const std::string& what, const Samples& samples);
 std::string DimsText(std::span<const int64_t> dims);
 
 }  // namespace ge::tool

@@ -123,8 +123,8 @@ Status CsvLog::Begin(uint64_t step) {
   return kept > 0 ? Status() : Write(std::string(kHead));
 }
 
-Status CsvLog::Row(uint64_t step, const Metrics& m) {
-  return Write(fmt::format("{},{},{},{}\n", step, m.loss, m.correct, m.rate));
+Status CsvLog::Row(uint64_t step, const Metrics& metrics) {
+  return Write(fmt::format("{},{},{},{}\n", step, metrics.loss, metrics.correct, metrics.rate));
 }
 
 Status CsvLog::Write(const std::string& line) {

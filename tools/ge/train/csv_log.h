@@ -19,7 +19,7 @@ class CsvLog {
   // At the work's beginning, before the first line. Rows up to this step stay in the file; 0: none,
   // as in a new one. INVALID_ARGUMENT, with the line, where it is to go on and is no such log.
   Status Begin(uint64_t step);
-  Status Row(uint64_t step, const Metrics& m);
+  Status Row(uint64_t step, const Metrics& metrics);
 
  private:
   Status Write(const std::string& line);

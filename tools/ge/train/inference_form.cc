@@ -94,22 +94,22 @@ const Tensor* StateOf(const StatesByName& states, const std::string& name) {
   return found == states.end() ? nullptr : found->second;
 }
 
-void PutState(const Tensor& state, Const* c) {
+void PutState(const Tensor& state, Const* constant) {
   auto bytes = std::make_shared<std::vector<std::byte>>(state.view.bytes);
   std::memcpy(bytes->data(), state.view.data, state.view.bytes);
-  c->data = bytes->data();
-  c->bytes = state.view.bytes;
-  c->owner = bytes;
-  c->mapped = false;
-  c->splat.clear();
-  c->expanded = nullptr;
-  c->external = {};
+  constant->data = bytes->data();
+  constant->bytes = state.view.bytes;
+  constant->owner = bytes;
+  constant->mapped = false;
+  constant->splat.clear();
+  constant->expanded = nullptr;
+  constant->external = {};
 }
 
-Status ToInferenceForm(const StatesByName& states, Graph* g, FunctionId fn) {
-  SplitPlaces(states, g, fn);
-  SplitNames(states, g, fn);
-  Function& f = g->fn(fn);
+Status ToInferenceForm(const StatesByName& states, Graph* graph, FunctionId fn) {
+  SplitPlaces(states, graph, fn);
+  SplitNames(states, graph, fn);
+  Function& f = graph->fn(fn);
   for (Node& n : f.nodes) GE_RETURN_IF_ERROR(LeaveTraining(f, &n));
   return {};
 }

@@ -17,13 +17,13 @@ using StatesByName = std::map<std::string, const Tensor*>;
 const Tensor* StateOf(const StatesByName& states, const std::string& name);
 
 // A constant that holds a copy of what the state does.
-void PutState(const Tensor& state, Const* c);
+void PutState(const Tensor& state, Const* constant);
 
 // Of the places that read a constant NAME, the second reads the state NAME@2 where there is one, in
 // the order of nodes and inputs, as the pass `train` counts them; what an Identity makes of a
 // constant is the state of the Identity's output. BatchNormalization is left with its running
 // statistics, and Dropout hands on what it is given. UNSUPPORTED where a net reads the statistics
 // that a node in training mode makes.
-Status ToInferenceForm(const StatesByName& states, Graph* g, FunctionId fn);
+Status ToInferenceForm(const StatesByName& states, Graph* graph, FunctionId fn);
 
 }  // namespace ge::tool

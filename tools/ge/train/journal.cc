@@ -87,7 +87,7 @@ Status Journal::Begin(uint64_t step) {
   return csv_ ? csv_->Begin(step) : Status();
 }
 
-void Journal::Bar(const Place& at, const Metrics& m) {
+void Journal::Bar(const Place& at, const Metrics& metrics) {
   const double now = NowMs();
   if (!terminal_ || now - last_bar_ms_ < 100) return;
   last_bar_ms_ = now;
@@ -96,7 +96,7 @@ void Journal::Bar(const Place& at, const Metrics& m) {
   const size_t full = at.steps ? at.step * kBar / at.steps : 0;
   fmt::print(stderr, "\r\x1b[Kepoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.0f} steps/s", at.epoch,
              at.epochs, std::string(full, '='), std::string(kBar - std::min(full, kBar), ' '),
-             at.step, at.steps, m.loss, at.steps_per_s);
+             at.step, at.steps, metrics.loss, at.steps_per_s);
   std::fflush(stderr);
 }
 
@@ -105,16 +105,17 @@ void Journal::ClearBar() {
   bar_ = false;
 }
 
-Status Journal::Step(const Place& at, const Metrics& m, int64_t batch) {
-  Bar(at, m);
-  if (!plot_.empty()) curves_.loss.push_back(m.loss);
-  if (csv_) GE_RETURN_IF_ERROR(csv_->Row(at.step, m));
+Status Journal::Step(const Place& at, const Metrics& metrics, int64_t batch) {
+  Bar(at, metrics);
+  if (!plot_.empty()) curves_.loss.push_back(metrics.loss);
+  if (csv_) GE_RETURN_IF_ERROR(csv_->Row(at.step, metrics));
   if (!events_) return {};
   const auto step = static_cast<int64_t>(at.step);
-  GE_RETURN_IF_ERROR(events_->Scalar("train/loss", step, static_cast<float>(m.loss)));
-  GE_RETURN_IF_ERROR(events_->Scalar("train/learning_rate", step, static_cast<float>(m.rate)));
-  GE_RETURN_IF_ERROR(events_->Scalar("train/accuracy", step,
-                                     static_cast<float>(m.correct / static_cast<double>(batch))));
+  GE_RETURN_IF_ERROR(events_->Scalar("train/loss", step, static_cast<float>(metrics.loss)));
+  GE_RETURN_IF_ERROR(
+      events_->Scalar("train/learning_rate", step, static_cast<float>(metrics.rate)));
+  GE_RETURN_IF_ERROR(events_->Scalar(
+      "train/accuracy", step, static_cast<float>(metrics.correct / static_cast<double>(batch))));
   return events_->Flush();  // a run may be killed
 }
 

@@ -24,13 +24,13 @@ class Journal {
   static Result<Journal> Open(const TrainOptions& o);
   // At its beginning: the step from which the run goes on, 0 of a new one.
   Status Begin(uint64_t step);
-  Status Step(const Place& at, const Metrics& m, int64_t batch);
+  Status Step(const Place& at, const Metrics& metrics, int64_t batch);
   Status Tested(const Place& at, double loss, std::optional<double> accuracy);
   Status Epoch(const Place& at, double loss, std::optional<double> accuracy, TrainedNet* net);
   Status Finish(const nlohmann::json& last, bool json);
 
  private:
-  void Bar(const Place& at, const Metrics& m);
+  void Bar(const Place& at, const Metrics& metrics);
   void ClearBar();
 
   bool terminal_ = false, json_ = false, bar_ = false;

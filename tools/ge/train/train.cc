@@ -110,9 +110,9 @@ Status TrainModel(const TrainOptions& o, bool* diverged) {
 
 }  // namespace
 
-int Train(const TrainOptions& o) {
+int Train(const TrainOptions& options) {
   bool diverged = false;
-  const Status status = TrainModel(o, &diverged);
+  const Status status = TrainModel(options, &diverged);
   if (status.ok()) return 0;
   const int code = Fail(status);
   return diverged ? 1 : code;

@@ -25,6 +25,6 @@ struct TrainOptions {
 };
 
 void AddTrain(CLI::App* app, int* code);
-int Train(const TrainOptions& o);
+int Train(const TrainOptions& options);
 
 }  // namespace ge::tool

@@ -28,9 +28,9 @@ std::string DigestOf(const Samples& s) {
 
 }  // namespace
 
-Trainer::Trainer(const TrainOptions& o, std::string pass, Data data, TrainedNet net,
+Trainer::Trainer(const TrainOptions& options, std::string pass, Data data, TrainedNet net,
                  TrainTargets to)
-    : o_(o),
+    : o_(options),
       pass_(std::move(pass)),
       data_(std::move(data)),
       net_(std::move(net)),

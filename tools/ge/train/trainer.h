@@ -26,8 +26,9 @@ struct TrainTargets {
 
 class Trainer {
  public:
-  // `pass`: its options. `o` outlives it.
-  Trainer(const TrainOptions& o, std::string pass, Data data, TrainedNet net, TrainTargets to);
+  // `pass`: its options. `options` outlives it.
+  Trainer(const TrainOptions& options, std::string pass, Data data, TrainedNet net,
+          TrainTargets to);
   ~Trainer();
   Status Run();
   // Whether Run failed since a loss or a weight was no number, which is nobody's error but the

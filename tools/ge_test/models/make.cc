@@ -518,18 +518,19 @@ ValueId AppendModelNode(Graph* graph, FunctionId fn, const char* op, std::vector
 }
 
 ValueId AppendModelInts(Graph* graph, FunctionId fn, const Dims& dims,
-                        const std::vector<int64_t>& v) {
-  const Const c = MakeConst(TensorType(DType::kInt64, dims), v.data(), v.size() * sizeof(int64_t));
+                        const std::vector<int64_t>& values) {
+  const Const c =
+      MakeConst(TensorType(DType::kInt64, dims), values.data(), values.size() * sizeof(int64_t));
   return AddConstValue(graph, &graph->fn(fn), c);
 }
 
-ValueId AddModelInput(RandomModel* model, std::shared_ptr<const HostTensor> t, bool exact) {
+ValueId AddModelInput(RandomModel* model, std::shared_ptr<const HostTensor> tensor, bool exact) {
   Function& f = model->main();
   const ValueId v =
-      AddValue(&f, TensorType(t->dtype, t->dims), fmt::format("x{}", f.params.size()));
+      AddValue(&f, TensorType(tensor->dtype, tensor->dims), fmt::format("x{}", f.params.size()));
   f.params.push_back(v);
   model->values.resize(f.values.size());
-  model->values[v] = std::move(t);
+  model->values[v] = std::move(tensor);
   if (exact) model->exact.insert(v);
   return v;
 }

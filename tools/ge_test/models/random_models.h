@@ -49,9 +49,9 @@ ValueId FitValue(Graph* graph, FunctionId fn, ValueId from, const HostTensor& ha
 ValueId AppendModelNode(Graph* graph, FunctionId fn, const char* op, std::vector<ValueId> inputs,
                         std::vector<Attr> attrs);
 ValueId AppendModelInts(Graph* graph, FunctionId fn, const Dims& dims,
-                        const std::vector<int64_t>& v);
+                        const std::vector<int64_t>& values);
 // An input of the main function with this value.
-ValueId AddModelInput(RandomModel* model, std::shared_ptr<const HostTensor> t, bool exact);
+ValueId AddModelInput(RandomModel* model, std::shared_ptr<const HostTensor> tensor, bool exact);
 
 // ---- control flow and symbols (models/control.cc) ----------------------------------------
 
@@ -70,7 +70,7 @@ bool HasSymbols(const RandomModel& model);
 // ---- parts of a model (models/shrink.cc) -------------------------------------------------
 
 // The nodes among `keep` that `results` need.
-std::vector<bool> NeededModelNodes(const Function& f, std::vector<bool> keep,
+std::vector<bool> NeededModelNodes(const Function& function, std::vector<bool> keep,
                                    const std::vector<ValueId>& results);
 // The nodes of the main function that `keep` names, with what they read as inputs.
 RandomModel CutModel(const RandomModel& model, const std::vector<bool>& keep,

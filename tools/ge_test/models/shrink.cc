@@ -277,11 +277,11 @@ class Shrinker {
 
 }  // namespace
 
-std::vector<bool> NeededModelNodes(const Function& f, std::vector<bool> keep,
+std::vector<bool> NeededModelNodes(const Function& function, std::vector<bool> keep,
                                    const std::vector<ValueId>& results) {
   std::set<ValueId> needed(results.begin(), results.end());
-  for (size_t i = f.nodes.size(); i-- > 0;) {
-    const Node& n = f.nodes[i];
+  for (size_t i = function.nodes.size(); i-- > 0;) {
+    const Node& n = function.nodes[i];
     keep[i] = keep[i] && std::any_of(n.outputs.begin(), n.outputs.end(),
                                      [&](ValueId v) { return v != 0 && needed.count(v) != 0; });
     if (keep[i]) needed.insert(n.inputs.begin(), n.inputs.end());

@@ -39,8 +39,8 @@ inline constexpr double kUnseen = -std::numeric_limits<double>::infinity();
 
 // out[batch, steps, heads * v_size]; bias(b, h, step, t) is added to a score, and may be kUnseen.
 template <typename Bias>
-bool PlainAttend(PlainQkv& p, double scale, double cap, HostTensor* out, Bias bias) {
-  const PlainHeadSizes& s = p.s;
+bool PlainAttend(PlainQkv& qkv, double scale, double cap, HostTensor* out, Bias bias) {
+  const PlainHeadSizes& s = qkv.s;
   if (out->dims != Dims{s.batch, s.steps, s.heads * s.v_size}) return false;
   Index at({s.batch, s.heads, s.steps});
   for (int64_t i = 0; i < s.batch * s.heads * s.steps; ++i, at.Next()) {
@@ -49,13 +49,13 @@ bool PlainAttend(PlainQkv& p, double scale, double cap, HostTensor* out, Bias bi
     double all = 0;
     for (int64_t t = 0; t < s.total; ++t) {
       double score = 0;
-      for (int64_t e = 0; e < s.size; ++e) score += p.Q(b, h, step, e) * p.K(b, kv, t, e);
+      for (int64_t e = 0; e < s.size; ++e) score += qkv.Q(b, h, step, e) * qkv.K(b, kv, t, e);
       score *= scale;
       if (cap > 0) score = cap * std::tanh(score / cap);
       const double weight = std::exp(score + bias(b, h, step, t));
       all += weight;
       for (int64_t e = 0; e < s.v_size; ++e) {
-        sums[static_cast<size_t>(e)] += weight * p.V(b, kv, t, e);
+        sums[static_cast<size_t>(e)] += weight * qkv.V(b, kv, t, e);
       }
     }
     for (int64_t e = 0; e < s.v_size; ++e) {
@@ -76,7 +76,9 @@ inline bool IsSeen(const HostTensor* mask, int64_t batch, int64_t b, int64_t ste
 }
 
 // What a masked score is added; without the attribute so little that the key does not count.
-inline double FillOf(const RandomCase& c) { return FloatOr(c, "mask_filter_value", kUnseen); }
+inline double FillOf(const RandomCase& sample) {
+  return FloatOr(sample, "mask_filter_value", kUnseen);
+}
 
 // A tensor's element, with sizes of 1 standing for any.
 inline double BiasAt(const HostTensor* bias, const Dims& at) {

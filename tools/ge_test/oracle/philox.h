@@ -8,31 +8,31 @@
 
 namespace ge::test {
 
-inline void AddRandomSeed(CaseMaker& m) {
-  if (m.r.Chance(0.6)) m.Set("seed", static_cast<double>(m.r.Int(-8, 8)) * 0.5);
+inline void AddRandomSeed(CaseMaker& maker) {
+  if (maker.r.Chance(0.6)) maker.Set("seed", static_cast<double>(maker.r.Int(-8, 8)) * 0.5);
 }
 
-inline void AddRandomShape(CaseMaker& m) {
-  m.Set("shape", m.Shape(0, 4));
-  m.Set("dtype", static_cast<int64_t>(m.dtype()));
-  m.c.typed = false;
-  AddRandomSeed(m);
+inline void AddRandomShape(CaseMaker& maker) {
+  maker.Set("shape", maker.Shape(0, 4));
+  maker.Set("dtype", static_cast<int64_t>(maker.dtype()));
+  maker.c.typed = false;
+  AddRandomSeed(maker);
 }
 
 // For the Like forms: any input, and a dtype where the input's own is no float.
-inline void AddRandomInput(CaseMaker& m) {
-  m.Add(m.Numbers(m.dtype(), m.Shape(0, 4), 0, 5));
-  if (!IsFloat(m.dtype()) || m.r.Chance(0.3)) {
-    m.Set("dtype", static_cast<int64_t>(m.r.Chance(0.5) ? DType::kFloat : DType::kDouble));
+inline void AddRandomInput(CaseMaker& maker) {
+  maker.Add(maker.Numbers(maker.dtype(), maker.Shape(0, 4), 0, 5));
+  if (!IsFloat(maker.dtype()) || maker.r.Chance(0.3)) {
+    maker.Set("dtype", static_cast<int64_t>(maker.r.Chance(0.5) ? DType::kFloat : DType::kDouble));
   }
-  AddRandomSeed(m);
+  AddRandomSeed(maker);
 }
 
 // The number of [0, 1) of element i.
-inline double PlainDraw(const RandomCase& c, int64_t i) {
+inline double PlainDraw(const RandomCase& sample, int64_t i) {
   uint64_t key = 0xcbf29ce484222325u;
-  if (FindAttr(c, "seed") != nullptr) {
-    const auto seed = static_cast<float>(FloatOr(c, "seed", 0));
+  if (FindAttr(sample, "seed") != nullptr) {
+    const auto seed = static_cast<float>(FloatOr(sample, "seed", 0));
     uint32_t bits = 0;
     std::memcpy(&bits, &seed, sizeof(bits));
     key = bits;
@@ -55,32 +55,33 @@ inline double PlainDraw(const RandomCase& c, int64_t i) {
 }
 
 // Output 0 has the shape of attribute `shape` or of the input, and the dtype that was asked for.
-inline bool HasDrawnType(const RandomCase& c, const HostTensor& out) {
-  const bool like = !c.inputs.empty();
-  const Dims dims = like ? c.inputs[0].tensor->dims : IntsOr(c, "shape", {});
-  const DType own = like ? c.inputs[0].tensor->dtype : DType::kFloat;
+inline bool HasDrawnType(const RandomCase& sample, const HostTensor& out) {
+  const bool like = !sample.inputs.empty();
+  const Dims dims = like ? sample.inputs[0].tensor->dims : IntsOr(sample, "shape", {});
+  const DType own = like ? sample.inputs[0].tensor->dtype : DType::kFloat;
   return out.dims == dims &&
-         out.dtype == static_cast<DType>(IntOr(c, "dtype", static_cast<int64_t>(own)));
+         out.dtype == static_cast<DType>(IntOr(sample, "dtype", static_cast<int64_t>(own)));
 }
 
-inline bool PlainRandomUniform(const RandomCase& c, HostTensor* out) {
-  if (!HasDrawnType(c, *out)) return false;
-  const double low = FloatOr(c, "low", 0), high = FloatOr(c, "high", 1);
+inline bool PlainRandomUniform(const RandomCase& sample, HostTensor* out) {
+  if (!HasDrawnType(sample, *out)) return false;
+  const double low = FloatOr(sample, "low", 0), high = FloatOr(sample, "high", 1);
   for (int64_t i = 0, n = out->count(); i < n; ++i) {
-    const double u = PlainDraw(c, i);
+    const double u = PlainDraw(sample, i);
     SetElement(out, i, low * (1 - u) + high * u);
   }
   return true;
 }
 
-inline bool PlainRandomNormal(const RandomCase& c, HostTensor* out) {
-  if (!HasDrawnType(c, *out)) return false;
+inline bool PlainRandomNormal(const RandomCase& sample, HostTensor* out) {
+  if (!HasDrawnType(sample, *out)) return false;
   for (int64_t i = 0, n = out->count(); i < n; ++i) {
-    const double u = 1 - PlainDraw(c, i / 2 * 2), angle = 2 * M_PI * PlainDraw(c, i / 2 * 2 + 1);
+    const double u = 1 - PlainDraw(sample, i / 2 * 2),
+                 angle = 2 * M_PI * PlainDraw(sample, i / 2 * 2 + 1);
     const double turned = i % 2 == 0 ? std::cos(angle) : std::sin(angle);
-    SetElement(
-        out, i,
-        FloatOr(c, "mean", 0) + FloatOr(c, "scale", 1) * turned * std::sqrt(-2 * std::log(u)));
+    SetElement(out, i,
+               FloatOr(sample, "mean", 0) +
+                   FloatOr(sample, "scale", 1) * turned * std::sqrt(-2 * std::log(u)));
   }
   return true;
 }

@@ -33,45 +33,45 @@ inline int64_t Flat(const Dims& dims, const Dims& at) {
 }
 
 // Where `at` of a broadcast result lies in a tensor.
-inline int64_t Broadcast(const HostTensor& t, const Dims& at) {
+inline int64_t Broadcast(const HostTensor& tensor, const Dims& at) {
   int64_t i = 0;
-  const size_t skip = at.size() - t.dims.size();
-  for (size_t d = 0; d < t.dims.size(); ++d) {
-    i = i * t.dims[d] + (t.dims[d] == 1 ? 0 : at[skip + d]);
+  const size_t skip = at.size() - tensor.dims.size();
+  for (size_t d = 0; d < tensor.dims.size(); ++d) {
+    i = i * tensor.dims[d] + (tensor.dims[d] == 1 ? 0 : at[skip + d]);
   }
   return i;
 }
 
-inline const Attr* FindAttr(const RandomCase& c, std::string_view name) {
-  for (const Attr& a : c.attrs) {
+inline const Attr* FindAttr(const RandomCase& sample, std::string_view name) {
+  for (const Attr& a : sample.attrs) {
     if (a.name == name) return &a;
   }
   return nullptr;
 }
 
-inline int64_t IntOr(const RandomCase& c, std::string_view name, int64_t absent) {
-  const Attr* a = FindAttr(c, name);
+inline int64_t IntOr(const RandomCase& sample, std::string_view name, int64_t absent) {
+  const Attr* a = FindAttr(sample, name);
   return a != nullptr ? std::get<int64_t>(a->value) : absent;
 }
 
-inline double FloatOr(const RandomCase& c, std::string_view name, double absent) {
-  const Attr* a = FindAttr(c, name);
+inline double FloatOr(const RandomCase& sample, std::string_view name, double absent) {
+  const Attr* a = FindAttr(sample, name);
   return a != nullptr ? std::get<double>(a->value) : absent;
 }
 
-inline Dims IntsOr(const RandomCase& c, std::string_view name, const Dims& absent) {
-  const Attr* a = FindAttr(c, name);
+inline Dims IntsOr(const RandomCase& sample, std::string_view name, const Dims& absent) {
+  const Attr* a = FindAttr(sample, name);
   return a != nullptr ? std::get<std::vector<int64_t>>(a->value) : absent;
 }
 
-inline Dims Values(const HostTensor& t) {
-  Dims v(static_cast<size_t>(t.count()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = ElementAsInt(t, static_cast<int64_t>(i));
+inline Dims Values(const HostTensor& tensor) {
+  Dims v(static_cast<size_t>(tensor.count()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = ElementAsInt(tensor, static_cast<int64_t>(i));
   return v;
 }
 
-inline const HostTensor* Maybe(const RandomCase& c, size_t i) {
-  return i < c.inputs.size() ? c.inputs[i].tensor.get() : nullptr;
+inline const HostTensor* Maybe(const RandomCase& sample, size_t i) {
+  return i < sample.inputs.size() ? sample.inputs[i].tensor.get() : nullptr;
 }
 
 inline void Copy(const HostTensor& from, int64_t i, HostTensor* to, int64_t k) {
@@ -82,9 +82,9 @@ inline void Copy(const HostTensor& from, int64_t i, HostTensor* to, int64_t k) {
   }
 }
 
-inline bool IsBroadcastOf(const RandomCase& c, const Dims& out) {
+inline bool IsBroadcastOf(const RandomCase& sample, const Dims& out) {
   Dims dims;
-  for (const auto& in : c.inputs) {
+  for (const auto& in : sample.inputs) {
     const Dims& d = in.tensor->dims;
     if (d.size() > dims.size()) dims.insert(dims.begin(), d.size() - dims.size(), 1);
     for (size_t i = 0; i < d.size(); ++i) {
@@ -96,12 +96,12 @@ inline bool IsBroadcastOf(const RandomCase& c, const Dims& out) {
 }
 
 template <typename RealFn, typename IntFn>
-bool Elementwise(const RandomCase& c, HostTensor* out, RealFn real, IntFn whole) {
-  if (!IsBroadcastOf(c, out->dims)) return false;
+bool Elementwise(const RandomCase& sample, HostTensor* out, RealFn real, IntFn whole) {
+  if (!IsBroadcastOf(sample, out->dims)) return false;
   Index at(out->dims);
   for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
-    const HostTensor& a = *c.inputs[0].tensor;
-    const HostTensor& b = *c.inputs[c.inputs.size() - 1].tensor;
+    const HostTensor& a = *sample.inputs[0].tensor;
+    const HostTensor& b = *sample.inputs[sample.inputs.size() - 1].tensor;
     const int64_t ia = Broadcast(a, at.at), ib = Broadcast(b, at.at);
     if (IsFloat(a.dtype)) {
       SetElement(out, i, real(ElementAsDouble(a, ia), ElementAsDouble(b, ib)));
@@ -114,8 +114,8 @@ bool Elementwise(const RandomCase& c, HostTensor* out, RealFn real, IntFn whole)
 
 // Reshape, Flatten, Squeeze, Unsqueeze: the elements stay as they are; shapes are INFER's affair
 // and are checked by ONNX's node tests.
-inline bool InOrder(const RandomCase& c, HostTensor* out) {
-  const HostTensor& x = *c.inputs[0].tensor;
+inline bool InOrder(const RandomCase& sample, HostTensor* out) {
+  const HostTensor& x = *sample.inputs[0].tensor;
   if (x.count() != out->count()) return false;
   for (int64_t i = 0, n = out->count(); i < n; ++i) Copy(x, i, out, i);
   return true;
@@ -123,9 +123,9 @@ inline bool InOrder(const RandomCase& c, HostTensor* out) {
 
 // Each run of `channels` channels of a sample on its own: (x - mean) / sqrt(variance + 0.125), then
 // scaled and shifted by channel.
-inline bool NormalizedInGroups(const RandomCase& c, int64_t channels, HostTensor* out) {
-  const HostTensor &x = *c.inputs[0].tensor, &scale = *c.inputs[1].tensor,
-                   &bias = *c.inputs[2].tensor;
+inline bool NormalizedInGroups(const RandomCase& sample, int64_t channels, HostTensor* out) {
+  const HostTensor &x = *sample.inputs[0].tensor, &scale = *sample.inputs[1].tensor,
+                   &bias = *sample.inputs[2].tensor;
   if (x.dims != out->dims) return false;
   int64_t area = 1;
   for (size_t d = 2; d < x.dims.size(); ++d) area *= x.dims[d];

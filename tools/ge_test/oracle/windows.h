@@ -7,14 +7,14 @@
 
 namespace ge::test {
 
-inline std::vector<double> Doubles(const HostTensor& t) {
-  std::vector<double> v(static_cast<size_t>(t.count()));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = ElementAsDouble(t, static_cast<int64_t>(i));
+inline std::vector<double> Doubles(const HostTensor& tensor) {
+  std::vector<double> v(static_cast<size_t>(tensor.count()));
+  for (size_t i = 0; i < v.size(); ++i) v[i] = ElementAsDouble(tensor, static_cast<int64_t>(i));
   return v;
 }
 
-inline std::string TextOr(const RandomCase& c, std::string_view name, const char* absent) {
-  const Attr* a = FindAttr(c, name);
+inline std::string TextOr(const RandomCase& sample, std::string_view name, const char* absent) {
+  const Attr* a = FindAttr(sample, name);
   return a != nullptr ? std::get<std::string>(a->value) : absent;
 }
 
@@ -28,14 +28,14 @@ inline int64_t ProductOf(const Dims& dims) {
 struct PlainWindows {
   Dims size, kernel, strides, dilations, begin, end, out;
 
-  PlainWindows(const RandomCase& c, const Dims& sizes, const Dims& taps)
+  PlainWindows(const RandomCase& sample, const Dims& sizes, const Dims& taps)
       : size(sizes), kernel(taps), begin(sizes.size()), end(sizes.size()), out(sizes.size()) {
     const size_t n = size.size();
-    strides = IntsOr(c, "strides", Dims(n, 1));
-    dilations = IntsOr(c, "dilations", Dims(n, 1));
-    const Dims pads = IntsOr(c, "pads", Dims(2 * n, 0));
-    const std::string automatic = TextOr(c, "auto_pad", "NOTSET");
-    const bool up = IntOr(c, "ceil_mode", 0) != 0;
+    strides = IntsOr(sample, "strides", Dims(n, 1));
+    dilations = IntsOr(sample, "dilations", Dims(n, 1));
+    const Dims pads = IntsOr(sample, "pads", Dims(2 * n, 0));
+    const std::string automatic = TextOr(sample, "auto_pad", "NOTSET");
+    const bool up = IntOr(sample, "ceil_mode", 0) != 0;
     for (size_t i = 0; i < n; ++i) {
       const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;
       if (automatic.starts_with("SAME")) {
@@ -56,11 +56,11 @@ struct PlainWindows {
     }
   }
 
-  // Where tap `k` of window `w` lies on the axes.
-  Dims At(const Dims& w, const Dims& k) const {
-    Dims at(w.size());
+  // Where tap `k` of window `dims` lies on the axes.
+  Dims At(const Dims& dims, const Dims& k) const {
+    Dims at(dims.size());
     for (size_t i = 0; i < at.size(); ++i) {
-      at[i] = w[i] * strides[i] - begin[i] + k[i] * dilations[i];
+      at[i] = dims[i] * strides[i] - begin[i] + k[i] * dilations[i];
     }
     return at;
   }
@@ -80,20 +80,20 @@ struct PlainWindows {
 
 inline Dims SpatialOf(const Dims& dims) { return Dims(dims.begin() + 2, dims.end()); }
 
-inline Dims WithHead(int64_t a, int64_t b, const Dims& tail) {
-  Dims dims = {a, b};
+inline Dims WithHead(int64_t left, int64_t right, const Dims& tail) {
+  Dims dims = {left, right};
   dims.insert(dims.end(), tail.begin(), tail.end());
   return dims;
 }
 
 // y = f(convolution of inputs 0 and 1 plus input 2, number of the element).
 template <typename F>
-bool PlainConvolution(const RandomCase& c, HostTensor* out, F f) {
-  const HostTensor &x = *c.inputs[0].tensor, &w = *c.inputs[1].tensor;
-  const PlainWindows windows(c, SpatialOf(x.dims), SpatialOf(w.dims));
+bool PlainConvolution(const RandomCase& sample, HostTensor* out, F call) {
+  const HostTensor &x = *sample.inputs[0].tensor, &w = *sample.inputs[1].tensor;
+  const PlainWindows windows(sample, SpatialOf(x.dims), SpatialOf(w.dims));
   if (out->dims != WithHead(x.dims[0], w.dims[0], windows.out)) return false;
-  const HostTensor* bias = Maybe(c, 2);
-  const int64_t group = IntOr(c, "group", 1), channels = w.dims[0], in = w.dims[1];
+  const HostTensor* bias = Maybe(sample, 2);
+  const int64_t group = IntOr(sample, "group", 1), channels = w.dims[0], in = w.dims[1];
   const int64_t area = ProductOf(windows.size), taps = ProductOf(windows.kernel);
   const std::vector<double> xs = Doubles(x), ws = Doubles(w);
   int64_t i = 0;
@@ -113,7 +113,7 @@ bool PlainConvolution(const RandomCase& c, HostTensor* out, F f) {
                  ws[static_cast<size_t>((o * in + ci) * taps + t)];
         }
       }
-      SetElement(out, i, f(sum, i));
+      SetElement(out, i, call(sum, i));
     }
   }
   return true;
@@ -122,9 +122,9 @@ bool PlainConvolution(const RandomCase& c, HostTensor* out, F f) {
 // For each window of each plane f(places of its taps inside the plane, taps inside the padded one)
 // answers what becomes element i.
 template <typename F>
-bool PlainPool(const RandomCase& c, const Dims& kernel, HostTensor* out, F f) {
-  const HostTensor& x = *c.inputs[0].tensor;
-  const PlainWindows windows(c, SpatialOf(x.dims), kernel);
+bool PlainPool(const RandomCase& sample, const Dims& kernel, HostTensor* out, F call) {
+  const HostTensor& x = *sample.inputs[0].tensor;
+  const PlainWindows windows(sample, SpatialOf(x.dims), kernel);
   if (out->dims != WithHead(x.dims[0], x.dims[1], windows.out)) return false;
   const int64_t area = ProductOf(windows.size);
   int64_t i = 0;
@@ -139,7 +139,7 @@ bool PlainPool(const RandomCase& c, const Dims& kernel, HostTensor* out, F f) {
         padded += windows.IsPadded(at);
         if (windows.IsInside(at)) inside.push_back(plane * area + Flat(windows.size, at));
       }
-      f(i, inside, padded);
+      call(i, inside, padded);
     }
   }
   return true;
@@ -155,25 +155,26 @@ inline int64_t GreatestOf(const HostTensor& x, const std::vector<int64_t>& place
 }
 
 // MaxPool, over windows of these sizes.
-inline bool PlainGreatest(const RandomCase& c, const Dims& kernel, HostTensor* out) {
-  const HostTensor& x = *c.inputs[0].tensor;
-  return PlainPool(c, kernel, out, [&](int64_t i, const std::vector<int64_t>& inside, int64_t) {
-    const int64_t best = GreatestOf(x, inside);
-    if (best >= 0) return Copy(x, best, out, i);
-    SetElement(out, i, -std::numeric_limits<double>::infinity());
-  });
+inline bool PlainGreatest(const RandomCase& sample, const Dims& kernel, HostTensor* out) {
+  const HostTensor& x = *sample.inputs[0].tensor;
+  return PlainPool(sample, kernel, out,
+                   [&](int64_t i, const std::vector<int64_t>& inside, int64_t) {
+                     const int64_t best = GreatestOf(x, inside);
+                     if (best >= 0) return Copy(x, best, out, i);
+                     SetElement(out, i, -std::numeric_limits<double>::infinity());
+                   });
 }
 
 // AveragePool, over windows of these sizes; `all` counts taps in the padding too.
-inline bool PlainAverage(const RandomCase& c, const Dims& kernel, bool all, HostTensor* out) {
-  const HostTensor& x = *c.inputs[0].tensor;
+inline bool PlainAverage(const RandomCase& sample, const Dims& kernel, bool all, HostTensor* out) {
+  const HostTensor& x = *sample.inputs[0].tensor;
   const auto mean = [&](int64_t i, const std::vector<int64_t>& inside, int64_t padded) {
     double sum = 0;
     for (const int64_t at : inside) sum += ElementAsDouble(x, at);
     const auto count = static_cast<double>(all ? padded : static_cast<int64_t>(inside.size()));
     SetElement(out, i, count > 0 ? sum / count : 0);
   };
-  return PlainPool(c, kernel, out, mean);
+  return PlainPool(sample, kernel, out, mean);
 }
 
 }  // namespace ge::test

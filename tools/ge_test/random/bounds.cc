@@ -39,10 +39,10 @@ double TinyOf(DType t) {
   }
 }
 
-double RoundedTo(DType t, double v) {
-  auto one = MakeTensor(t, {1});
-  if (!one.ok()) return v;
-  SetElement(&*one, 0, v);
+double RoundedTo(DType dtype, double value) {
+  auto one = MakeTensor(dtype, {1});
+  if (!one.ok()) return value;
+  SetElement(&*one, 0, value);
   return ElementAsDouble(*one, 0);
 }
 
@@ -104,17 +104,17 @@ bool MayMove(const RandomCase::Input& in) {
 
 }  // namespace
 
-double GreatestFinite(const HostTensor& t) {
+double GreatestFinite(const HostTensor& tensor) {
   double most = 0;
-  for (int64_t i = 0, n = Numbers(t); i < n; ++i) {
-    const double v = std::fabs(ElementAsDouble(t, i));
+  for (int64_t i = 0, n = Numbers(tensor); i < n; ++i) {
+    const double v = std::fabs(ElementAsDouble(tensor, i));
     if (std::isfinite(v)) most = std::max(most, v);
   }
   return most;
 }
 
-double UnitOf(DType t) {
-  switch (t) {
+double UnitOf(DType dtype) {
+  switch (dtype) {
     case DType::kDouble:
     case DType::kComplex128:
       return 0x1p-53;
@@ -130,11 +130,11 @@ double UnitOf(DType t) {
   }
 }
 
-DType WiderDType(const RandomCase& c, DType dtype) {
-  if (!c.typed || c.op->inputs.empty()) return DType::kUndefined;
+DType WiderDType(const RandomCase& sample, DType dtype) {
+  if (!sample.typed || sample.op->inputs.empty()) return DType::kUndefined;
   const double unit = UnitOf(dtype);
   for (const DType t : {DType::kDouble, DType::kFloat}) {
-    if (UnitOf(t) < unit && (c.op->inputs[0].dtypes & Bit(t)) != 0) return t;
+    if (UnitOf(t) < unit && (sample.op->inputs[0].dtypes & Bit(t)) != 0) return t;
   }
   return DType::kUndefined;
 }

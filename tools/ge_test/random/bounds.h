@@ -11,15 +11,16 @@
 namespace ge::test {
 
 // The unit roundoff: half the distance from 1 to the next number. 0 for types that are exact here.
-double UnitOf(DType t);
+double UnitOf(DType dtype);
 // The type in which ref's answer to a case of this type is nearest to the truth; kUndefined when
 // there is no wider one.
-DType WiderDType(const RandomCase& c, DType dtype);
+DType WiderDType(const RandomCase& sample, DType dtype);
 
 class Bounds {
  public:
-  // `op` and `c` outlive this.
-  Bounds(const RandomOp& op, const RandomCase& c, DType dtype) : op_(op), c_(c), dtype_(dtype) {}
+  // `op` and `sample` outlive this.
+  Bounds(const RandomOp& op, const RandomCase& sample, DType dtype)
+      : op_(op), c_(sample), dtype_(dtype) {}
 
   // How output `output` differs, "" when it does not. What is not finite must be the same, unless a
   // number within the bound rounds to it. `wanted` may be of a wider float type.
@@ -55,6 +56,6 @@ class Bounds {
 };
 
 // The largest magnitude among the finite numbers; 0 where there is none.
-double GreatestFinite(const HostTensor& t);
+double GreatestFinite(const HostTensor& tensor);
 
 }  // namespace ge::test

@@ -16,75 +16,76 @@ inline const std::vector<DType>& NarrowTypes() {
   return kNarrow;
 }
 
-inline bool IsFloat8(DType t) { return (Bit(t) & (kFloat8s)) != 0; }
+inline bool IsFloat8(DType dtype) { return (Bit(dtype) & (kFloat8s)) != 0; }
 
 // Attributes that concern float8 alone; true where numbers beyond its ends are wanted.
-inline bool SetCastWays(CaseMaker& m, DType to) {
-  if (to == DType::kFloat8e8m0 && m.r.Chance(0.6)) {
-    m.Set("round_mode", m.r.Pick(std::vector<std::string>{"up", "down", "nearest"}));
+inline bool SetCastWays(CaseMaker& maker, DType to) {
+  if (to == DType::kFloat8e8m0 && maker.r.Chance(0.6)) {
+    maker.Set("round_mode", maker.r.Pick(std::vector<std::string>{"up", "down", "nearest"}));
   }
-  if (!IsFloat8(to) || m.r.Chance(0.4)) return false;
-  if (m.r.Chance(0.6)) m.Set("saturate", int64_t{0});
+  if (!IsFloat8(to) || maker.r.Chance(0.4)) return false;
+  if (maker.r.Chance(0.6)) maker.Set("saturate", int64_t{0});
   return true;
 }
 
 // Adds the input of a conversion and answers the dtype that it goes to.
-inline DType AddCastInput(CaseMaker& m) {
+inline DType AddCastInput(CaseMaker& maker) {
   static const std::vector<DType> kWide = {
       DType::kFloat,  DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
       DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
       DType::kUint32, DType::kUint64, DType::kBool};
   // Engines that know one type alone take what stays as it is.
-  const bool same = m.r.Chance(0.1), narrow_from = !same && m.r.Chance(0.3);
-  const DType from = narrow_from ? m.r.Pick(NarrowTypes()) : m.dtype();
-  const DType to = same ? from : m.r.Pick(m.r.Chance(0.5) ? kWide : NarrowTypes());
+  const bool same = maker.r.Chance(0.1), narrow_from = !same && maker.r.Chance(0.3);
+  const DType from = narrow_from ? maker.r.Pick(NarrowTypes()) : maker.dtype();
+  const DType to = same ? from : maker.r.Pick(maker.r.Chance(0.5) ? kWide : NarrowTypes());
   // A negative float has no unsigned value and no exponent alone.
   const bool negative = (Bit(to) & (kUnsignedInts | Bit(DType::kUint4) | Bit(DType::kUint2) |
                                     Bit(DType::kFloat8e8m0))) == 0;
   // Beyond the ends of a float8, where `saturate` decides.
   const double most =
-      SetCastWays(m, to) ? (from == DType::kFloat16 ? 65000 : 90000) : Greatest(m) * 5;
+      SetCastWays(maker, to) ? (from == DType::kFloat16 ? 65000 : 90000) : Greatest(maker) * 5;
   const bool small = to == DType::kFloat8e4m3fn || to == DType::kFloat8e4m3fnuz;
   const double end = most > 60000 && small ? 900 : most;
-  m.Add(m.Numbers(from, m.Shape(0, 4), negative ? (end > 800 ? -end : Least(m) * 5) : 0, end));
-  m.c.typed = !narrow_from && !IsFloat(to);
+  maker.Add(maker.Numbers(from, maker.Shape(0, 4),
+                          negative ? (end > 800 ? -end : Least(maker) * 5) : 0, end));
+  maker.c.typed = !narrow_from && !IsFloat(to);
   return to;
 }
 
 // The least power of two that is not less; 0 is the least code.
-inline int64_t ExponentCode(double v) {
+inline int64_t ExponentCode(double value) {
   int64_t code = 0;
-  while (code < 254 && std::ldexp(1.0, static_cast<int>(code) - 127) < std::fabs(v)) ++code;
+  while (code < 254 && std::ldexp(1.0, static_cast<int>(code) - 127) < std::fabs(value)) ++code;
   return code;
 }
 
 // By round_mode; a number of which the half is as near goes up.
-inline int64_t ExponentCode(const std::string& mode, double v) {
-  const int64_t up = ExponentCode(v);
+inline int64_t ExponentCode(const std::string& mode, double value) {
+  const int64_t up = ExponentCode(value);
   const double power = std::ldexp(1.0, static_cast<int>(up) - 127);
-  if (mode == "up" || up == 0 || v == power) return up;
-  return mode == "down" || v < 0.75 * power ? up - 1 : up;
+  if (mode == "up" || up == 0 || value == power) return up;
+  return mode == "down" || value < 0.75 * power ? up - 1 : up;
 }
 
 // Half a step beyond its greatest number, from where on a float8 has no number.
-inline double Float8End(DType t) {
-  if (t == DType::kFloat8e4m3fn) return 464;
-  return t == DType::kFloat8e4m3fnuz ? 248 : 61440;
+inline double Float8End(DType dtype) {
+  if (dtype == DType::kFloat8e4m3fn) return 464;
+  return dtype == DType::kFloat8e4m3fnuz ? 248 : 61440;
 }
 
 // As `saturate` of 0 has it: what is beyond the ends is an infinity or, without one, NaN.
-inline void SetUnsaturated(HostTensor* out, int64_t i, double v) {
-  if (IsFloat8(out->dtype) && std::fabs(v) >= Float8End(out->dtype)) {
-    if (out->dtype == DType::kFloat8e5m2) return SetIntElement(out, i, v < 0 ? 0xfc : 0x7c);
-    v = std::numeric_limits<double>::quiet_NaN();
+inline void SetUnsaturated(HostTensor* out, int64_t i, double value) {
+  if (IsFloat8(out->dtype) && std::fabs(value) >= Float8End(out->dtype)) {
+    if (out->dtype == DType::kFloat8e5m2) return SetIntElement(out, i, value < 0 ? 0xfc : 0x7c);
+    value = std::numeric_limits<double>::quiet_NaN();
   }
-  SetElement(out, i, v);
+  SetElement(out, i, value);
 }
 
-inline bool PlainCastTo(const RandomCase& c, HostTensor* out) {
-  const HostTensor& x = *c.inputs[0].tensor;
-  const Attr* mode = FindAttr(c, "round_mode");
-  const bool saturates = IntOr(c, "saturate", 1) != 0;
+inline bool PlainCastTo(const RandomCase& sample, HostTensor* out) {
+  const HostTensor& x = *sample.inputs[0].tensor;
+  const Attr* mode = FindAttr(sample, "round_mode");
+  const bool saturates = IntOr(sample, "saturate", 1) != 0;
   if (x.dims != out->dims) return false;
   for (int64_t i = 0, n = x.count(); i < n; ++i) {
     const double v = ElementAsDouble(x, i);

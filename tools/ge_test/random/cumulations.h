@@ -5,26 +5,27 @@
 
 namespace ge::test {
 
-inline void CumulationCase(CaseMaker& m) {
-  const Dims dims = m.Shape(1, 4);
+inline void CumulationCase(CaseMaker& maker) {
+  const Dims dims = maker.Shape(1, 4);
   const auto rank = static_cast<int64_t>(dims.size());
-  m.Add(m.Numbers(m.dtype(), dims, IsFloat(m.dtype()) ? -2 : -9, IsFloat(m.dtype()) ? 2 : 9));
-  const DType type = m.r.Chance(0.5) ? DType::kInt64 : DType::kInt32;
-  const Dims shape = m.r.Chance(0.7) ? Dims() : Dims{1};
-  m.Add(m.Ints(type, shape, {m.Axis(m.r.Int(0, rank - 1), rank)}));
-  if (m.r.Chance(0.6)) m.Set("exclusive", m.r.Int(0, 1));
-  if (m.r.Chance(0.6)) m.Set("reverse", m.r.Int(0, 1));
+  maker.Add(maker.Numbers(maker.dtype(), dims, IsFloat(maker.dtype()) ? -2 : -9,
+                          IsFloat(maker.dtype()) ? 2 : 9));
+  const DType type = maker.r.Chance(0.5) ? DType::kInt64 : DType::kInt32;
+  const Dims shape = maker.r.Chance(0.7) ? Dims() : Dims{1};
+  maker.Add(maker.Ints(type, shape, {maker.Axis(maker.r.Int(0, rank - 1), rank)}));
+  if (maker.r.Chance(0.6)) maker.Set("exclusive", maker.r.Int(0, 1));
+  if (maker.r.Chance(0.6)) maker.Set("reverse", maker.r.Int(0, 1));
 }
 
 template <typename F>
-bool PlainCumulation(const RandomCase& c, HostTensor* out, int start, F step) {
-  const HostTensor& x = *c.inputs[0].tensor;
+bool PlainCumulation(const RandomCase& sample, HostTensor* out, int start, F step) {
+  const HostTensor& x = *sample.inputs[0].tensor;
   if (x.dims != out->dims) return false;
-  int64_t axis = ElementAsInt(*c.inputs[1].tensor, 0);
+  int64_t axis = ElementAsInt(*sample.inputs[1].tensor, 0);
   if (axis < 0) axis += static_cast<int64_t>(x.dims.size());
   const auto d = static_cast<size_t>(axis);
-  const bool reverse = IntOr(c, "reverse", 0) != 0;
-  const int64_t own = IntOr(c, "exclusive", 0) != 0 ? 0 : 1;
+  const bool reverse = IntOr(sample, "reverse", 0) != 0;
+  const int64_t own = IntOr(sample, "exclusive", 0) != 0 ? 0 : 1;
   Index at(x.dims);
   for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
     const int64_t here = at.at[d];

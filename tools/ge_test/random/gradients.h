@@ -10,51 +10,51 @@ namespace ge::test {
 struct ConvDims {
   Dims x, w, y;
 };
-inline ConvDims MakeLargeConvDims(CaseMaker& m) {
-  const auto [x, w] = SetLargeConv(m);
-  const PlainWindows windows(m.c, SpatialOf(x), SpatialOf(w));
+inline ConvDims MakeLargeConvDims(CaseMaker& maker) {
+  const auto [x, w] = SetLargeConv(maker);
+  const PlainWindows windows(maker.c, SpatialOf(x), SpatialOf(w));
   return {x, w, Cat({x[0], w[0]}, windows.out)};
 }
-inline ConvDims MakeConvDims(CaseMaker& m) {
-  if (m.large) return MakeLargeConvDims(m);
-  const bool picture = m.r.Chance(0.4);
-  Window w = MakeWindow(m, true);
+inline ConvDims MakeConvDims(CaseMaker& maker) {
+  if (maker.large) return MakeLargeConvDims(maker);
+  const bool picture = maker.r.Chance(0.4);
+  Window w = MakeWindow(maker, true);
   if (picture) {
     w = {};
     w.kernel = {3, 3};
-    w.strides = Dims(2, m.r.Int(1, 2));
+    w.strides = Dims(2, maker.r.Int(1, 2));
     w.dilations = {1, 1};
-    w.size = {m.r.Int(3, 14), m.r.Int(3, 14)};
-    w.pads = {1, 1, m.r.Int(0, 1), m.r.Int(0, 1)};
+    w.size = {maker.r.Int(3, 14), maker.r.Int(3, 14)};
+    w.pads = {1, 1, maker.r.Int(0, 1), maker.r.Int(0, 1)};
   }
-  const int64_t group = picture ? 1 : m.r.Pick(std::vector<int64_t>{1, 1, 1, 2, 3});
-  const int64_t most = picture ? 40 : 4, in = m.r.Int(1, most), out = m.r.Int(1, most);
+  const int64_t group = picture ? 1 : maker.r.Pick(std::vector<int64_t>{1, 1, 1, 2, 3});
+  const int64_t most = picture ? 40 : 4, in = maker.r.Int(1, most), out = maker.r.Int(1, most);
   for (size_t i = 0; w.automatic && i < w.size.size(); ++i) {
     w.size[i] = std::max(w.size[i], Reach(w, i));
   }
-  if (group != 1) m.Set("group", group);
-  SetWindow(m, w, true);
-  SetAllPads(m, w);
-  const int64_t images = m.r.Chance(0.05) ? 0 : m.r.Int(1, 2);
-  const PlainWindows windows(m.c, w.size, w.kernel);
+  if (group != 1) maker.Set("group", group);
+  SetWindow(maker, w, true);
+  SetAllPads(maker, w);
+  const int64_t images = maker.r.Chance(0.05) ? 0 : maker.r.Int(1, 2);
+  const PlainWindows windows(maker.c, w.size, w.kernel);
   return {Cat({images, in * group}, w.size), Cat({out * group, in}, w.kernel),
           Cat({images, out * group}, windows.out)};
 }
 
-inline std::shared_ptr<HostTensor> ShapeTensor(CaseMaker& m, const Dims& dims) {
-  return m.Ints(DType::kInt64, {static_cast<int64_t>(dims.size())}, dims);
+inline std::shared_ptr<HostTensor> ShapeTensor(CaseMaker& maker, const Dims& dims) {
+  return maker.Ints(DType::kInt64, {static_cast<int64_t>(dims.size())}, dims);
 }
 
 // f(element of x, of w, of y) for all products that a convolution adds up.
 template <typename F>
-void ForProducts(const RandomCase& c, const ConvDims& d, F f) {
-  const PlainWindows windows(c, SpatialOf(d.x), SpatialOf(d.w));
-  const int64_t group = IntOr(c, "group", 1), channels = d.w[0], in = d.w[1];
+void ForProducts(const RandomCase& sample, const ConvDims& dims, F call) {
+  const PlainWindows windows(sample, SpatialOf(dims.x), SpatialOf(dims.w));
+  const int64_t group = IntOr(sample, "group", 1), channels = dims.w[0], in = dims.w[1];
   const int64_t area = ProductOf(windows.size), taps = ProductOf(windows.kernel);
   int64_t y = 0;
-  for (int64_t plane = 0; plane < d.x[0] * channels; ++plane) {
+  for (int64_t plane = 0; plane < dims.x[0] * channels; ++plane) {
     const int64_t o = plane % channels;
-    const int64_t first = plane / channels * d.x[1] + o / (channels / group) * in;
+    const int64_t first = plane / channels * dims.x[1] + o / (channels / group) * in;
     Index window(windows.out);
     for (int64_t k = ProductOf(windows.out); k > 0; --k, ++y, window.Next()) {
       Index tap(windows.kernel);
@@ -62,7 +62,8 @@ void ForProducts(const RandomCase& c, const ConvDims& d, F f) {
         const Dims at = windows.At(window.at, tap.at);
         if (!windows.IsInside(at)) continue;
         const int64_t from = Flat(windows.size, at);
-        for (int64_t i = 0; i < in; ++i) f((first + i) * area + from, (o * in + i) * taps + t, y);
+        for (int64_t i = 0; i < in; ++i)
+          call((first + i) * area + from, (o * in + i) * taps + t, y);
       }
     }
   }
@@ -73,25 +74,25 @@ inline void SetElements(const std::vector<double>& from, HostTensor* out) {
 }
 
 // N x C x spatial in f32 or f64, now and then with enough channels for blocks of them.
-inline Dims AddChannels(CaseMaker& m) {
-  const Dims size = m.Shape(0, 3, false);
-  const bool many = m.r.Chance(m.large && CountOf(size) <= 3000 ? 0.7 : 0.3);
-  const Dims dims = Cat({m.r.Int(1, 3), many ? m.r.Int(5, 40) : m.r.Int(1, 4)}, size);
-  m.Add(Signal(m, dims));
+inline Dims AddChannels(CaseMaker& maker) {
+  const Dims size = maker.Shape(0, 3, false);
+  const bool many = maker.r.Chance(maker.large && CountOf(size) <= 3000 ? 0.7 : 0.3);
+  const Dims dims = Cat({maker.r.Int(1, 3), many ? maker.r.Int(5, 40) : maker.r.Int(1, 4)}, size);
+  maker.Add(Signal(maker, dims));
   return dims;
 }
 
 // Of each channel of [N, C, ...]: the mean of f(element's number).
 template <typename F>
-std::vector<double> ChannelMeans(const Dims& dims, F f) {
+std::vector<double> ChannelMeans(const Dims& dims, F call) {
   const int64_t area = ProductOf(SpatialOf(dims)), n = ProductOf(dims);
   std::vector<double> sums(static_cast<size_t>(dims[1]));
-  for (int64_t i = 0; i < n; ++i) sums[static_cast<size_t>(i / area % dims[1])] += f(i);
+  for (int64_t i = 0; i < n; ++i) sums[static_cast<size_t>(i / area % dims[1])] += call(i);
   for (double& s : sums) s /= static_cast<double>(dims[0] * area);
   return sums;
 }
-inline double OfChannel(const std::vector<double>& v, const Dims& dims, int64_t element) {
-  return v[static_cast<size_t>(element / ProductOf(SpatialOf(dims)) % dims[1])];
+inline double OfChannel(const std::vector<double>& values, const Dims& dims, int64_t element) {
+  return values[static_cast<size_t>(element / ProductOf(SpatialOf(dims)) % dims[1])];
 }
 struct PlainMoments {
   std::vector<double> mean, variance;

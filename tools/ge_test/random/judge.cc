@@ -12,37 +12,37 @@ uint64_t MixSeed(uint64_t seed, std::string_view op, int64_t index) {
   return h ^ (h >> 29);
 }
 
-DType PickDType(const OpDef& op, Random* r, double float_share) {
+DType PickDType(const OpDef& op, Random* random, double float_share) {
   static const std::vector<DType> kTypes = {
       DType::kFloat,  DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
       DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
       DType::kUint32, DType::kUint64, DType::kBool};
   const bool from_input = !op.inputs.empty() && std::string_view(op.name) != "ConstantOfShape";
   const DTypeSet legal = from_input ? op.inputs[0].dtypes : op.outputs[0].dtypes;
-  if ((legal & Bit(DType::kFloat)) != 0 && r->Chance(float_share)) return DType::kFloat;
+  if ((legal & Bit(DType::kFloat)) != 0 && random->Chance(float_share)) return DType::kFloat;
   for (;;) {
-    const DType t = r->Pick(kTypes);
+    const DType t = random->Pick(kTypes);
     if ((legal & Bit(t)) != 0) return t;
   }
 }
 
-bool IsDecline(const Status& s) {
-  return s.code() == Code::kUnsupported &&
-         s.message().find("no loaded engine takes operator") != std::string::npos;
+bool IsDecline(const Status& status) {
+  return status.code() == Code::kUnsupported &&
+         status.message().find("no loaded engine takes operator") != std::string::npos;
 }
 
-Result<RunResult> RunRandomCase(const RandomCase& c, DType dtype, const std::string& engines) {
+Result<RunResult> RunRandomCase(const RandomCase& sample, DType dtype, const std::string& engines) {
   std::vector<std::shared_ptr<HostTensor>> inputs;
-  const Graph graph = ToGraph(c, dtype, &inputs);
+  const Graph graph = ToGraph(sample, dtype, &inputs);
   std::vector<const HostTensor*> in;
   for (const auto& t : inputs) in.push_back(t.get());
   return RunGraph(graph, engines, PassNames(std::in_place), in);
 }
 
-std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
+std::string OutputsDiffer(const RandomOp& op, const RandomCase& sample, DType dtype,
                           const std::vector<HostTensor>& found,
                           const std::vector<HostTensor>& wanted, DType other) {
-  Bounds bounds(op, c, dtype);
+  Bounds bounds(op, sample, dtype);
   for (size_t i = 0; i < found.size(); ++i) {
     auto f = Convert(found[i], found[i].dtype), w = Convert(wanted[i], wanted[i].dtype);
     // Integers are compared in their own type, since sums of narrow ones wrap; and so is a float
@@ -58,15 +58,15 @@ std::string OutputsDiffer(const RandomOp& op, const RandomCase& c, DType dtype,
   return "";
 }
 
-std::string DiffersFromRef(const RandomOp& op, const RandomCase& c, DType dtype,
+std::string DiffersFromRef(const RandomOp& op, const RandomCase& sample, DType dtype,
                            const std::vector<HostTensor>& found) {
-  DType other = op.bound == 0 ? DType::kUndefined : WiderDType(c, dtype);
-  auto wanted = RunRandomCase(c, other, "ref");
+  DType other = op.bound == 0 ? DType::kUndefined : WiderDType(sample, dtype);
+  auto wanted = RunRandomCase(sample, other, "ref");
   if (!wanted.ok() && other != DType::kUndefined) {
-    wanted = RunRandomCase(c, other = DType::kUndefined, "ref");
+    wanted = RunRandomCase(sample, other = DType::kUndefined, "ref");
   }
   if (!wanted.ok()) return "ref: " + wanted.status().ToString();
-  return OutputsDiffer(op, c, dtype, found, wanted->outputs, other);
+  return OutputsDiffer(op, sample, dtype, found, wanted->outputs, other);
 }
 
 }  // namespace ge::test

@@ -7,33 +7,33 @@
 namespace ge::test {
 
 // Positive weights, and at least one label that counts: means are no 0 / 0.
-inline void LossCase(CaseMaker& m) {
-  const int64_t classes = m.r.Int(2, 6);
-  const Dims size = m.Shape(0, 3, false), head = {m.r.Int(1, 4)};
-  m.Add(Signal(m, Cat({head[0], classes}, size)));
-  const bool ignores = m.r.Chance(0.5);
-  const int64_t ignored = m.r.Pick(std::vector<int64_t>{0, 1, -1, -5, 100});
-  const DType type = m.r.Chance(0.5) ? DType::kInt64 : DType::kInt32;
-  auto labels = m.Numbers(type, Cat(head, size), 0, static_cast<double>(classes - 1));
+inline void LossCase(CaseMaker& maker) {
+  const int64_t classes = maker.r.Int(2, 6);
+  const Dims size = maker.Shape(0, 3, false), head = {maker.r.Int(1, 4)};
+  maker.Add(Signal(maker, Cat({head[0], classes}, size)));
+  const bool ignores = maker.r.Chance(0.5);
+  const int64_t ignored = maker.r.Pick(std::vector<int64_t>{0, 1, -1, -5, 100});
+  const DType type = maker.r.Chance(0.5) ? DType::kInt64 : DType::kInt32;
+  auto labels = maker.Numbers(type, Cat(head, size), 0, static_cast<double>(classes - 1));
   for (int64_t i = 1, n = labels->count(); ignores && i < n; ++i) {
-    if (m.r.Chance(0.3)) SetIntElement(labels.get(), i, ignored);
+    if (maker.r.Chance(0.3)) SetIntElement(labels.get(), i, ignored);
   }
   if (ignores && ElementAsInt(*labels, 0) == ignored) {
     SetIntElement(labels.get(), 0, ignored == 0 ? 1 : 0);
   }
-  m.Add(labels);
-  if (m.r.Chance(0.5)) m.Add(m.Numbers(m.dtype(), {classes}, 0.25, 2));
-  if (ignores) m.Set("ignore_index", ignored);
-  if (m.r.Chance(0.7)) {
-    m.Set("reduction", m.r.Pick(std::vector<std::string>{"none", "sum", "mean"}));
+  maker.Add(labels);
+  if (maker.r.Chance(0.5)) maker.Add(maker.Numbers(maker.dtype(), {classes}, 0.25, 2));
+  if (ignores) maker.Set("ignore_index", ignored);
+  if (maker.r.Chance(0.7)) {
+    maker.Set("reduction", maker.r.Pick(std::vector<std::string>{"none", "sum", "mean"}));
   }
 }
 
 // Output 0; with `softmax` of the logarithms of the classes' shares.
-inline bool PlainLoss(const RandomCase& c, HostTensor* out, bool softmax) {
-  const HostTensor &x = *c.inputs[0].tensor, &labels = *c.inputs[1].tensor;
-  const HostTensor* weights = Maybe(c, 2);
-  const Attr *how = FindAttr(c, "reduction"), *ignored = FindAttr(c, "ignore_index");
+inline bool PlainLoss(const RandomCase& sample, HostTensor* out, bool softmax) {
+  const HostTensor &x = *sample.inputs[0].tensor, &labels = *sample.inputs[1].tensor;
+  const HostTensor* weights = Maybe(sample, 2);
+  const Attr *how = FindAttr(sample, "reduction"), *ignored = FindAttr(sample, "ignore_index");
   const std::string reduction = how ? std::get<std::string>(how->value) : "mean";
   if (out->dims != (reduction == "none" ? labels.dims : Dims())) return false;
   double sum = 0, share = 0;

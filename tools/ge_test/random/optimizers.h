@@ -7,28 +7,30 @@ namespace ge::test {
 
 // A rate, a step count, and one or two tensors with gradients and `kept` lists; the second of these
 // holds no negative number.
-inline void OptimizerCase(CaseMaker& m, size_t kept) {
-  m.c.typed = false;
-  m.Add(m.Floats(m.dtype(), {}, {m.r.Between(0.01, 0.5)}));
-  m.Add(m.Ints(DType::kInt64, {}, {m.r.Int(0, 5)}));
-  std::vector<Dims> shapes(static_cast<size_t>(m.r.Int(1, 2)));
-  for (Dims& d : shapes) d = m.Shape(0, 3);
+inline void OptimizerCase(CaseMaker& maker, size_t kept) {
+  maker.c.typed = false;
+  maker.Add(maker.Floats(maker.dtype(), {}, {maker.r.Between(0.01, 0.5)}));
+  maker.Add(maker.Ints(DType::kInt64, {}, {maker.r.Int(0, 5)}));
+  std::vector<Dims> shapes(static_cast<size_t>(maker.r.Int(1, 2)));
+  for (Dims& d : shapes) d = maker.Shape(0, 3);
   for (size_t list = 0; list < 2 + kept; ++list) {
     // Squares that are summed up: Adagrad's only list, Adam's second.
     const bool squares = list == 1 + kept && kept != 0;
-    for (const Dims& d : shapes) m.Add(m.Numbers(m.dtype(), d, squares ? 0.25 : -2, 2));
+    for (const Dims& d : shapes) maker.Add(maker.Numbers(maker.dtype(), d, squares ? 0.25 : -2, 2));
   }
-  m.c.outputs = static_cast<int>(shapes.size() * (1 + kept));
-  if (m.r.Chance(0.5)) m.Set("norm_coefficient", m.r.Int(0, 4) / 8.0);
+  maker.c.outputs = static_cast<int>(shapes.size() * (1 + kept));
+  if (maker.r.Chance(0.5)) maker.Set("norm_coefficient", maker.r.Int(0, 4) / 8.0);
 }
 
 // The first tensor's new elements by `step`(x, g, kept 0, kept 1), g with its regularisation.
 template <typename Step>
-bool StepOfFirst(const RandomCase& c, size_t kept, HostTensor* out, Step step) {
-  const size_t n = (c.inputs.size() - 2) / (2 + kept);
-  const auto at = [&](size_t list) -> const HostTensor& { return *c.inputs[2 + list * n].tensor; };
+bool StepOfFirst(const RandomCase& sample, size_t kept, HostTensor* out, Step step) {
+  const size_t n = (sample.inputs.size() - 2) / (2 + kept);
+  const auto at = [&](size_t list) -> const HostTensor& {
+    return *sample.inputs[2 + list * n].tensor;
+  };
   if (at(0).dims != out->dims) return false;
-  const double norm = FloatOr(c, "norm_coefficient", 0);
+  const double norm = FloatOr(sample, "norm_coefficient", 0);
   for (int64_t i = 0, count = out->count(); i < count; ++i) {
     const double x = ElementAsDouble(at(0), i), g = norm * x + ElementAsDouble(at(1), i);
     SetElement(out, i,
@@ -37,9 +39,11 @@ bool StepOfFirst(const RandomCase& c, size_t kept, HostTensor* out, Step step) {
   return true;
 }
 
-inline double RateOf(const RandomCase& c) { return ElementAsDouble(*c.inputs[0].tensor, 0); }
-inline double StepsOf(const RandomCase& c) {
-  return static_cast<double>(ElementAsInt(*c.inputs[1].tensor, 0));
+inline double RateOf(const RandomCase& sample) {
+  return ElementAsDouble(*sample.inputs[0].tensor, 0);
+}
+inline double StepsOf(const RandomCase& sample) {
+  return static_cast<double>(ElementAsInt(*sample.inputs[1].tensor, 0));
 }
 
 }  // namespace ge::test

@@ -8,52 +8,52 @@
 namespace ge::test {
 
 // Drawn from those that PlainActivation knows; parameters stand in lists, in their order.
-inline void SetActivations(CaseMaker& m, size_t count) {
+inline void SetActivations(CaseMaker& maker, size_t count) {
   std::vector<std::string> names(count);
   std::vector<double> alphas, betas;
-  const bool more = m.r.Chance(0.5);
+  const bool more = maker.r.Chance(0.5);
   for (std::string& name : names) {
-    name = m.r.Pick(std::vector<std::string>{"Tanh", "Sigmoid", "Relu", "Softsign"});
-    if (more) name = m.r.Pick(std::vector<std::string>{"LeakyRelu", "HardSigmoid", name});
-    if (name == "LeakyRelu" || name == "HardSigmoid") alphas.push_back(m.r.Between(0.1, 0.4));
-    if (name == "HardSigmoid") betas.push_back(m.r.Between(0.2, 0.6));
+    name = maker.r.Pick(std::vector<std::string>{"Tanh", "Sigmoid", "Relu", "Softsign"});
+    if (more) name = maker.r.Pick(std::vector<std::string>{"LeakyRelu", "HardSigmoid", name});
+    if (name == "LeakyRelu" || name == "HardSigmoid") alphas.push_back(maker.r.Between(0.1, 0.4));
+    if (name == "HardSigmoid") betas.push_back(maker.r.Between(0.2, 0.6));
   }
-  m.Set("activations", names);
-  if (!alphas.empty() && m.r.Chance(0.7)) m.Set("activation_alpha", alphas);
-  if (!betas.empty() && m.r.Chance(0.7)) m.Set("activation_beta", betas);
+  maker.Set("activations", names);
+  if (!alphas.empty() && maker.r.Chance(0.7)) maker.Set("activation_alpha", alphas);
+  if (!betas.empty() && maker.r.Chance(0.7)) maker.Set("activation_beta", betas);
 }
 
-inline void RecurrentCase(CaseMaker& m, int64_t gates, size_t activations) {
-  const LargeLayer large = m.large ? MakeLargeLayer(m, gates) : LargeLayer{};
-  const int64_t steps = m.large ? large.steps : m.r.Int(1, 4),
-                batch = m.large ? large.batch : m.r.Int(1, 3),
-                in = m.large ? large.in : m.r.Int(1, 4),
-                hidden = m.large ? large.hidden : m.r.Int(1, 4);
+inline void RecurrentCase(CaseMaker& maker, int64_t gates, size_t activations) {
+  const LargeLayer large = maker.large ? MakeLargeLayer(maker, gates) : LargeLayer{};
+  const int64_t steps = maker.large ? large.steps : maker.r.Int(1, 4),
+                batch = maker.large ? large.batch : maker.r.Int(1, 3),
+                in = maker.large ? large.in : maker.r.Int(1, 4),
+                hidden = maker.large ? large.hidden : maker.r.Int(1, 4);
   const std::string direction =
-      m.r.Pick(std::vector<std::string>{"forward", "reverse", "bidirectional"});
+      maker.r.Pick(std::vector<std::string>{"forward", "reverse", "bidirectional"});
   const int64_t dirs = direction == "bidirectional" ? 2 : 1;
-  const bool batch_first = m.r.Chance(0.3);
-  m.Add(Signal(m, batch_first ? Dims{batch, steps, in} : Dims{steps, batch, in}));
-  m.AddWeight(TameWeight(m, {dirs, gates * hidden, in}, in));
-  m.AddWeight(TameWeight(m, {dirs, gates * hidden, hidden}, hidden));
-  if (m.r.Chance(0.7)) {
-    m.Add(Signal(m, {dirs, 2 * gates * hidden}));
-    const bool lengths = m.r.Chance(0.4), states = m.r.Chance(0.5);
+  const bool batch_first = maker.r.Chance(0.3);
+  maker.Add(Signal(maker, batch_first ? Dims{batch, steps, in} : Dims{steps, batch, in}));
+  maker.AddWeight(TameWeight(maker, {dirs, gates * hidden, in}, in));
+  maker.AddWeight(TameWeight(maker, {dirs, gates * hidden, hidden}, hidden));
+  if (maker.r.Chance(0.7)) {
+    maker.Add(Signal(maker, {dirs, 2 * gates * hidden}));
+    const bool lengths = maker.r.Chance(0.4), states = maker.r.Chance(0.5);
     if (lengths) {
-      m.Add(m.Numbers(DType::kInt32, {batch}, 0, static_cast<double>(steps)));
+      maker.Add(maker.Numbers(DType::kInt32, {batch}, 0, static_cast<double>(steps)));
     } else if (states) {
-      m.AddAbsent();
+      maker.AddAbsent();
     }
     if (states) {
-      m.Add(Signal(m, batch_first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden}));
+      maker.Add(Signal(maker, batch_first ? Dims{batch, dirs, hidden} : Dims{dirs, batch, hidden}));
     }
   }
-  m.c.outputs = static_cast<int>(m.r.Int(1, 2));
-  m.Set("hidden_size", hidden);
-  if (dirs == 2 || m.r.Chance(0.7)) m.Set("direction", direction);
-  if (m.r.Chance(0.2)) m.Set("clip", 0.5);
-  if (batch_first) m.Set("layout", int64_t{1});
-  if (m.r.Chance(0.3)) SetActivations(m, activations * static_cast<size_t>(dirs));
+  maker.c.outputs = static_cast<int>(maker.r.Int(1, 2));
+  maker.Set("hidden_size", hidden);
+  if (dirs == 2 || maker.r.Chance(0.7)) maker.Set("direction", direction);
+  if (maker.r.Chance(0.2)) maker.Set("clip", 0.5);
+  if (batch_first) maker.Set("layout", int64_t{1});
+  if (maker.r.Chance(0.3)) SetActivations(maker, activations * static_cast<size_t>(dirs));
 }
 
 struct PlainFn {
@@ -64,9 +64,10 @@ struct PlainFn {
 };
 
 // Those of the case, of all directions.
-inline std::vector<PlainFn> PlainFns(const RandomCase& c, const std::vector<std::string>& names) {
+inline std::vector<PlainFn> PlainFns(const RandomCase& sample,
+                                     const std::vector<std::string>& names) {
   const auto list = [&](const char* name) {
-    const Attr* a = FindAttr(c, name);
+    const Attr* a = FindAttr(sample, name);
     return a != nullptr ? std::get<std::vector<double>>(a->value) : std::vector<double>();
   };
   const std::vector<double> alphas = list("activation_alpha"), betas = list("activation_beta");
@@ -132,9 +133,10 @@ struct PlainCell {
 };
 
 // A state that the case gives, or zeros.
-inline std::vector<double> PlainStart(const RandomCase& c, size_t input, const Dims& at, size_t n) {
+inline std::vector<double> PlainStart(const RandomCase& sample, size_t input, const Dims& at,
+                                      size_t n) {
   std::vector<double> v(n);
-  const HostTensor* given = Maybe(c, input);
+  const HostTensor* given = Maybe(sample, input);
   for (size_t k = 0; given != nullptr && k < n; ++k) {
     v[k] = ElementAsDouble(*given, Flat(given->dims, {at[0], at[1], static_cast<int64_t>(k)}));
   }
@@ -144,13 +146,13 @@ inline std::vector<double> PlainStart(const RandomCase& c, size_t input, const D
 // Output 0 is the hidden state after each step, 1 the last one, 2 the last memory. step(cell)
 // answers the next hidden state, and changes the memory.
 template <typename Step>
-bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates, std::vector<PlainFn> names,
-                    Step step, size_t output = 0) {
-  const bool first = IntOr(c, "layout", 0) == 1;
-  const HostTensor& x = *Maybe(c, 0);
+bool PlainRecurrent(const RandomCase& sample, HostTensor* out, int64_t gates,
+                    std::vector<PlainFn> names, Step step, size_t output = 0) {
+  const bool first = IntOr(sample, "layout", 0) == 1;
+  const HostTensor& x = *Maybe(sample, 0);
   const int64_t steps = x.dims[first ? 1 : 0], batch = x.dims[first ? 0 : 1],
-                hidden = Maybe(c, 2)->dims[2], dirs = Maybe(c, 2)->dims[0];
-  const Attr *direction = FindAttr(c, "direction"), *given = FindAttr(c, "activations");
+                hidden = Maybe(sample, 2)->dims[2], dirs = Maybe(sample, 2)->dims[0];
+  const Attr *direction = FindAttr(sample, "direction"), *given = FindAttr(sample, "activations");
   const bool back = direction != nullptr && std::get<std::string>(direction->value) == "reverse";
   const size_t each = names.size(), width = static_cast<size_t>(hidden);
   const Dims all = first ? Dims{batch, steps, dirs, hidden} : Dims{steps, dirs, batch, hidden};
@@ -159,14 +161,14 @@ bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates, std::ve
   for (int64_t i = 0; i < dirs * batch; ++i) {
     const int64_t dir = i / batch, b = i % batch;
     if (given != nullptr) {
-      const auto named = PlainFns(c, std::get<std::vector<std::string>>(given->value));
+      const auto named = PlainFns(sample, std::get<std::vector<std::string>>(given->value));
       names.assign(named.begin() + static_cast<ptrdiff_t>(each) * dir,
                    named.begin() + static_cast<ptrdiff_t>(each) * (dir + 1));
     }
     const Dims row = first ? Dims{b, dir} : Dims{dir, b};
-    PlainCell cell{c, dir, b, 0, gates, PlainStart(c, 5, row, width), names};
-    if (gates == 4) cell.memory = PlainStart(c, 6, row, width);
-    const HostTensor* lengths = Maybe(c, 4);
+    PlainCell cell{sample, dir, b, 0, gates, PlainStart(sample, 5, row, width), names};
+    if (gates == 4) cell.memory = PlainStart(sample, 6, row, width);
+    const HostTensor* lengths = Maybe(sample, 4);
     const int64_t length = lengths != nullptr ? ElementAsInt(*lengths, b) : steps;
     for (int64_t s = 0; s < length; ++s) {
       cell.step = back || dir == 1 ? length - 1 - s : s;
@@ -186,9 +188,9 @@ bool PlainRecurrent(const RandomCase& c, HostTensor* out, int64_t gates, std::ve
 
 // As ONNX Runtime does, what the last activation reads is not clipped: the text leaves it open.
 // i, o, f and c lie in this order; a peephole shows the memory to i, f and, once it is new, to o.
-inline bool PlainLstmOutput(const RandomCase& c, size_t output, HostTensor* out) {
-  const HostTensor* peep = Maybe(c, 7);
-  const bool coupled = IntOr(c, "input_forget", 0) != 0;
+inline bool PlainLstmOutput(const RandomCase& sample, size_t output, HostTensor* out) {
+  const HostTensor* peep = Maybe(sample, 7);
+  const bool coupled = IntOr(sample, "input_forget", 0) != 0;
   const auto step = [&](PlainCell& cell) {
     const auto n = static_cast<int64_t>(cell.h.size());
     std::vector<double> next = cell.h;
@@ -209,7 +211,7 @@ inline bool PlainLstmOutput(const RandomCase& c, size_t output, HostTensor* out)
     }
     return next;
   };
-  return PlainRecurrent(c, out, 4, {"Sigmoid", "Tanh", "Tanh"}, step, output);
+  return PlainRecurrent(sample, out, 4, {"Sigmoid", "Tanh", "Tanh"}, step, output);
 }
 
 }  // namespace ge::test

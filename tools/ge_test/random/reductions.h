@@ -7,29 +7,30 @@
 namespace ge::test {
 
 // Axes may repeat no one; none at all means all, or nothing when noop_with_empty_axes is set.
-inline void ReductionCase(CaseMaker& m, double lo, double hi, bool zeros) {
-  const Dims dims = m.Shape(0, 4, zeros);
+inline void ReductionCase(CaseMaker& maker, double lo, double hi, bool zeros) {
+  const Dims dims = maker.Shape(0, 4, zeros);
   const auto rank = static_cast<int64_t>(dims.size());
-  m.Add(m.Numbers(m.dtype(), dims, lo, hi));
-  if (m.r.Chance(0.8)) {
+  maker.Add(maker.Numbers(maker.dtype(), dims, lo, hi));
+  if (maker.r.Chance(0.8)) {
     std::vector<int64_t> axes;
     for (int64_t axis = 0; axis < rank; ++axis) {
-      if (m.r.Chance(0.5)) axes.push_back(m.Axis(axis, rank));
+      if (maker.r.Chance(0.5)) axes.push_back(maker.Axis(axis, rank));
     }
-    if (m.r.Chance(0.5)) std::reverse(axes.begin(), axes.end());
-    m.AddConstant(m.Ints(DType::kInt64, {static_cast<int64_t>(axes.size())}, axes));
+    if (maker.r.Chance(0.5)) std::reverse(axes.begin(), axes.end());
+    maker.AddConstant(maker.Ints(DType::kInt64, {static_cast<int64_t>(axes.size())}, axes));
   }
-  for (const int64_t d : dims) m.c.terms *= m.large ? std::max<int64_t>(1, d) : 1;  // at most
-  if (m.r.Chance(0.6)) m.Set("keepdims", m.r.Int(0, 1));
-  if (m.r.Chance(0.4)) m.Set("noop_with_empty_axes", m.r.Int(0, 1));
+  for (const int64_t d : dims)
+    maker.c.terms *= maker.large ? std::max<int64_t>(1, d) : 1;  // at most
+  if (maker.r.Chance(0.6)) maker.Set("keepdims", maker.r.Int(0, 1));
+  if (maker.r.Chance(0.4)) maker.Set("noop_with_empty_axes", maker.r.Int(0, 1));
 }
 
 // Whether each axis is reduced.
-inline std::vector<bool> ReducedAxes(const RandomCase& c) {
-  const size_t rank = c.inputs[0].tensor->dims.size();
-  const HostTensor* given = Maybe(c, 1);
+inline std::vector<bool> ReducedAxes(const RandomCase& sample) {
+  const size_t rank = sample.inputs[0].tensor->dims.size();
+  const HostTensor* given = Maybe(sample, 1);
   const Dims axes = given ? Values(*given) : Dims();
-  const bool all = axes.empty() && IntOr(c, "noop_with_empty_axes", 0) == 0;
+  const bool all = axes.empty() && IntOr(sample, "noop_with_empty_axes", 0) == 0;
   std::vector<bool> reduced(rank, all);
   for (int64_t a : axes)
     reduced[static_cast<size_t>(a < 0 ? a + static_cast<int64_t>(rank) : a)] = true;
@@ -38,10 +39,10 @@ inline std::vector<bool> ReducedAxes(const RandomCase& c) {
 
 // real(elements as doubles) for floats, whole(elements as int64) for the others.
 template <typename RealFn, typename WholeFn>
-bool PlainReduction(const RandomCase& c, HostTensor* out, RealFn real, WholeFn whole) {
-  const HostTensor& x = *c.inputs[0].tensor;
-  const std::vector<bool> reduced = ReducedAxes(c);
-  const bool keep = IntOr(c, "keepdims", 1) != 0;
+bool PlainReduction(const RandomCase& sample, HostTensor* out, RealFn real, WholeFn whole) {
+  const HostTensor& x = *sample.inputs[0].tensor;
+  const std::vector<bool> reduced = ReducedAxes(sample);
+  const bool keep = IntOr(sample, "keepdims", 1) != 0;
   Dims kept, shape;
   for (size_t d = 0; d < x.dims.size(); ++d) {
     kept.push_back(reduced[d] ? 1 : x.dims[d]);
@@ -72,20 +73,22 @@ bool PlainReduction(const RandomCase& c, HostTensor* out, RealFn real, WholeFn w
 
 // A sum of f(element) in doubles, or in integers that wrap.
 template <typename T, typename F>
-T SumOf(const std::vector<T>& v, F f) {
+T SumOf(const std::vector<T>& values, F call) {
   if constexpr (std::is_same_v<T, double>) {
     double sum = 0;
-    for (double e : v) sum += f(e);
+    for (double e : values) sum += call(e);
     return sum;
   } else {
     uint64_t sum = 0;
-    for (int64_t e : v) sum += static_cast<uint64_t>(f(e));
+    for (int64_t e : values) sum += static_cast<uint64_t>(call(e));
     return static_cast<int64_t>(sum);
   }
 }
 
 // An integer result computed in doubles and cut; no finite one stands where the kernel has an
 // infinity.
-inline int64_t CutToInt(double v) { return std::isfinite(v) ? static_cast<int64_t>(v) : INT64_MIN; }
+inline int64_t CutToInt(double value) {
+  return std::isfinite(value) ? static_cast<int64_t>(value) : INT64_MIN;
+}
 
 }  // namespace ge::test

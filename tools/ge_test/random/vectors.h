@@ -5,19 +5,22 @@
 
 namespace ge::test {
 
-inline void SetVectorKernel(CaseMaker& m) {
-  m.Set("kernel_type", m.r.Pick(std::vector<std::string>{"LINEAR", "POLY", "RBF", "SIGMOID"}));
+inline void SetVectorKernel(CaseMaker& maker) {
+  maker.Set("kernel_type",
+            maker.r.Pick(std::vector<std::string>{"LINEAR", "POLY", "RBF", "SIGMOID"}));
   // A degree of 3: other powers of a negative number would not be real.
-  m.Set("kernel_params", std::vector<double>{static_cast<float>(m.r.Between(0.1, 0.6)),
-                                             static_cast<float>(m.r.Between(-0.5, 0.5)), 3});
+  maker.Set("kernel_params",
+            std::vector<double>{static_cast<float>(maker.r.Between(0.1, 0.6)),
+                                static_cast<float>(maker.r.Between(-0.5, 0.5)), 3});
 }
 
 // The kernel of a row and support vector k.
-inline double PlainKernel(const RandomCase& c, int64_t row, size_t k) {
-  const HostTensor& x = *c.inputs[0].tensor;
+inline double PlainKernel(const RandomCase& sample, int64_t row, size_t k) {
+  const HostTensor& x = *sample.inputs[0].tensor;
   const auto features = static_cast<size_t>(x.dims.back());
-  const auto vectors = FloatsOr(c, "support_vectors"), params = FloatsOr(c, "kernel_params");
-  const std::string kernel = TextOr(c, "kernel_type", "LINEAR");
+  const auto vectors = FloatsOr(sample, "support_vectors"),
+             params = FloatsOr(sample, "kernel_params");
+  const std::string kernel = TextOr(sample, "kernel_type", "LINEAR");
   const double dot = RowDot(x, row, vectors, k * features, x.dims.back());
   if (kernel == "LINEAR") return dot;
   const double inner = params[0] * dot + params[1];

@@ -58,7 +58,7 @@ struct Outcome {
   std::vector<Replacement> replacements;  // what --update would write
 };
 
-Outcome RunCase(const CaseFile& file, const Case& c, bool update);
+Outcome RunCase(const CaseFile& file, const Case& sample, bool update);
 
 // Writes the file anew with the bodies replaced, by a temporary file and a rename.
 Status WriteUpdated(const CaseFile& file, const std::vector<Replacement>& replacements);

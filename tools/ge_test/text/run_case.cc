@@ -180,8 +180,8 @@ const std::vector<CommandInfo>& AllCommands() {
   return commands;
 }
 
-Outcome RunCase(const CaseFile& file, const Case& c, bool update) {
-  return CaseRunner(file, c, update).Run();
+Outcome RunCase(const CaseFile& file, const Case& sample, bool update) {
+  return CaseRunner(file, sample, update).Run();
 }
 
 }  // namespace ge::test
