@@ -136,6 +136,8 @@ BAD = {
     "links": [{"docs/a.md": "see [b](b.md)\n"}, {"README.md": "\n![b](docs/b.svg)\n"}],
     "index": [{"docs/README.md": "[a](a.md) [map](map.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],
     "folder-readmes": [{"CONTRIBUTING.md": "", "ge/README.md": "", "ge/ir/a.h": NOTE},
+                       {"CONTRIBUTING.md": "", "ge/README.md": "`ir/a.h` `ir/b.h`\n",
+                        "ge/ir/README.md": "`a.h`\n", "ge/ir/a.h": NOTE},
                        {"CONTRIBUTING.md": "", "examples/README.md": "",
                         "examples/ocr/README.md": "x\n" * 31, "examples/ocr/a.c": ""}],
 }

@@ -8,6 +8,8 @@ FOLDER_README_LINES = 30
 INDEX = "docs/README.md"
 # The page of the package index.
 LONGER = {"sdk/python/README.md"}
+# Files by name, but not those that stand for any (`x_test.cc`, `cases/STEM.txt`).
+NAMED = re.compile(r"`((?!(?:\w+_)?x[_.])[a-z0-9_./]+\.(?:h|cc|hpp|def|proto|txt))`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -61,8 +63,16 @@ def index(tree):
             yield path, 0, f"{INDEX} does not lead here; add its line"
 
 
+def _files_that_are_not_there(tree, folder, page):
+    for match in NAMED.finditer(tree.text(page)):
+        near = [posixpath.normpath(f"{root}/{match[1]}") for root in (folder, ".", "sdk/include/ge")]
+        if not any(tree.exists(path) for path in near):
+            yield (page, tree.text(page).count("\n", 0, match.start()) + 1,
+                   f"names `{match[1]}`, which is not here, not at the root and not in sdk/include/ge")
+
+
 def folder_readmes(tree):
-    """Folders of the first two levels that hold C or C++ have a README of at most 30 lines."""
+    """Folders of the first two levels that hold C or C++ have a README of at most 30 lines, whose files are there."""
     if not tree.exists("CONTRIBUTING.md"):  # which asks for them
         return
     folders = {"/".join(parts[:depth]) for parts in (f.split("/") for f in tree.named(".h", ".cc", ".c"))
@@ -73,6 +83,8 @@ def folder_readmes(tree):
             yield page, 0, "is not there; say what comes in, what goes out, where a new thing goes"
         elif page not in LONGER and tree.text(page).count("\n") > FOLDER_README_LINES:
             yield page, 0, f"over {FOLDER_README_LINES} lines; docs/ has room"
+        else:
+            yield from _files_that_are_not_there(tree, folder, page)
 
 
 RULES = {"first-page": first_page, "links": links, "index": index,
