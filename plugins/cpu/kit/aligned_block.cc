@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // The C library keeps blocks of less than 32 MiB that were freed, once a larger one was.
@@ -32,4 +32,4 @@ AlignedBlock::AlignedBlock(uint64_t bytes) {
   data_ = std::shared_ptr<void>(p, [](void* block) { std::free(block); });
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 class AlignedBlock {
  public:
@@ -19,4 +19,4 @@ class AlignedBlock {
   std::shared_ptr<void> data_;
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

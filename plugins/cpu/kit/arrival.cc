@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // Who is there begins within a microsecond and does its part in the time of the caller's; who
@@ -52,4 +52,4 @@ void Arrival::Forget() {
   late.store(0, std::memory_order_relaxed);
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 class Arrival {
  public:
@@ -20,4 +20,4 @@ class Arrival {
   static int64_t Now();
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 constexpr int64_t kMs = 1'000'000;
@@ -42,4 +42,4 @@ TEST(Arrival, LateHelpersAreLeftOutForAWhileAndTriedAgain) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/offers.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 uint64_t Bytes(const Layout& l) {
@@ -449,4 +449,4 @@ void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
   out_.steps.push_back(std::move(s));
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -20,7 +20,7 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // Thrown by Build once ge_segment.stop is set.
 struct Stopped : std::runtime_error {
@@ -144,4 +144,4 @@ class Builder {
   uint32_t node_ = 0;
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 ConvShape::ConvShape(const ConvSpec& c) {
   images = c.src[0];
@@ -59,4 +59,4 @@ bool BuffersFit(uint64_t bytes, int threads, Why* why) {
                                      " MiB for each thread, at most 64 MiB for all");
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

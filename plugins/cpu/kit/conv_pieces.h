@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // One, two or three spatial axes, always seen as three; the last is the one without gaps.
 struct ConvShape {
@@ -41,4 +41,4 @@ struct Pieces {
 // False with the reason when the buffers of all threads, of so many bytes each, would be too large.
 bool BuffersFit(uint64_t bytes, int threads, Why* why);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

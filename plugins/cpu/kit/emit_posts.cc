@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/kit/builder.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 void Builder::ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target) {
   std::vector<PointwiseOp> ops;
@@ -118,4 +118,4 @@ void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
   }
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -9,7 +9,7 @@
 #include "plugins/cpu/omp/ge_omp.h"
 
 namespace gp = ge::plugin;
-using namespace ge_cpu;
+using namespace ge_engines::cpu;
 
 struct ge_engine {
   std::unique_ptr<Engine> engine;
@@ -29,7 +29,7 @@ struct Shares {
   ~Shares() { ge_omp_leave(before); }
 };
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // For messages; set once, before any engine exists: "native: query" is there when memory is not.
@@ -436,4 +436,4 @@ const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine
   return &desc;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

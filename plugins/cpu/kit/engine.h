@@ -17,7 +17,7 @@
 #include "plugins/cpu/kit/match.h"
 #include "plugins/cpu/kit/rounded.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 struct Machine {
   uint32_t isa = 0;  // GE_ISA_*, never NATIVE
@@ -103,4 +103,4 @@ class Engine {
 using MakeEngine = std::unique_ptr<Engine> (*)(const ge_create_args& args);
 const ge_plugin_desc* Describe(const char* name, const char* version, MakeEngine make);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

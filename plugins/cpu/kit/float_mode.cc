@@ -6,7 +6,7 @@
 
 extern "C" void GOMP_parallel(void (*fn)(void*), void* data, unsigned threads, unsigned flags);
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // 0 = none: a word with all exceptions unmasked and no flag set is nobody's.
@@ -56,4 +56,4 @@ LibraryMode::~LibraryMode() {
   _mm_setcsr(mode);
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

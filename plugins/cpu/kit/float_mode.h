@@ -14,7 +14,7 @@
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/arrival.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // The word that the calling thread has outside of the host's calls, as LaunchMode noted it; the
 // present one where nothing is noted.
@@ -72,4 +72,4 @@ class LibraryMode {
   int threads_;
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -11,7 +11,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 constexpr int kThreads = 3;
@@ -143,4 +143,4 @@ TEST(FloatMode, AHostThatCannotTellIsNotAsked) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

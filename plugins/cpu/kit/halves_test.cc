@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // A format of 16 bits by its definition.
@@ -129,4 +129,4 @@ TEST(Halves, AnyLength) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -101,7 +101,8 @@ ge_host_api Host() {
 TEST(HostThreads, RunTheLoops) {
   const uint64_t before = g_regions.load();
   std::atomic<int> all{0};
-  ge_cpu::ForRange(true, 100, [&](int64_t) { all.fetch_add(1, std::memory_order_relaxed); });
+  ge_engines::cpu::ForRange(true, 100,
+                            [&](int64_t) { all.fetch_add(1, std::memory_order_relaxed); });
   EXPECT_EQ(all.load(), 100);
   EXPECT_EQ(g_regions.load(), before + 1);
 }

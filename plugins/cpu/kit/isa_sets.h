@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 struct IsaSet {
   uint32_t isa;  // GE_ISA_*
@@ -29,4 +29,4 @@ inline std::string NameOfIsaSet(const ::testing::TestParamInfo<IsaSet>& info) {
   return info.param.name;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -14,7 +14,7 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 std::vector<float> Random(size_t n, uint32_t seed, float scale = 2.0f) {
@@ -421,4 +421,4 @@ TEST(Kernels, ComparisonsAndSelection) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/kit/short_list.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 inline constexpr int kMaxRank = 8;
 using Dims = ShortList<int64_t, 6>;        // of more axes hardly a tensor is
@@ -145,4 +145,4 @@ struct Form {
   auto operator<=>(const Form&) const = default;
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

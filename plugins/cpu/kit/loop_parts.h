@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/thresholds.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // Lanes behind the last channel of a blocked layout.
 struct Padding {
@@ -74,4 +74,4 @@ void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F f) {
   });
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -10,7 +10,7 @@
 #include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/program.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 inline std::vector<float> Random(int64_t n, uint32_t seed) {
   std::mt19937 g(seed);
@@ -43,4 +43,4 @@ inline int64_t Offset(const Layout& l, const Dims& at) {
   return o;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

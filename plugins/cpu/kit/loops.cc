@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 Phys::Phys(const Layout& l) {
   for (int i = 0; i < l.rank; ++i) {
@@ -242,4 +242,4 @@ std::unique_ptr<Loop> PointwiseLoop(const Simd& simd, const Layout& result, cons
   return std::make_unique<Pointwise>(simd, result, x, operands, std::move(ops));
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // The axes of a layout in memory order, the channel block as an axis of its own.
 struct Phys {
@@ -46,4 +46,4 @@ struct BoxCopy {
 std::unique_ptr<Loop> CopyLoop(const Simd& simd, const Layout& result,
                                const std::vector<BoxCopy>& boxes);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

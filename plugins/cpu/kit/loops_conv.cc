@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // Of the positions at + i * step with i in [0, n): those in [0, size) have i in [begin, end).
@@ -236,4 +236,4 @@ std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const
                                         std::move(finish));
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

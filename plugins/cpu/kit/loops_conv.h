@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/program.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // c[m][n] = a[m][k] * b[k][n], row-major; `ld*` are elements from one stored row to the next.
 struct PieceProduct {
@@ -37,4 +37,4 @@ struct ConvFinish {
 std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
                                int threads, bool rows, ConvFinish finish);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -7,7 +7,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/loops.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // `rows` (over up to kMaxRank axes) of n contiguous elements; or, where `turned`, the last two axes
@@ -240,4 +240,4 @@ std::unique_ptr<Loop> CopyLoop(const Simd& simd, const Layout& result,
   return std::make_unique<Copy>(simd, result, boxes);
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -13,7 +13,7 @@
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/thresholds.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 class Copies : public ::testing::TestWithParam<IsaSet> {
@@ -90,4 +90,4 @@ TEST_P(Copies, OfAFewLongRows) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 ge_host_api Host(uint32_t cap, uint32_t threads) {
@@ -30,4 +30,4 @@ TEST(Machine, TheCapIsKeptAndNeverRaisesWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

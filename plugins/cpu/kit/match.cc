@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 size_t Matcher::At(uint32_t node) const {
   if (allowed_.empty() || node < allowed_.front() || node > allowed_.back()) return allowed_.size();
@@ -219,4 +219,4 @@ bool Matcher::Diamond(Unit* u, uint32_t first, uint32_t second) {
   return true;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 class Matcher {
  public:
@@ -54,4 +54,4 @@ class Matcher {
   Ids prefix_;
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/kit/price.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // Bytes a ns of bringing an image into another order, ours and oneDNN's: 3.5 to 13, least where
@@ -245,4 +245,4 @@ ge_rc Offers::AddConversions() {
   return GE_OK;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

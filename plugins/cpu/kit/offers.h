@@ -12,7 +12,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // The form that a layout of the host's is for tensors of `rank` axes; nullopt when it is none.
 std::optional<Form> FormOf(const ge_layout& layout, size_t rank);
@@ -57,4 +57,4 @@ class Offers {
   bool rounds_ = false;          // what Engine::Rounds says of it
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -6,7 +6,7 @@
 
 #include "ge/ge_plugin.hpp"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 constexpr size_t kMostWriters = GE_SANITIZER_HERE == GE_SANITIZER_NONE ? 1 : 4;
@@ -93,4 +93,4 @@ std::string KeyOf(const Layout& l) {
   return key;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -18,7 +18,7 @@
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/layout.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // Writes a pack from the payloads of its values, which are at least as aligned as floats, unless it
 // takes any bytes. Captures nothing that dies before the engine, and nothing that the key does not
@@ -70,4 +70,4 @@ std::string KeyOf(const Layout& l);
 // Below it a constant is the program's own: the host's book-keeping would cost more.
 inline constexpr uint64_t kLeastPack = 4096;
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 std::string_view Bytes(const std::vector<float>& data) {
@@ -49,4 +49,4 @@ TEST(SmallPacks, AFillThatFailedLeavesNothingBehind) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

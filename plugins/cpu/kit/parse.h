@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 bool ParseConv(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseConvTranspose(const Parser& g, uint32_t node, Unit* u, Why* why);
@@ -34,4 +34,4 @@ bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, 
 bool ParseConvShape(const Parser& g, uint32_t node, uint32_t x, uint32_t w, ConvSpec* spec,
                     Why* why);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -1,7 +1,7 @@
 // Parsing of convolutions, pools and products.
 #include "plugins/cpu/kit/parse.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 namespace {
 
@@ -233,4 +233,4 @@ bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/parse.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 bool ParseUnary(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
@@ -193,4 +193,4 @@ bool ParseBatchNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

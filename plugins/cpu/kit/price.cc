@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // ns an element on one thread at 2.8 GHz, rows of 2,048 floats.
@@ -96,4 +96,4 @@ double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how) {
   return ns + kLoopNs + std::max(bias + PostsNs(u, m, n, done), StreamNs(m, bytes));
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

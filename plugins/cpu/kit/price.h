@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 inline constexpr double kLoopNs = 40;   // one step of ours, beside its elements
 inline constexpr double kForkNs = 755;  // more with two threads (fork-join)
@@ -33,4 +33,4 @@ double PostBytes(const Unit& u, const Parser& p);
 enum class Finish { kPasses, kInPieces, kInSums };
 double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

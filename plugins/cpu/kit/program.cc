@@ -11,7 +11,7 @@
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/float_mode.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 ThreadScope::ThreadScope(int threads) : old_(omp_get_max_threads()) {
   if (old_ != threads) omp_set_num_threads(threads);
@@ -142,4 +142,4 @@ std::string Program::ProfileText() const {
   return out + line;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

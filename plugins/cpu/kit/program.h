@@ -17,7 +17,7 @@
 #include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/packs.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // A block of memory that steps read and write. Constants belong to the program, packs to the host.
 struct Storage {
@@ -154,4 +154,4 @@ class Program {
   std::vector<std::unique_ptr<Frame>> spare_;
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

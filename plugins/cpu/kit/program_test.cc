@@ -5,7 +5,7 @@
 
 #include "ge/ge_plugin.hpp"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 struct Seen {
@@ -130,4 +130,4 @@ TEST_F(ProgramTest, TimesAreKeptWhereTheyAreAskedFor) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -6,7 +6,7 @@
 
 #include "ge/ge_plugin.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 // Linux gives the state of tiles, 8 KiB a thread, to processes that ask (arch/x86, since 5.16).
@@ -40,4 +40,4 @@ const Rounded* RoundedOf(uint32_t isa) {
   return HasTiles() ? &by_tiles : &kRounded_avx512;
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

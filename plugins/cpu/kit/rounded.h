@@ -8,7 +8,7 @@
 
 #include "plugins/cpu/kit/simd/kernels.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 struct Rounded {
   using Product = void(const uint16_t* a, int64_t lda, const uint16_t* b, int64_t panel,
@@ -35,4 +35,4 @@ const Rounded* RoundedOf(uint32_t isa);
 // gives to threads that start later, too.
 bool HasTiles();
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 template <typename T, uint32_t kInside>
 requires std::is_trivially_copyable_v<T>
@@ -153,4 +153,4 @@ class ShortList {
   };
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

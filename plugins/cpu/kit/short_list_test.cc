@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace {
 
 using List = ShortList<int64_t, 3>;
@@ -82,4 +82,4 @@ TEST(ShortList, IsCopiedMovedAndCompared) {
 }
 
 }  // namespace
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

@@ -12,7 +12,7 @@
 #include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // Conv and ConvTranspose; in: x, weights.
 struct ConvSpec {
@@ -373,4 +373,4 @@ using Spec = std::variant<
     NBitsSpec, AttendSpec, QuantizeSpec, DequantizeSpec, CodePairSpec, CodeConstantSpec,
     CodeMapSpec, CodeMeanSpec, CodeConcatSpec, RecurrentSpec>;
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

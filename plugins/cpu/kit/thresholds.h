@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 #define GE_THRESHOLD(name, value) inline constexpr int64_t name = value;
 #include "plugins/cpu/kit/thresholds.def"
 #undef GE_THRESHOLD
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

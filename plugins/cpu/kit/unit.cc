@@ -10,7 +10,7 @@
 
 #include "plugins/cpu/kit/parse.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 size_t UnaryPosts(const Unit& u) {
   size_t n = 0;
@@ -315,4 +315,4 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   return e->parse(*this, i, u, why);
 }
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

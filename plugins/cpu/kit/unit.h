@@ -15,7 +15,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 namespace gp = ge::plugin;
 
@@ -137,4 +137,4 @@ size_t UnaryPosts(const Unit& u);
 
 std::string ToText(const Dims& d);
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

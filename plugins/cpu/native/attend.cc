@@ -7,7 +7,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/price.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
@@ -297,4 +297,4 @@ std::unique_ptr<Work> AttendWork(const AttendPlan& plan) {
   return std::make_unique<Attended>(plan);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

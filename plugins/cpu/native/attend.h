@@ -9,9 +9,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/loops.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 struct AttendPlan {
   AttendPlan(const Simd& simd, AttendSpec spec, int threads);
@@ -31,4 +29,4 @@ struct AttendPlan {
 // Places: result, q, k, v, operands of the spec's steps, lengths or any, floats() of each thread.
 std::unique_ptr<Work> AttendWork(const AttendPlan& plan);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

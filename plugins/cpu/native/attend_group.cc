@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
@@ -214,4 +214,4 @@ bool GroupOfAttention(const Parser& g, uint32_t product, Unit* u) {
   return Search(g, u).From(product);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

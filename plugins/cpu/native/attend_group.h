@@ -4,11 +4,9 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // The attention that ends in this MatMul; false where it ends none.
 bool GroupOfAttention(const Parser& g, uint32_t product, Unit* u);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/native/pixels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 using Plan = ChannelGroupsPlan;
@@ -275,4 +275,4 @@ std::unique_ptr<Loop> ChannelGroupsLoop(const Simd& simd, const ChannelGroupsPla
   return std::make_unique<ChannelGroupsConv>(simd, plan, std::move(posts));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -14,7 +14,7 @@
 #include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/tile_post.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // Whether a convolution is one that is made so.
 bool IsChannelGroups(const ConvSpec& c);
@@ -77,4 +77,4 @@ struct ChannelGroupsPlan {
 std::unique_ptr<Loop> ChannelGroupsLoop(const Simd& simd, const ChannelGroupsPlan& plan,
                                         std::vector<TilePost> posts);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

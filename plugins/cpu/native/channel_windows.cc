@@ -7,7 +7,7 @@
 #include "plugins/cpu/native/channels_last.h"
 #include "plugins/cpu/native/window_axis.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Windows along three axes, the last of which makes lines.
@@ -192,4 +192,4 @@ std::unique_ptr<Loop> ChannelPoolLoop(const Simd& simd, const Pool& pool, const 
   return std::make_unique<ChannelPools>(simd, pool, x, result);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,7 +10,7 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/native/pixels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class ChannelsLastConv final : public Loop {
@@ -183,4 +183,4 @@ std::unique_ptr<Loop> ChannelsLastLoop(const Simd& simd, const ChannelsLastPlan&
   return std::make_unique<ChannelsLastConv>(simd, plan, std::move(posts));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

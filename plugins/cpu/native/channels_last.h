@@ -14,7 +14,7 @@
 #include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/panels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // Whether a convolution of one group is best made so: enough channels to fill rows and vectors.
 bool IsChannelsLast(const ConvSpec& c);
@@ -59,4 +59,4 @@ double ChannelSumsNs(const ConvSpec& c, const Machine& m);  // on all threads
 std::unique_ptr<Loop> ChannelPoolLoop(const Simd& simd, const Pool& pool, const Layout& x,
                                       const Layout& result);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -13,7 +13,7 @@
 #include "plugins/cpu/native/direct.h"
 #include "plugins/cpu/native/direct_sums.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr float kGuard = 99.0f;
@@ -41,7 +41,7 @@ std::vector<float> Laid(const std::vector<float>& x, const Layout& l) {
   return y;
 }
 
-class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
+class ChannelsLast : public ::testing::TestWithParam<IsaSet> {
  protected:
   const Simd& simd() const { return *GetParam().simd; }
   Machine machine(int threads) const {
@@ -148,8 +148,7 @@ class ChannelsLast : public ::testing::TestWithParam<ge_cpu::IsaSet> {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(Isa, ChannelsLast, ::testing::ValuesIn(ge_cpu::IsaSets()),
-                         ge_cpu::NameOfIsaSet);
+INSTANTIATE_TEST_SUITE_P(Isa, ChannelsLast, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 constexpr ConvCase kProducts[] = {
     {1, 1, 8, 8, {1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}},
@@ -462,4 +461,4 @@ TEST(ChannelsLastPlan, CutsWhatThreadsShare) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/code_places.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // A kernel reads up to this many bytes behind the last run of an image.
@@ -435,4 +435,4 @@ const CodeKernels* CodeKernelsOf(uint32_t isa) {
   return isa >= GE_ISA_AVX2 ? &kCodeKernelsAvx2 : nullptr;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

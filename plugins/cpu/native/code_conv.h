@@ -12,7 +12,7 @@
 #include "plugins/cpu/native/code_kernels.h"
 #include "plugins/cpu/native/integer_product.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 struct CodeConvPlan {
   CodeConvPlan(const ConvSpec& spec, int threads, const QuantResult& result);
@@ -77,4 +77,4 @@ struct CodeConvPlan {
 // Places as IntegerConvLoop has them.
 std::unique_ptr<Loop> CodeConvLoop(const CodeKernels& kernels, const CodeConvPlan& plan);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
@@ -407,4 +407,4 @@ bool JoinsCodes(const Unit& u, const Parser& g) {
   return at != kNone && gp::IsOp(g.node(at), "DequantizeLinear") && g.constant(g.node(at).in[0]);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -5,13 +5,11 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // The group that ends in this QuantizeLinear; false where it ends none.
 bool GroupOfCodes(const Parser& g, uint32_t quantize, Unit* u);
 // Whether a node is of no use to this engine by itself, but may be part of such a group.
 bool JoinsCodes(const Unit& u, const Parser& g);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // Codes are made in fixed point, with kCodePoint bits behind the point, where scales and sums are
 // of floats; one whose low bits are within kCodeNear steps of those of the middle between two codes
@@ -84,4 +84,4 @@ struct CodeKernels {
 const CodeKernels* CodeKernelsOf(uint32_t isa);
 extern const CodeKernels kCodeKernelsAvx512, kCodeKernelsAvx2;
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

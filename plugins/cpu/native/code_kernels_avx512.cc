@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/native/code_kernels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 #define GE_VNNI static inline __attribute__((always_inline))
@@ -407,4 +407,4 @@ void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
 
 const CodeKernels kCodeKernelsAvx512 = {MostRows, Product, Lines, Depthwise, Turn};
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

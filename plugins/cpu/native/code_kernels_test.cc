@@ -13,12 +13,11 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
-class CodeProducts : public ::testing::TestWithParam<ge_cpu::IsaSet> {};
-INSTANTIATE_TEST_SUITE_P(Isa, CodeProducts, ::testing::ValuesIn(ge_cpu::IsaSets()),
-                         ge_cpu::NameOfIsaSet);
+class CodeProducts : public ::testing::TestWithParam<IsaSet> {};
+INSTANTIATE_TEST_SUITE_P(Isa, CodeProducts, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 struct Case {
   int64_t rows, columns, runs, quads;
@@ -102,4 +101,4 @@ TEST_P(CodeProducts, TurnedImages) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

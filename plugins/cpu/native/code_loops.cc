@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 const uint8_t* Codes(const float* p) { return reinterpret_cast<const uint8_t*>(p); }
@@ -285,4 +285,4 @@ std::unique_ptr<Loop> CodePoolLastLoop(const Simd& simd, const PoolSpec& pool, b
   return std::make_unique<CodePoolLast>(simd, pool, is_signed);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,9 +10,7 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // The result's code for each of the 256 codes of x, as bytes: through floats and `ops`.
 std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,
@@ -42,4 +40,4 @@ std::unique_ptr<Loop> CodeTransposeLoop(const Simd& simd, int64_t images, int64_
 // MaxPool of images whose channels are last. Places: result, x.
 std::unique_ptr<Loop> CodePoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 constexpr uint64_t kLine = 64;
 
@@ -30,4 +30,4 @@ inline int32_t CodeAt(const void* p, bool is_signed, int64_t i = 0) {
 }
 inline float FloatAt(const float* p, int64_t i = 0) { return p[i]; }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

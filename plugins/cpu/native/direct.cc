@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/price.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr int64_t kSlack = 64;  // floats behind the copy: the kernel reads whole vectors
@@ -232,4 +232,4 @@ std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
   return std::make_unique<DirectConv>(simd, plan, std::move(posts), channels_last);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

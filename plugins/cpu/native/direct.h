@@ -12,9 +12,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/loops.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // One input channel a group and at most two spatial axes.
 bool IsDepthwise(const ConvSpec& c);
@@ -45,4 +43,4 @@ struct DirectPlan {
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
                                  std::vector<PointwiseOp> posts, bool channels_last = false);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

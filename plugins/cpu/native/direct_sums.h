@@ -8,9 +8,7 @@
 
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 struct ConvCase {
   int64_t images, groups, in, out;  // channels of a group
@@ -60,4 +58,4 @@ inline std::vector<float> Random(int64_t n, std::mt19937* random) {
   return v;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/native/direct_sums.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 using Case = ConvCase;
@@ -30,7 +30,7 @@ constexpr Case kCases[] = {
     {1, 1, 7, 3, {1, 33}, {1, 4}, {1, 1}, {1, 1}, {0, 3}, {0, 0}},
 };
 
-class DirectConvolution : public ::testing::TestWithParam<ge_cpu::IsaSet> {
+class DirectConvolution : public ::testing::TestWithParam<IsaSet> {
  protected:
   std::vector<float> Result(const ConvSpec& s, int threads, std::vector<float>& x,
                             std::vector<float>& w, std::vector<float>& bias,
@@ -64,8 +64,7 @@ class DirectConvolution : public ::testing::TestWithParam<ge_cpu::IsaSet> {
     }
   }
 };
-INSTANTIATE_TEST_SUITE_P(Isa, DirectConvolution, ::testing::ValuesIn(ge_cpu::IsaSets()),
-                         ge_cpu::NameOfIsaSet);
+INSTANTIATE_TEST_SUITE_P(Isa, DirectConvolution, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 TEST_P(DirectConvolution, EqualsSums) {
   std::mt19937 random(7);
@@ -137,4 +136,4 @@ TEST(DirectPlan, IsLeftWhereGatheringIsLess) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -13,7 +13,7 @@
 #include "plugins/cpu/native/roi_align.h"
 #include "plugins/cpu/native/winograd.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 bool IsPixel(const ConvSpec& c) {
   if (c.transposed || c.groups != 1) return false;
@@ -557,4 +557,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const RecurrentSpec& s) {
   AddStep(name + Sizes(u.dims), RecurrentWork(simd_, plan), std::move(places));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,9 +10,7 @@
 #include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/winograd.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 struct CodeConvPlan;
 struct PanelPlan;
@@ -212,4 +210,4 @@ bool InPanels(const Unit& u, const Fold& f, const Parser& p);
 // Whether a unit is such a product on this machine, and its inputs are rounded.
 bool RoundsInputs(const Unit& u, const Parser& p, const Machine& m);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

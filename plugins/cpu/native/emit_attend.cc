@@ -2,7 +2,7 @@
 #include "plugins/cpu/native/attend.h"
 #include "plugins/cpu/native/emit.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // All keys or values, those of the past first: [batch, heads, past + fresh, size], as output k of
 // the unit where it is wanted. `steps` says how the fresh ones lie.
@@ -102,4 +102,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const AttendSpec& spec) {
   AddRep(u.out[0], y);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -3,7 +3,7 @@
 #include "plugins/cpu/native/emit.h"
 #include "plugins/cpu/native/moments.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // [in][out][taps] as [out][in][taps], each filter from its last tap to its first.
@@ -115,4 +115,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const BatchNormGradSpec& spec) {
           std::move(places));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -5,7 +5,7 @@
 #include "plugins/cpu/native/numbers.h"
 #include "plugins/cpu/native/sample_loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 void NativeBuilder::EmitSpec(const Unit& u, const IndexSpec& spec) {
   IndexPlan plan;
@@ -118,4 +118,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const SpectrumSpec& spec) {
            {x, plan.window ? GetDense(u.in[1]).place : x, {workspace_, 0}});
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

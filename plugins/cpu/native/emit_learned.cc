@@ -5,7 +5,7 @@
 #include "plugins/cpu/native/row_norms.h"
 #include "plugins/cpu/native/vectors.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // A step with places {scores, labels or the scores again, x, workspace}.
 void NativeBuilder::AddLearned(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
@@ -47,4 +47,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const RowSquareSpec& spec) {
   AddPlain(u, "squares of rows", RowSquareLoop(simd_, spec), {GetDense(u.in[0]).place});
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -1,7 +1,7 @@
 // Steps of our own loops, and views that need no step at all.
 #include "plugins/cpu/native/emit.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 void NativeBuilder::EmitSpec(const Unit& u, const ReduceSpec& spec) {
   Rep x = Main(u.in[0]);
@@ -166,4 +166,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const SliceSpec& spec) {
   }
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/native/emit.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 bool GoesBack(const SliceSpec& s) {
   return std::any_of(s.boxes.begin(), s.boxes.end(), [](const Box& b) {
@@ -81,4 +81,4 @@ void NativeBuilder::EmitSpec(const Unit& u, const TriangleSpec& spec) {
   AddPlain(u, "triangle", TriangleLoop(u.dims, spec, p_.size(u.out[0])), {GetDense(u.in[0]).place});
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,7 +10,7 @@
 #include "plugins/cpu/native/integer_product.h"
 #include "plugins/cpu/native/quantize.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // What a loop is given behind its weights, in the order of Placed.
@@ -312,4 +312,4 @@ void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {
           {to.place, from.place});
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/scores.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Rows that walk a tree side by side, and rows whose sums are made before the next: the trees are
@@ -235,4 +235,4 @@ std::unique_ptr<Loop> ForestLoop(std::shared_ptr<const Forest> forest, int threa
   return std::make_unique<Trees>(std::move(forest), threads);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

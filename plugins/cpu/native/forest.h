@@ -10,7 +10,7 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // By ONNX's numbers; kMixed: each branch has its own.
 enum class Branch : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMixed };
@@ -55,11 +55,9 @@ struct Forest {
   std::vector<int64_t> labels;  // of kTargets none
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 inline constexpr int64_t kMostChoices = 4096;
 // Bytes of workspace that each thread needs, in floats.
@@ -71,4 +69,4 @@ double ForestNs(const Forest& f);
 // Places: scores [rows, choices], labels [rows] of int64 or anything of kTargets, x, workspace.
 std::unique_ptr<Loop> ForestLoop(std::shared_ptr<const Forest> forest, int threads);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,14 +10,8 @@
 #include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/moments.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
-
-using ge_cpu::Next;
-using ge_cpu::Offset;
-using ge_cpu::Random;
-using ge_cpu::RunLoop;
-using ge_cpu::Z;
 
 class Gradients : public ::testing::TestWithParam<IsaSet> {
  protected:
@@ -332,4 +326,4 @@ TEST_P(Gradients, ANormHoldsTheSmallBesideTheGreat) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/thresholds.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 int64_t Count(const Dims& d, size_t from, size_t to) {
@@ -315,4 +315,4 @@ std::unique_ptr<Loop> TileLoop(const Dims& result, const Dims& x, int64_t bytes)
   return std::make_unique<Tiled>(result, x, bytes);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

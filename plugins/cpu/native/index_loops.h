@@ -12,9 +12,7 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Of the tensors of GatherElements, ScatterElements, GatherND and ScatterND.
 struct IndexPlan {
@@ -62,4 +60,4 @@ std::unique_ptr<Loop> FillPadLoop(const Dims& result, const Dims& x, const Dims&
 // Places: result, x. Source: ONNX Tile.
 std::unique_ptr<Loop> TileLoop(const Dims& result, const Dims& x, int64_t bytes);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/code_places.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // The factors of a run, and what is added to each sum.
@@ -348,4 +348,4 @@ std::unique_ptr<Loop> IntegerConvLoop(const Simd& simd, const IntegerConvPlan& p
   return std::make_unique<ConvLoop>(simd, plan);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -15,9 +15,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // What becomes of the sums, and the dtypes. Scales: one, or one a filter or column.
 struct QuantResult {
@@ -81,4 +79,4 @@ struct IntegerConvPlan {
 };
 std::unique_ptr<Loop> IntegerConvLoop(const Simd& simd, const IntegerConvPlan& plan);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

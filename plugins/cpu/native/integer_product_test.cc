@@ -14,15 +14,14 @@
 #include "plugins/cpu/kit/isa_sets.h"
 #include "plugins/cpu/native/code_conv.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
-class IntegerProduct : public ::testing::TestWithParam<ge_cpu::IsaSet> {
+class IntegerProduct : public ::testing::TestWithParam<IsaSet> {
  protected:
   const Simd& simd() const { return *GetParam().simd; }
 };
-INSTANTIATE_TEST_SUITE_P(Isa, IntegerProduct, ::testing::ValuesIn(ge_cpu::IsaSets()),
-                         ge_cpu::NameOfIsaSet);
+INSTANTIATE_TEST_SUITE_P(Isa, IntegerProduct, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 std::vector<uint8_t> Codes(int64_t n, std::mt19937* random) {
   std::vector<uint8_t> v(static_cast<size_t>(n));
@@ -343,4 +342,4 @@ TEST_P(IntegerProduct, ConvolutionsByFours) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

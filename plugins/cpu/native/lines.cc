@@ -5,7 +5,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/scores.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr int64_t kBlock = 64;  // rows whose sums are made, then looked at
@@ -112,4 +112,4 @@ std::unique_ptr<Loop> LineLoop(const Simd& simd, std::shared_ptr<const WeightLin
   return std::make_unique<Lines>(simd, std::move(lines));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,7 +10,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 struct WeightLines {
   int64_t rows = 0, features = 0, lines = 1;
@@ -24,11 +24,9 @@ struct WeightLines {
   int64_t columns() const { return lines == 1 && !labels.empty() ? 2 : lines; }
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Whether sums of so many features go line by line, as dot products, or all lines side by side.
 bool SumsByLine(int64_t lines, int64_t features);
@@ -37,4 +35,4 @@ double LineNs(const WeightLines& l);
 // Places: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x.
 std::unique_ptr<Loop> LineLoop(const Simd& simd, std::shared_ptr<const WeightLines> lines);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,9 +10,7 @@
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Places: result, x. The result has x's dims with 1 in reduced axes; x's last axis in memory is
 // contiguous; blocked layouts keep axis 1.
@@ -119,4 +117,4 @@ std::unique_ptr<Loop> FillLoop(int64_t n, int64_t bytes, const std::array<uint8_
 // Places: result, x. Of dense matrices the elements from a diagonal on (Trilu), zeros elsewhere.
 std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& s, int64_t bytes);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -5,7 +5,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // One axis: the elements of x that each window reads.
@@ -148,4 +148,4 @@ std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& s) {
   return std::make_unique<PoolGrad>(simd, s);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

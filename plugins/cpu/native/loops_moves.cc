@@ -5,7 +5,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // One box: axes, outermost first, and n elements that lie together on both sides.
@@ -171,4 +171,4 @@ std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& s, int64_t
   return std::make_unique<Triangle>(x, s, bytes);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class ThinProducts final : public Loop {
@@ -220,4 +220,4 @@ std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool 
   return std::make_unique<Compared>(simd, op, n, scalar);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

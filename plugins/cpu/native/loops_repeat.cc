@@ -5,7 +5,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class Repeat final : public Loop {
@@ -75,4 +75,4 @@ std::unique_ptr<Loop> RepeatLoop(const Simd& simd, const Layout& x, const Layout
   return std::make_unique<Repeat>(simd, x, result, factor);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

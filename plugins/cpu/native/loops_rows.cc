@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 namespace {
 
@@ -319,4 +319,4 @@ std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n,
   return std::make_unique<LayerNormRows>(simd, rows, n, spec, gamma, beta);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr int64_t kStepPiece = 1 << 14;  // elements that a thread takes at once
@@ -198,4 +198,4 @@ std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& s, int64_t n) {
   return std::make_unique<Step>(simd, s, n);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

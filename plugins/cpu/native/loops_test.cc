@@ -14,7 +14,7 @@
 #include "plugins/cpu/kit/loop_trial.h"
 #include "plugins/cpu/native/row_norms.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class Loops : public ::testing::TestWithParam<IsaSet> {
@@ -22,12 +22,6 @@ class Loops : public ::testing::TestWithParam<IsaSet> {
   const Simd& simd() const { return *GetParam().simd; }
 };
 INSTANTIATE_TEST_SUITE_P(Isa, Loops, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
-
-using ge_cpu::Next;
-using ge_cpu::Offset;
-using ge_cpu::Random;
-using ge_cpu::RunLoop;
-using ge_cpu::Z;
 
 // Columns, long rows and one long sum are cut by the threads that there are; no bit hangs on it.
 TEST_P(Loops, SumsAreTheSameByAnyNumberOfThreads) {
@@ -55,7 +49,7 @@ TEST_P(Loops, SumsAreTheSameByAnyNumberOfThreads) {
         RunLoop(*ReduceLoop(simd(), Reduce::kSum, from, axes, to), {y.data(), x.data()});
         for (size_t i = 0; i < y.size(); ++i) ASSERT_NEAR(y[i], want[i], want[i] * 0x1p-22);
         if (threads == 1) first = y;
-        ASSERT_EQ(y, first) << threads << " threads, " << ge_cpu::ToText(d);
+        ASSERT_EQ(y, first) << threads << " threads, " << ToText(d);
       }
     }
   }
@@ -333,4 +327,4 @@ TEST_P(Loops, NormsHoldTheSmallBesideTheGreat) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

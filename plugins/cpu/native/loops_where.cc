@@ -5,7 +5,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr size_t kOperands = 3;  // condition, x, z
@@ -102,4 +102,4 @@ std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims
   return std::make_unique<Wheres>(simd, result, operands);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 #include "plugins/cpu/native/loops.h"
 #include "plugins/cpu/native/window_axis.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // ---- pooling -----------------------------------------------------------------------------------
 
@@ -295,4 +295,4 @@ std::unique_ptr<Loop> ResizeLoop(const Simd& simd, const Dims& x, std::vector<Re
   return std::make_unique<Resized>(simd, x, std::move(axes));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Channels that a thread takes together: one plane at a time, or up to 16 side by side in rows.
@@ -157,4 +157,4 @@ std::unique_ptr<Loop> BatchNormGradLoop(const Simd& simd, const Layout& x, float
   return std::make_unique<BatchNormGrad>(simd, x, epsilon);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

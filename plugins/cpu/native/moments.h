@@ -7,9 +7,7 @@
 
 #include "plugins/cpu/kit/loops.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Whether images that lie so can be walked: channels one behind the other, in a row or in planes.
 bool HasChannelRows(const Layout& l);
@@ -18,4 +16,4 @@ std::unique_ptr<Loop> MomentsLoop(const Simd& simd, const Layout& x);
 // Places: dX, dscale, dB, dY, x, scale, mean, variance; the images lie alike.
 std::unique_ptr<Loop> BatchNormGradLoop(const Simd& simd, const Layout& x, float epsilon);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

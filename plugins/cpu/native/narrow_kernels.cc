@@ -2,7 +2,7 @@
 
 #include "ge/ge_plugin.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 const uint8_t kNarrowOrder2[16] = {12, 8, 4, 0, 13, 9, 5, 1, 14, 10, 6, 2, 15, 11, 7, 3};
 const uint8_t kNarrowOrder4[16] = {6, 4, 2, 0, 7, 5, 3, 1, 14, 12, 10, 8, 15, 13, 11, 9};
@@ -22,4 +22,4 @@ const NarrowKernels* NarrowKernelsOf(uint32_t isa, const NBitsForm& form) {
   return isa >= GE_ISA_AVX2 && form.bits <= 4 ? &kNarrowKernelsAvx2 : nullptr;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

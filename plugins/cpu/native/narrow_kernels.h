@@ -8,9 +8,7 @@
 
 #include "plugins/cpu/kit/simd/kernels.h"
 
-namespace ge_native {
-
-using ge_cpu::NBitsForm;
+namespace ge_engines::cpu::native {
 
 // A row of x becomes records, one a block: a float, by which its codes are times; an int32, their
 // sum negated; then the codes, in the order that kernels meet those of weights in a panel's words.
@@ -46,4 +44,4 @@ extern const NarrowKernels kNarrowKernelsAvx512, kNarrowKernelsAvx2;
 // first.
 extern const uint8_t kNarrowOrder2[16], kNarrowOrder4[16], kNarrowOrder8[16];
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

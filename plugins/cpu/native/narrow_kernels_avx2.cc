@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/native/narrow_kernels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 #define GE_AVX2 static inline __attribute__((always_inline))
@@ -250,4 +250,4 @@ void Product(const NarrowProduct& q) {
 
 const NarrowKernels kNarrowKernelsAvx2 = {Narrow, Product, 1.5};
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

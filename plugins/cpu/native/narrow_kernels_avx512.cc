@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/native/narrow_kernels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 #define GE_VNNI static inline __attribute__((always_inline))
@@ -199,4 +199,4 @@ void Product(const NarrowProduct& q) {
 
 const NarrowKernels kNarrowKernelsAvx512 = {Narrow, Product, 2.3};
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/sweeps_codes.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 TEST(NarrowKernels, AgreeWithPlainArithmetic) {
@@ -87,4 +87,4 @@ TEST(NarrowKernels, NobodyNarrowsWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Code i of bytes that hold the low ones first.
@@ -117,4 +117,4 @@ std::string NBitsKey(const PanelPlan& plan) {
   return "codes " + ToText({form.bits, form.block, form.zero_bytes, plan.n, plan.k, plan.columns});
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

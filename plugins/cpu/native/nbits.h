@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/native/panels.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // from: B [n][blocks][bytes], scales [n][blocks] and, where there are any, zero points, as floats
 // or packed like a row of B. to: plan.weight_floats().
@@ -14,4 +14,4 @@ void PackNBits(const PanelPlan& plan, const void* const* from, void* to);
 // Equal where PackNBits writes the same.
 std::string NBitsKey(const PanelPlan& plan);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

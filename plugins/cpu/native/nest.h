@@ -9,9 +9,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/thresholds.h"
 
-namespace ge_native {
-
-using ge_cpu::Dims;
+namespace ge_engines::cpu::native {
 
 // The axes of a dense result and the strides of two broadcast operands along them, merged.
 struct Nest {
@@ -40,7 +38,7 @@ struct Nest {
   template <class F>
   void ForEach(const F& inner) const {
     const int64_t n = dim.back();
-    ge_cpu::ForRange(rows * n > ge_cpu::kParallel, rows, [&](int64_t r) {
+    ForRange(rows * n > kParallel, rows, [&](int64_t r) {
       int64_t rest = r, ox = 0, oz = 0;
       for (size_t k = dim.size() - 1; k-- > 0;) {
         ox += rest % dim[k] * x[k];
@@ -63,4 +61,4 @@ struct Nest {
   }
 };
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -10,10 +10,8 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/nest.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
-
-using ge_cpu::kParallel;
 
 // ---- casts -------------------------------------------------------------------------------------
 
@@ -43,7 +41,7 @@ class Cast final : public Loop {
   void Run(float* const* p) const override {
     auto* y = reinterpret_cast<Stored<To>*>(p[0]);
     const auto* x = reinterpret_cast<const Stored<From>*>(p[1]);
-    ge_cpu::ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
       const int64_t end = std::min(n_, (piece + 1) * kPiece);
 #pragma omp simd
       for (int64_t i = piece * kPiece; i < end; ++i) {
@@ -70,7 +68,7 @@ class CastRows final : public Loop {
   void Run(float* const* p) const override {
     auto* y = reinterpret_cast<To*>(p[0]);
     const auto* x = reinterpret_cast<const From*>(p[1]);
-    ge_cpu::ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
       const int64_t at = piece * kPiece;
       row_(x + at, y + at, std::min(kPiece, n_ - at));
     });
@@ -161,8 +159,8 @@ class Related final : public Loop {
     const auto* x = reinterpret_cast<const T*>(p[1]);
     const auto* z = reinterpret_cast<const T*>(p[2]);
     nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
-      ge_native::Run(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(),
-                     [](T a, T b) { return static_cast<R>(Holds<kOp>(a, b)); });
+      native::Run(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(),
+                  [](T a, T b) { return static_cast<R>(Holds<kOp>(a, b)); });
     });
   }
 
@@ -199,7 +197,7 @@ class PRelu final : public Loop {
       if (nest_.z.back() == 0 || n == 1) {
         return simd_.unary(Fn::kRelu, p[2][oz], 0, p[1] + ox, p[0] + o, n);
       }
-      ge_native::Run(p[1] + ox, p[2] + oz, p[0] + o, n, nest_.x.back(), nest_.z.back(), Choose);
+      native::Run(p[1] + ox, p[2] + oz, p[0] + o, n, nest_.x.back(), nest_.z.back(), Choose);
     });
   }
 
@@ -326,4 +324,4 @@ std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, cons
   return std::make_unique<Integers<int64_t>>(fn, std::move(nest));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

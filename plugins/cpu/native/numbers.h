@@ -11,9 +11,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Dtypes below are GE_F32, GE_I32, GE_I64 and GE_BOOL; a cast's also GE_F16 and GE_BF16 where the
 // other one is GE_F32.
@@ -33,4 +31,4 @@ std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slo
 std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,
                                   const Dims& z);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

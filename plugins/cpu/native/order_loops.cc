@@ -9,7 +9,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/index_loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 template <class T>
@@ -263,4 +263,4 @@ std::unique_ptr<Work> TopKWork(int32_t dtype, const AxisCut& cut, const TopKPlan
   });
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/price.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 PanelTiles::PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias,
                        std::vector<TilePost> posts)
@@ -271,4 +271,4 @@ std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bi
   return std::make_unique<PanelProducts>(PanelTiles(simd, plan, bias, std::move(posts)), room);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

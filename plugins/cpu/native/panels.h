@@ -13,9 +13,7 @@
 #include "plugins/cpu/native/narrow_kernels.h"
 #include "plugins/cpu/native/tile_post.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // y[m][n] = x[m][k] * w[k][n] + bias[n].
 struct PanelPlan {
@@ -103,4 +101,4 @@ std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bi
 // panels, bias.
 void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, float* const* p);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -13,7 +13,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/sweeps.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // To the nearest number of 8 digits, ties to even; a denormal is zero.
@@ -158,4 +158,4 @@ INSTANTIATE_TEST_SUITE_P(By, RoundedPanels, ::testing::Bool(), [](const auto& in
 });
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -4,7 +4,7 @@
 #include "plugins/cpu/native/attend_group.h"
 #include "plugins/cpu/native/code_groups.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr Operator kOwn[] = {
@@ -110,4 +110,4 @@ constexpr Operator kOwn[] = {
 
 std::span<const Operator> OwnOperators() { return kOwn; }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

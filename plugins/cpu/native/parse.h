@@ -6,9 +6,7 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 std::span<const Operator> OwnOperators();
 
@@ -87,4 +85,4 @@ bool ParseNBits(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseQuantize(const Parser& g, uint32_t node, Unit* u, Why* why);
 bool ParseDequantize(const Parser& g, uint32_t node, Unit* u, Why* why);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Sizes and places of [batch, heads, length, size] or [batch, length, heads * size].
@@ -128,4 +128,4 @@ bool ParseAttention(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return Steps(g, n, in(3), u, &s, why);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

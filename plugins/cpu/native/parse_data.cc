@@ -7,7 +7,7 @@
 #include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/roi_align.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // x's dims, 1s in front, repeated along axes of one element.
@@ -340,4 +340,4 @@ bool ParsePad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -2,7 +2,7 @@
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 bool ParseMaxPoolGrad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
@@ -97,4 +97,4 @@ bool ParseStep(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

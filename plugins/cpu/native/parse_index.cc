@@ -1,7 +1,7 @@
 // Parsing of look-ups and updates by index, and of what depends on the order of elements.
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // The attribute `axis`, counted from the front.
@@ -160,4 +160,4 @@ bool ParseTile(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return g.dtype(n.in[0]) == g.dtype(n.out[0]) || why->Say(GE_WHY_DTYPE, "input and output differ");
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

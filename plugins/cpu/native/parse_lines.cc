@@ -3,7 +3,7 @@
 #include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/scores.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Weights, offsets and transform of l->lines lines; rows and features are known.
@@ -85,4 +85,4 @@ bool ParseNormalizer(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 bool Axes(const Parser& g, const ge_node& n, uint32_t input, Dims* out, Why* why) {
@@ -240,4 +240,4 @@ bool ParseSplit(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

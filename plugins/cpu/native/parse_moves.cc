@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // DepthToSpace and SpaceToDepth: blocks of pixels, and channels [block row][block column][channel],
 // or with the channel first.
@@ -66,4 +66,4 @@ bool ParseTriangle(const Parser& g, uint32_t i, Unit* u, Why* why) {
          why->Say(GE_WHY_SHAPE, "no matrices");
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -2,7 +2,7 @@
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why) {
@@ -183,4 +183,4 @@ bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
          why->Say(GE_WHY_DTYPE, "the zero point has another dtype than the input");
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

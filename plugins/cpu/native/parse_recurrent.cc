@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 struct KnownFn {
@@ -148,4 +148,4 @@ bool ParseRecurrent(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

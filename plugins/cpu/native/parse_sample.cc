@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/native/parse.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 enum class Where { kHalfPixel, kSymmetric, kPytorch, kCorners, kAsymmetric };
@@ -270,4 +270,4 @@ bool ParseSpectrum(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -11,7 +11,7 @@
 #include "plugins/cpu/native/parse.h"
 #include "plugins/cpu/native/scores.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr uint32_t kNobody = UINT32_MAX;
@@ -366,4 +366,4 @@ bool ParseTreeClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

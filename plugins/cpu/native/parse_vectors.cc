@@ -6,7 +6,7 @@
 #include "plugins/cpu/native/scores.h"
 #include "plugins/cpu/native/vectors.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Classes whose pairs' tables stay small; vectors whose kernels stay in a cache.
@@ -107,4 +107,4 @@ bool ParseSvmClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // The image of a pixel and its place among the pixels of an image, `size` along three axes.
 struct Pixel {
@@ -22,4 +22,4 @@ inline void Advance(const int64_t (&size)[3], Pixel* p) {
   p->at[0] = 0, ++p->image;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -13,7 +13,7 @@
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/winograd.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class NativeEngine final : public Engine {
@@ -53,7 +53,7 @@ class NativeEngine final : public Engine {
     return BuffersFit(BufferOf(*turned, machine()), machine().threads, why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
-    return ge_native::PriceOf(u, p, machine());
+    return native::PriceOf(u, p, machine());
   }
   bool Rounds(const Unit& u, const Parser& p) const override {
     return RoundsInputs(u, p, machine());
@@ -106,11 +106,12 @@ class NativeEngine final : public Engine {
 };
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native
 
 extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
-  return ge_cpu::Describe("native", "0.1.0",
-                          [](const ge_create_args& args) -> std::unique_ptr<ge_cpu::Engine> {
-                            return std::make_unique<ge_native::NativeEngine>(args);
-                          });
+  return ge_engines::cpu::Describe(
+      "native", "0.1.0",
+      [](const ge_create_args& args) -> std::unique_ptr<ge_engines::cpu::Engine> {
+        return std::make_unique<ge_engines::cpu::native::NativeEngine>(args);
+      });
 }

@@ -18,7 +18,7 @@
 #include "plugins/cpu/native/vectors.h"
 #include "plugins/cpu/native/winograd.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // ns of a product of m rows, one thread: it streams the weights once for every 8 rows, and does
@@ -533,4 +533,4 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   return out;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -5,7 +5,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 int32_t ZeroAt(const float* p, bool is_signed, int64_t i) {
@@ -101,4 +101,4 @@ std::unique_ptr<Loop> DynamicQuantizeLoop(const Simd& simd, int64_t n, bool has_
   return std::make_unique<DynamicQuantize>(simd, n, has_scale, has_zero);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,9 +9,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Places: codes, x, scales, zero points (any place where has_zero is false).
 std::unique_ptr<Loop> QuantizeLoop(const Simd& simd, const QuantGrid& grid, bool is_signed,
@@ -24,4 +22,4 @@ std::unique_ptr<Loop> DequantizeLoop(const Simd& simd, const QuantGrid& grid, bo
 std::unique_ptr<Loop> DynamicQuantizeLoop(const Simd& simd, int64_t n, bool has_scale,
                                           bool has_zero);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

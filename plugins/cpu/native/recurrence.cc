@@ -9,7 +9,7 @@
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 void CopyFloats(const float* from, float* to, int64_t n) {
@@ -328,4 +328,4 @@ std::unique_ptr<Work> RecurrentWork(const Simd& simd, const RecurrentPlan& plan)
   return std::make_unique<Recurrent>(simd, plan);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -11,9 +11,7 @@
 #include "plugins/cpu/kit/unit.h"
 #include "plugins/cpu/native/panels.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 struct RecurrentHas {
   bool bias = false, lengths = false, h = false, c = false, peepholes = false;
@@ -71,4 +69,4 @@ void GruGates(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64
 void GruState(const Simd& simd, const RecurrentSpec& s, const CellRows& q, const float* product,
               int64_t n);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/native/recurrence.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 void Apply(const Simd& simd, const CellFn& f, float* x, int64_t n) {
@@ -146,4 +146,4 @@ void GruState(const Simd& simd, const RecurrentSpec& s, const CellRows& q, const
   }
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr double kMostSamples = 0x1p24;  // of one bin: more would be a damaged region
@@ -157,4 +157,4 @@ std::unique_ptr<Work> RoiAlignWork(const Simd& simd, const RoiAlignSpec& spec, i
   return std::make_unique<RoiAligned>(simd, spec, threads);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

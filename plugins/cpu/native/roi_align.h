@@ -10,9 +10,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Channels that one vector load of any instruction set may read are whole groups of so many.
 inline constexpr int64_t kRoiChannels = 16;
@@ -24,4 +22,4 @@ uint64_t RoiAlignFloats(const RoiAlignSpec& spec);
 // with the result untouched. C is a multiple of kRoiChannels. Source: ONNX RoiAlign, mode avg.
 std::unique_ptr<Work> RoiAlignWork(const Simd& simd, const RoiAlignSpec& spec, int threads);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 constexpr int64_t kShort = 16;  // elements of a row that is not worth the calls of vector loops
@@ -150,4 +150,4 @@ std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& s) {
   return std::make_unique<RowSquares>(simd, s);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

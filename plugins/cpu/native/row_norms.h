@@ -8,9 +8,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // ns by one thread.
 double RowNormNs(const RowNormSpec& s);
@@ -21,4 +19,4 @@ double RowSquareNs(const RowSquareSpec& s);
 // Places: result, one element a row, x.
 std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& s);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/thresholds.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class Weighed final : public Loop {
@@ -276,4 +276,4 @@ std::unique_ptr<Loop> CodePoolLoop(const PoolSpec& s, bool is_signed) {
   return std::make_unique<CodePool<uint8_t>>(s);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

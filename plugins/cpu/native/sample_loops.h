@@ -11,9 +11,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // One axis of x [outer, dim, inner] at a time, the last first: the room that what lies between
 // needs.
@@ -51,4 +49,4 @@ struct SpectrumPlan {
 // Places: result, samples, window or samples, workspace. Source: ONNX STFT.
 std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& p);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 double Logistic(double x) {
@@ -94,4 +94,4 @@ bool HasOut(const Parser& g, const ge_node& n, uint32_t slot, int32_t dtype, con
   return g.dims(n.out[slot]) == dims || why->Say(GE_WHY_SHAPE, "an output has other dims");
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -7,9 +7,7 @@
 #include "plugins/cpu/kit/specs.h"
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Attribute 'post_transform'. False, and said, where it is none of the five names.
 bool ReadTransform(const ge_node& n, ScoreTransform* how, Why* why);
@@ -30,4 +28,4 @@ bool RowsOf(const Parser& g, const ge_node& n, int64_t* rows, int64_t* features,
 bool HasOut(const Parser& g, const ge_node& n, uint32_t slot, int32_t dtype, const Dims& dims,
             Why* why);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

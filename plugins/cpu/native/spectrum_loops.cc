@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/sample_loops.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 class InstanceNorm final : public Loop {
@@ -89,4 +89,4 @@ std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& p) {
   return std::make_unique<Spectrum>(simd, p);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

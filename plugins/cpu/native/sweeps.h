@@ -21,7 +21,7 @@
 #include "plugins/cpu/native/quantize.h"
 #include "plugins/cpu/native/recurrence.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 inline constexpr int64_t kMostRows = 33;  // four blocks of rows and one more
 inline constexpr float kGuard = 12345.0f;
@@ -48,7 +48,7 @@ inline float* Numbers(int64_t n) {
 inline float* Weights(int64_t n) { return Numbers(n + 1001) + 1001; }
 
 struct Setting {
-  const ge_cpu::IsaSet& isa;
+  const IsaSet& isa;
   int threads;
   const Simd& simd() const { return *isa.simd; }
 };
@@ -56,7 +56,7 @@ struct Setting {
 template <class F>
 void InEachSetting(F f) {
   const int before = omp_get_max_threads();
-  for (const ge_cpu::IsaSet& isa : ge_cpu::IsaSets()) {
+  for (const IsaSet& isa : IsaSets()) {
     for (const int threads : {1, 2}) {
       omp_set_num_threads(threads);
       Arrival::Forget();
@@ -111,7 +111,7 @@ inline void SweepProduct(int64_t n, int64_t k) {
   const Wanted plain = Product(a, b, kMostRows, n, k, false),
                turned = Product(a, b, kMostRows, n, k, true);
   std::vector<float> y(Z(kMostRows * n + 1));
-  for (const ge_cpu::IsaSet& isa : ge_cpu::IsaSets()) {
+  for (const IsaSet& isa : IsaSets()) {
     for (int64_t m = 1; m <= kMostRows; ++m) {
       SCOPED_TRACE(testing::Message() << isa.name << ", rows " << m);
       std::fill(y.begin(), y.end(), kGuard);
@@ -208,8 +208,8 @@ inline void SweepRepeated(const Dims& d) {
       if ((repeats >> k & 1) != 0) xd[k] = 1;
       if ((repeats >> (k + 3) & 1) != 0) zd[k] = 1;
     }
-    const int64_t all = ge_cpu::Product(d);
-    float *x = Numbers(ge_cpu::Product(xd)), *z = Weights(ge_cpu::Product(zd));
+    const int64_t all = Product(d);
+    float *x = Numbers(Product(xd)), *z = Weights(Product(zd));
     Wanted want(all);
     const auto at = [&](const Dims& from, int64_t i) {
       const int64_t k[3] = {i / (d[1] * d[2]), i / d[2] % d[1], i % d[2]};
@@ -563,4 +563,4 @@ inline int64_t SweepConv(const ConvSize& z) {
   return pieces;
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -4,7 +4,7 @@
 #include "plugins/cpu/native/attend.h"
 #include "plugins/cpu/native/sweeps.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // Steps as SweepAttend has them.
 inline Wanted AttendWanted(const AttendSpec& s, const float* q, const float* k, const float* v,
@@ -80,4 +80,4 @@ inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size
   }
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 #include "plugins/cpu/native/quantize.h"
 #include "plugins/cpu/native/sweeps.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 // ---- codes of 8 bits ---------------------------------------------------------------------------
 
@@ -194,4 +194,4 @@ inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
   });
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -7,7 +7,7 @@
 #include "plugins/cpu/native/sweeps_attend.h"
 #include "plugins/cpu/native/sweeps_codes.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 void Sweep_kParallel(int64_t at) {
@@ -140,7 +140,7 @@ void Sweep_kLongCopy(int64_t at) {
       const float* x = Numbers(rows * (n + 3));
       InEachSetting([&](const Setting& s) {
         std::vector<float> y(Z(rows * n + 1), kGuard);
-        RunLoop(*ge_cpu::CopyLoop(s.simd(), to, {{from, to, Dims(2, 0), Dims(2, 0), d}}),
+        RunLoop(*CopyLoop(s.simd(), to, {{from, to, Dims(2, 0), Dims(2, 0), d}}),
                 {y.data(), const_cast<float*>(x)});
         for (int64_t r = 0; r < rows; ++r) {
           ASSERT_TRUE(std::equal(x + r * (n + 3), x + r * (n + 3) + n, &y[Z(r * n)])) << rows << n;
@@ -294,9 +294,9 @@ void Sweep_kSumRows(int64_t at) {
 }
 
 #define GE_THRESHOLD(name, value) \
-  TEST(Thresholds, name) { Sweep_##name(ge_cpu::name); }
+  TEST(Thresholds, name) { Sweep_##name(name); }
 #include "plugins/cpu/kit/thresholds.def"
 #undef GE_THRESHOLD
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

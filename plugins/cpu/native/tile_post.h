@@ -7,9 +7,7 @@
 
 #include "plugins/cpu/kit/simd/kernels.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // A binary one has an operand of the result's dims and layout, a place of its own in the order of
 // the list behind the work's other places.
@@ -43,4 +41,4 @@ inline void FinishTile(const Simd& simd, const std::vector<TilePost>& posts, flo
   }
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

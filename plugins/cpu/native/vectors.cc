@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/scores.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 int64_t Classes(const SupportMachine& m) { return static_cast<int64_t>(m.labels.size()); }
@@ -227,4 +227,4 @@ std::unique_ptr<Loop> VectorLoop(const Simd& simd, std::shared_ptr<const Support
   return std::make_unique<Machine>(simd, std::move(machine), threads);
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/specs.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 enum class VectorKernel : uint8_t { kLinear, kPoly, kRbf, kSigmoid };
 
@@ -31,11 +31,9 @@ struct SupportMachine {
   bool sign = false;  // a regressor whose result is 1 or -1
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Floats of workspace that each thread needs.
 uint64_t VectorFloats(const SupportMachine& m);
@@ -47,4 +45,4 @@ double VectorNs(const SupportMachine& m);
 std::unique_ptr<Loop> VectorLoop(const Simd& simd, std::shared_ptr<const SupportMachine> machine,
                                  int threads);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 
 struct WindowAxis {
   struct Shape {
@@ -60,4 +60,4 @@ struct WindowAxis {
   }
 };
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

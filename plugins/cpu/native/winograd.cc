@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/price.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 int64_t Ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -427,4 +427,4 @@ std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, c
   return std::make_unique<WinogradConv>(simd, plan, x, result, std::move(posts));
 }
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -14,9 +14,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/native/tile_post.h"
 
-namespace ge_native {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::native {
 
 // Also whether the channels are enough for it to be faster than direct sums.
 bool IsWinograd(const ConvSpec& c, const Machine& m);
@@ -74,4 +72,4 @@ void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u);
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
                                    const Layout& result, std::vector<TilePost> posts);
 
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

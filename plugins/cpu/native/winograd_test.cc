@@ -12,7 +12,7 @@
 
 #include "plugins/cpu/kit/isa_sets.h"
 
-namespace ge_native {
+namespace ge_engines::cpu::native {
 namespace {
 
 // Of an image, and how a volume is read in depth: an image where it has no taps.
@@ -34,7 +34,7 @@ constexpr Case kVolumes[] = {{1, 1, 1, 1, 1, 1, 1, 1},
                              {1, 19, 8, 5, 5, 1, 2, 1, 1, 1, 3, 2},
                              {1, 9, 33, 6, 6, 1, 6, 5, 3, 1, 2, 4}};
 
-class Winograd : public ::testing::TestWithParam<ge_cpu::IsaSet> {
+class Winograd : public ::testing::TestWithParam<IsaSet> {
  protected:
   Machine machine(int threads) const {
     Machine m;
@@ -44,8 +44,7 @@ class Winograd : public ::testing::TestWithParam<ge_cpu::IsaSet> {
   }
   const Simd& simd() const { return *GetParam().simd; }
 };
-INSTANTIATE_TEST_SUITE_P(Isa, Winograd, ::testing::ValuesIn(ge_cpu::IsaSets()),
-                         ge_cpu::NameOfIsaSet);
+INSTANTIATE_TEST_SUITE_P(Isa, Winograd, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 std::vector<float> Random(int64_t n, std::mt19937* random) {
   std::normal_distribution<float> d;
@@ -378,4 +377,4 @@ TEST(WinogradSpec, OthersAreLeftAlone) {
 }
 
 }  // namespace
-}  // namespace ge_native
+}  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 
 #include "plugins/cpu/onednn/price.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
 
 void Check(dnnl_status_t status, const char* what) {
@@ -210,4 +210,4 @@ void OnednnBuilder::Finish() {
   if (making.failed) throw std::runtime_error("oneDNN makes no kernel: " + making.why);
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

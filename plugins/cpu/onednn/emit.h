@@ -13,7 +13,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/onednn/vendor.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 
 class PrimWork;
 
@@ -97,4 +97,4 @@ std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const Con
 std::optional<std::pair<Form, Form>> FormsOfConvGrad(const Vendor& vendor,
                                                      const ConvGradSpec& spec);
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

@@ -4,7 +4,7 @@
 
 #include "plugins/cpu/onednn/emit.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
 
 Dims Aligned(Dims d, int rank) {
@@ -493,4 +493,4 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
   }
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

@@ -3,7 +3,7 @@
 
 #include "plugins/cpu/onednn/emit.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 
 std::optional<std::pair<Form, Form>> FormsOfConvGrad(const Vendor& vendor,
                                                      const ConvGradSpec& spec) {
@@ -61,4 +61,4 @@ void OnednnBuilder::EmitConvGrad(const Unit& u, const ConvGradSpec& spec) {
   AddRep(u.out[0], dw);
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

@@ -2,10 +2,8 @@
 
 #include "plugins/cpu/kit/parse.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
-
-using namespace ge_cpu;
 
 bool ParseConvGradInput(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
@@ -31,4 +29,4 @@ constexpr Operator kOwn[] = {
 
 std::span<const Operator> OwnOperators() { return kOwn; }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

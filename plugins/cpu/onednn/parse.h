@@ -5,8 +5,8 @@
 
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 
-std::span<const ge_cpu::Operator> OwnOperators();
+std::span<const Operator> OwnOperators();
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

@@ -10,7 +10,7 @@
 #include "plugins/cpu/onednn/parse.h"
 #include "plugins/cpu/onednn/price.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
 
 class OnednnEngine final : public Engine {
@@ -47,10 +47,10 @@ class OnednnEngine final : public Engine {
     return Is<PointwiseSpec>(u) && p.OnlyFloats(u, &why);
   }
   Price PriceOf(const Unit& u, const Parser& p) const override {
-    return ge_onednn::PriceOf(u, p, machine());
+    return onednn::PriceOf(u, p, machine());
   }
   bool Rounds(const Unit& u, const Parser& p) const override {
-    return ge_onednn::Rounds(u, p, machine());
+    return onednn::Rounds(u, p, machine());
   }
   std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser& p) const override {
     if (const auto* conv = As<ConvSpec>(u)) {
@@ -89,11 +89,12 @@ class OnednnEngine final : public Engine {
 };
 
 }  // namespace
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn
 
 extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
-  return ge_cpu::Describe("onednn", ge_onednn::Vendor::Version(),
-                          [](const ge_create_args& args) -> std::unique_ptr<ge_cpu::Engine> {
-                            return std::make_unique<ge_onednn::OnednnEngine>(args);
-                          });
+  return ge_engines::cpu::Describe(
+      "onednn", ge_engines::cpu::onednn::Vendor::Version(),
+      [](const ge_create_args& args) -> std::unique_ptr<ge_engines::cpu::Engine> {
+        return std::make_unique<ge_engines::cpu::onednn::OnednnEngine>(args);
+      });
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
 
 // One thread at 2.8 GHz, f32. After a fit to convolutions of eight networks, each timed alone with
@@ -159,4 +159,4 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   return out;
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

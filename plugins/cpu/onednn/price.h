@@ -4,13 +4,11 @@
 
 #include "plugins/cpu/kit/price.h"
 
-namespace ge_onednn {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::onednn {
 
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
 // Whether a unit's inputs are rounded: of convolutions with constant weights, where that is cheaper
 // though x is rounded first.
 bool Rounds(const Unit& u, const Parser& p, const Machine& m);
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

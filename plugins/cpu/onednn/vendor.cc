@@ -2,7 +2,7 @@
 
 #include "ge/ge_plugin.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
 
 using dnnl::algorithm;
@@ -378,4 +378,4 @@ void Vendor::Pack(const Desc& src, const void* from, const Desc& dst, void* to) 
   stream.wait();
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

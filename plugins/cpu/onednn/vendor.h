@@ -10,9 +10,7 @@
 #include "oneapi/dnnl/dnnl.hpp"
 #include "plugins/cpu/kit/unit.h"
 
-namespace ge_onednn {
-
-using namespace ge_cpu;  // units, layouts, steps
+namespace ge_engines::cpu::onednn {
 
 using Desc = dnnl::memory::desc;
 
@@ -86,4 +84,4 @@ class Vendor {
   dnnl::stream stream_;
 };
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

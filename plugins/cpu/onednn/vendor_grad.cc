@@ -1,7 +1,7 @@
 // oneDNN's gradients of convolutions.
 #include "plugins/cpu/onednn/vendor.h"
 
-namespace ge_onednn {
+namespace ge_engines::cpu::onednn {
 namespace {
 
 using dnnl::algorithm;
@@ -94,4 +94,4 @@ std::optional<Prim> Vendor::ConvGrad(const ConvGradSpec& spec) const {
   return out;
 }
 
-}  // namespace ge_onednn
+}  // namespace ge_engines::cpu::onednn

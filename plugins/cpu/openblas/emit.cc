@@ -7,7 +7,7 @@
 #include "plugins/cpu/kit/float_mode.h"
 #include "plugins/cpu/kit/loops_conv.h"
 
-namespace ge_openblas {
+namespace ge_engines::cpu::openblas {
 namespace {
 
 // Places: C, A, B. Several products of one shape.
@@ -222,4 +222,4 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   FinishProduct(u, 0, y);
 }
 
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas

@@ -10,7 +10,7 @@
 #include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/openblas/vendor.h"
 
-namespace ge_openblas {
+namespace ge_engines::cpu::openblas {
 
 class OpenblasBuilder final : public Builder {
  public:
@@ -43,4 +43,4 @@ Pieces PiecesOf(const ConvShape& s, int threads);
 // False with the reason when products are no way to do it.
 bool CanConvolve(const ConvSpec& c, int threads, Why* why);
 
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas

@@ -8,7 +8,7 @@
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/cpu/openblas/price.h"
 
-namespace ge_openblas {
+namespace ge_engines::cpu::openblas {
 namespace {
 
 class OpenblasEngine final : public Engine {
@@ -42,7 +42,7 @@ class OpenblasEngine final : public Engine {
   Price PriceOf(const Unit& u, const Parser& p) const override {
     Machine m = machine();
     m.isa = isa_;
-    return ge_openblas::PriceOf(u, p, m);
+    return openblas::PriceOf(u, p, m);
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {
@@ -67,12 +67,13 @@ class OpenblasEngine final : public Engine {
 };
 
 }  // namespace
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas
 
 extern "C" GE_EXPORT const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
   // The version whose names and routines vendor.cc knows; the library itself is not open yet.
-  return ge_cpu::Describe("openblas", "0.3",
-                          [](const ge_create_args& args) -> std::unique_ptr<ge_cpu::Engine> {
-                            return std::make_unique<ge_openblas::OpenblasEngine>(args);
-                          });
+  return ge_engines::cpu::Describe(
+      "openblas", "0.3",
+      [](const ge_create_args& args) -> std::unique_ptr<ge_engines::cpu::Engine> {
+        return std::make_unique<ge_engines::cpu::openblas::OpenblasEngine>(args);
+      });
 }

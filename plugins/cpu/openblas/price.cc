@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/openblas/emit.h"
 
-namespace ge_openblas {
+namespace ge_engines::cpu::openblas {
 namespace {
 
 // OpenBLAS 0.3.21, one thread at 2.8 GHz. `peak`: f32 operations a ns in the inner loop; `pack`: ns
@@ -117,4 +117,4 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   return out;
 }
 
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas

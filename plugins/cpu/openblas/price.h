@@ -6,9 +6,9 @@
 
 #include "plugins/cpu/openblas/vendor.h"
 
-namespace ge_openblas {
+namespace ge_engines::cpu::openblas {
 
 // m.isa: that of the library's kernels.
 Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
 
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas

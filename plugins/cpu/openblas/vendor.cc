@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ge_openblas {
+namespace ge_engines::cpu::openblas {
 namespace {
 
 constexpr const char* kPackage = "libopenblas0-openmp";
@@ -233,4 +233,4 @@ void Product2::RunStrip(const Vendor& blas, int part, int parts, const float* a,
   }
 }
 
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas

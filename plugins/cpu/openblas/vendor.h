@@ -7,9 +7,7 @@
 
 #include "plugins/cpu/kit/engine.h"
 
-namespace ge_openblas {
-
-using namespace ge_cpu;
+namespace ge_engines::cpu::openblas {
 
 // Of CBLAS, whose header the runtime package lacks.
 inline constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
@@ -64,4 +62,4 @@ struct Product2 {
                 float* c) const;
 };
 
-}  // namespace ge_openblas
+}  // namespace ge_engines::cpu::openblas

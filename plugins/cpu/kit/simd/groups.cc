@@ -4,7 +4,7 @@
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -159,5 +159,5 @@ void ChannelGroups(const GroupSums& q) {
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

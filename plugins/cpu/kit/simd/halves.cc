@@ -3,7 +3,7 @@
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -107,5 +107,5 @@ void NarrowBrainRow(const float* x, uint16_t* y, int64_t n) {
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 // Unary functions with up to two parameters a, b; binary ones come after kFirstBinary.
 enum class Fn : int {
@@ -294,4 +294,4 @@ struct Simd {
 
 extern const Simd kSimd_base, kSimd_avx2, kSimd_avx512;
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

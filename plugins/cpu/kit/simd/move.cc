@@ -3,7 +3,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -146,5 +146,5 @@ void GatherLerp(const float* x, [[maybe_unused]] int64_t width, const int32_t* i
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

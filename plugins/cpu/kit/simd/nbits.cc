@@ -8,7 +8,7 @@
 #include "plugins/cpu/kit/simd/panel_sums.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -251,5 +251,5 @@ void NBitsUnpack(const NBitsForm& form, const uint8_t* b, int64_t k, float* to) 
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

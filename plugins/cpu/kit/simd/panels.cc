@@ -3,7 +3,7 @@
 #include "plugins/cpu/kit/simd/panel_sums.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 int64_t PanelColumns() { return kColumns; }
 
@@ -18,5 +18,5 @@ void PanelProductAdd(const float* a, int64_t lda, const float* b, int64_t panel,
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

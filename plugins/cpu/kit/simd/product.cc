@@ -4,7 +4,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -294,5 +294,5 @@ void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y,
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

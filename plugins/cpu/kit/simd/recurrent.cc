@@ -2,7 +2,7 @@
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -36,5 +36,5 @@ void GruCell(const float* x, const float* z, float* h, int64_t n) {
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/thresholds.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -365,5 +365,5 @@ void PoolPlane(Reduce op, const float* x, const int64_t* row, const int64_t* fir
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

@@ -2,7 +2,7 @@
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 
 void AdamRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n) {
@@ -112,5 +112,5 @@ void AdamSquares(const StepFactors& f, const float* const* in, int64_t n, float*
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

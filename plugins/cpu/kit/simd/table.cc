@@ -1,7 +1,7 @@
 // The functions of one instruction set.
 #include "plugins/cpu/kit/simd/vector.h"
 
-namespace ge_cpu {
+namespace ge_engines::cpu {
 
 #define GE_SIMD_NAME2(isa) kSimd_##isa
 #define GE_SIMD_NAME(isa) GE_SIMD_NAME2(isa)
@@ -72,4 +72,4 @@ const Simd GE_SIMD_NAME(GE_SIMD_ISA) = {
     .winograd_output = GE_SIMD_ISA::WinogradOutput,
 };
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu

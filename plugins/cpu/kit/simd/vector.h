@@ -17,7 +17,7 @@
 #endif
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -350,5 +350,5 @@ bool WinogradOutput(int h, int w, const float* m, int64_t position, const float*
                     int64_t pixel);
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

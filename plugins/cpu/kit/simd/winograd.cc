@@ -6,7 +6,7 @@
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -222,5 +222,5 @@ void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, 
 }
 
 }  // namespace GE_SIMD_ISA
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

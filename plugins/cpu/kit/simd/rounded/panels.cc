@@ -7,7 +7,7 @@
 #include "plugins/cpu/kit/simd/panel_sums.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace {
 
@@ -67,5 +67,5 @@ const Rounded kRounded_avx512 = {.columns = GE_SIMD_ISA::kColumns,
                                  .round = GE_SIMD_ISA::Round,
                                  .round_pairs = GE_SIMD_ISA::RoundPairs};
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();

@@ -7,7 +7,7 @@
 #include "plugins/cpu/kit/simd/panel_sums.h"
 
 HWY_BEFORE_NAMESPACE();
-namespace ge_cpu {
+namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 namespace tiles {
 namespace {
@@ -191,5 +191,5 @@ void Product(const uint16_t* a, int64_t lda, const uint16_t* b, int64_t panel, c
 
 Rounded::Product* const kTileProduct = GE_SIMD_ISA::tiles::Product;
 
-}  // namespace ge_cpu
+}  // namespace ge_engines::cpu
 HWY_AFTER_NAMESPACE();
