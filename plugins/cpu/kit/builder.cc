@@ -170,7 +170,7 @@ void Builder::EmitNothing(const Unit& u) {
 
 void Builder::Emit(const Unit& u) {
   if (Is<NothingSpec>(u)) return EmitNothing(u);
-  if (Is<PointwiseSpec>(u)) return EmitPointwise(u);
+  if (u.kind().posts == PostOps::kPlain) return EmitPointwise(u);
   out_.library = out_.library || CallsLibrary(u);
   EmitMain(u);
 }
@@ -209,7 +209,7 @@ void Builder::AddRep(uint32_t v, const Rep& rep) {
   if (std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
 }
 
-const Builder::Rep* Builder::Find(uint32_t v, const Layout& want) const {
+const Rep* Builder::Find(uint32_t v, const Layout& want) const {
   const auto found = reps_.find(v);
   if (found == reps_.end()) return nullptr;
   for (const Rep& r : found->second) {
@@ -218,7 +218,7 @@ const Builder::Rep* Builder::Find(uint32_t v, const Layout& want) const {
   return nullptr;
 }
 
-Builder::Rep Builder::Main(uint32_t v) {
+Rep Builder::Main(uint32_t v) {
   if (p_.constant(v)) return GetDense(v);
   if (reps_[v].empty()) throw std::runtime_error("a value is read before it is made");
   for (const Rep& r : reps_[v]) {
@@ -227,7 +227,7 @@ Builder::Rep Builder::Main(uint32_t v) {
   return reps_[v].front();
 }
 
-Builder::Rep Builder::Unblocked(uint32_t v) {
+Rep Builder::Unblocked(uint32_t v) {
   if (p_.constant(v)) return GetDense(v);
   for (const Rep& r : reps_[v]) {
     if (r.layout.cblock == 0) return r;
@@ -235,7 +235,7 @@ Builder::Rep Builder::Unblocked(uint32_t v) {
   return GetDense(v);
 }
 
-Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
+Rep Builder::Get(uint32_t v, const Layout& want) {
   if (const Rep* r = Find(v, want)) return *r;
   if (p_.constant(v)) {
     AddRep(v, Constant(v, want));
@@ -256,7 +256,7 @@ Builder::Rep Builder::Get(uint32_t v, const Layout& want) {
 }
 
 // Emits a conversion; v = 0: the result is not remembered.
-Builder::Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to) {
+Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to) {
   const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
   AddConversion(from, result);
   if (v != 0) AddRep(v, result);
@@ -264,7 +264,7 @@ Builder::Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, c
 }
 
 // Axis count of `target`, 1s in front. Blocked like the target where it has channels.
-Builder::Rep Builder::Operand(uint32_t v, const Layout& target) {
+Rep Builder::Operand(uint32_t v, const Layout& target) {
   Dims d = p_.dims(v);
   d.insert(d.begin(), static_cast<size_t>(target.rank) - d.size(), 1);
   if (target.cblock > 0 && d[1] != 1) return Get(v, Layout::Blocked(d, target.cblock));
@@ -283,7 +283,7 @@ Place Builder::NewInternal(uint32_t v, uint64_t bytes) {
   return NewPlace(s);
 }
 
-Builder::Rep Builder::NewResult(uint32_t v, const Layout& layout) {
+Rep Builder::NewResult(uint32_t v, const Layout& layout) {
   if (const Place* out = Leaf(v, layout)) return {layout, *out};
   return {layout, NewInternal(v, Bytes(layout))};
 }
@@ -375,7 +375,7 @@ Place Builder::Pack(const Ids& values, const std::string& key, uint64_t bytes, F
   return NewPlace(s);
 }
 
-Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
+Rep Builder::Constant(uint32_t v, const Layout& want) {
   const uint64_t bytes = Bytes(want);
   // Read where it lies, as far as it would not lie better: on a line of its own and, when large, on
   // huge pages (docs/decisions/0006-pages.md).
@@ -397,7 +397,7 @@ Builder::Rep Builder::Constant(uint32_t v, const Layout& want) {
   return {want, Pack({v}, "layout " + KeyOf(want), bytes, PackingOf(want))};
 }
 
-Builder::Rep Builder::KeptConstant(uint32_t v) {
+Rep Builder::KeptConstant(uint32_t v) {
   Storage s;
   s.kind = Storage::kKept;
   s.kept = p_.value(v).data;
@@ -411,7 +411,7 @@ Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
     if (Product(p_.dims(v)) != n) throw std::runtime_error("a bias of another length");
   }
   const int64_t all = std::max(n * times, room);
-  const float beta = BetaOf(u);
+  const float beta = u.bias_factor;
   uint32_t bits = 0;
   std::memcpy(&bits, &beta, sizeof bits);
   const size_t count = u.bias.size();

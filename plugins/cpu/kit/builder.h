@@ -5,6 +5,7 @@
 // std::exception, which the entry points catch.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -18,13 +19,19 @@
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/program.h"
-#include "plugins/cpu/kit/unit.h"
+#include "plugins/units/parser.h"
 
 namespace ge_engines::cpu {
 
 // Thrown by Build once ge_segment.stop is set.
 struct Stopped : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// A value in one layout.
+struct Rep {
+  Layout layout;
+  Place place;
 };
 
 class Builder {
@@ -39,12 +46,11 @@ class Builder {
   // Node at fault when Build threw.
   uint32_t current_node() const { return node_; }
 
+  const Parser& parser() const { return p_; }
+  const Simd& simd() const { return simd_; }
+  Program& program() const { return out_; }
+
  protected:
-  // A value in one layout.
-  struct Rep {
-    Layout layout;
-    Place place;
-  };
   // ---- what an engine changes
   // A unit that is more than pointwise functions. Throws when the engine has no work for it.
   virtual void EmitMain(const Unit& u);
@@ -59,7 +65,14 @@ class Builder {
   // How a dense constant comes into `want`: same dims.
   virtual Fill PackingOf(const Layout& want) const;
 
+ public:
   // ---- values (builder.cc)
+  std::vector<Rep> RepsOf(uint32_t v) const {
+    const auto it = reps_.find(v);
+    return it == reps_.end() ? std::vector<Rep>() : it->second;
+  }
+  // Whether v leaves the segment.
+  bool Leaves(uint32_t v) const { return leaves_.count(v) > 0; }
   Rep Get(uint32_t v, const Layout& want);
   Layout Plain(uint32_t v) const { return Layout::Dense(p_.dims(v), p_.size(v)); }
   Rep GetDense(uint32_t v) { return Get(v, Plain(v)); }
@@ -105,6 +118,9 @@ class Builder {
   std::string Sizes(const Dims& d) const { return out_.profile ? ToText(d) : std::string(); }
   void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
   void Touch(const Place& p);
+  // The segment's workspace has so many bytes at the least.
+  void NeedWorkspace(uint64_t bytes) { out_.workspace = std::max(out_.workspace, bytes); }
+  Place Workspace() const { return {workspace_, 0}; }
 
   // ---- pointwise functions and convolutions in pieces (emit_posts.cc)
   void Emit(const Unit& u);
@@ -126,6 +142,7 @@ class Builder {
   // The sum of a unit's biases, n elements, written `times` times, and zeros behind up to `room`.
   Place BiasOf(const Unit& u, int64_t n, int64_t room = 0, int64_t times = 1);
 
+ protected:
   const Simd& simd_;
   const ge_host_api* host_;
   const Parser& p_;

@@ -4,7 +4,8 @@
 
 #include <cstdint>
 
-#include "plugins/cpu/kit/unit.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/parser.h"
 
 namespace ge_engines::cpu {
 

@@ -98,14 +98,14 @@ void Builder::EmitPieces(const Unit& u, const std::string& label, MultiplyPiece 
 void Builder::FinishProduct(Unit u, size_t from, const Place& y) {
   const Rep product = {Layout::Dense(u.dims), y};
   std::vector<Post> posts;
-  if (!u.bias.empty() && Is<ProductSpec>(u) && BetaOf(u) == 1) {
+  if (!u.bias.empty() && u.kind().posts == PostOps::kColumns && u.bias_factor == 1) {
     for (uint32_t v : u.bias) posts.push_back({Fn::kAdd, 0, 0, v, nullptr});
   } else if (!u.bias.empty()) {
     auto sum = std::make_shared<std::vector<float>>(static_cast<size_t>(u.dims[1]), 0.0f);
     for (uint32_t v : u.bias) {
       const std::vector<float> b = p_.Floats(v);
       if (b.size() != sum->size()) throw std::runtime_error("a bias of another length");
-      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += BetaOf(u) * b[i];
+      for (size_t i = 0; i < b.size(); ++i) (*sum)[i] += u.bias_factor * b[i];
     }
     posts.push_back({Fn::kAdd, 0, 0, 0, sum});
   }

@@ -109,7 +109,7 @@ ge_rc Query(ge_engine* handle, const ge_graph* graph, const ge_sink* sink, ge_er
     const char* where = g_call.query.c_str();
     if (const ge_rc rc = gp::UnderstandGraph(*graph, err, where)) return rc;
     if (const ge_rc rc = gp::Understand(sink->h, err, where)) return rc;
-    const Parser parser(*graph, e.Operators());
+    const Parser parser(*graph, e.Kinds());
     Offers offers(e, parser, *sink);
     std::vector<uint32_t> allowed;
     for (uint32_t i = 0; i < graph->n_node; ++i) {
@@ -149,19 +149,24 @@ bool StillTakes(const Engine& e, const Parser& parser, const std::vector<Unit>& 
   return true;
 }
 
-// One function of one or two tensors of floats.
-bool IsOnePass(const std::vector<Unit>& units) {
-  return units.size() == 1 && Is<PointwiseSpec>(units[0]) && units[0].posts.size() == 1 &&
-         units[0].posts[0].channel == nullptr && units[0].out.size() == 1;
+// A unit that is all of its segment and reads inputs just where it writes; nullptr where there is
+// none.
+const Unit* InPlaceUnit(const std::vector<Unit>& units) {
+  if (units.size() != 1) return nullptr;
+  const Unit& u = units[0];
+  switch (u.kind().in_place) {
+    case InPlace::kNone:
+      return nullptr;
+    case InPlace::kPointwise:
+      return u.posts.size() == 1 && u.posts[0].channel == nullptr && u.out.size() == 1 ? &u
+                                                                                       : nullptr;
+    default:
+      return u.posts.empty() ? &u : nullptr;
+  }
 }
 
-// One step of an optimizer, or of some rows of a table.
-bool IsStep(const std::vector<Unit>& units) {
-  return units.size() == 1 && Is<StepSpec, AddRowsSpec>(units[0]) && units[0].posts.empty();
-}
-
-// The weight and the slots of a step, each of which is read just where its new value is written.
-std::vector<uint32_t> AliasesOfStep(const ge_segment& segment, const Unit& u) {
+// Input k in the place of output k: each is read just where its new value is written.
+std::vector<uint32_t> AliasesOfOutputs(const ge_segment& segment, const Unit& u) {
   std::vector<uint32_t> pairs;
   for (size_t k = 0; k < u.out.size(); ++k) {
     const uint32_t* const out = std::find(segment.out, segment.out + segment.n_out, u.out[k]);
@@ -174,9 +179,9 @@ std::vector<uint32_t> AliasesOfStep(const ge_segment& segment, const Unit& u) {
   return pairs;
 }
 
-// Inputs that such a unit reads just where it writes its result.
+// Pairs of an output and an input that may lie in its place.
 std::vector<uint32_t> AliasesOf(const Parser& parser, const ge_segment& segment, const Unit& u) {
-  if (Is<StepSpec, AddRowsSpec>(u)) return AliasesOfStep(segment, u);
+  if (u.kind().in_place == InPlace::kOutputs) return AliasesOfOutputs(segment, u);
   std::vector<uint32_t> pairs;
   if (segment.n_out != 1 || segment.out[0] != u.out[0]) return pairs;
   for (uint32_t i = 0; i < segment.n_in; ++i) {
@@ -184,7 +189,7 @@ std::vector<uint32_t> AliasesOf(const Parser& parser, const ge_segment& segment,
     const bool plain = (segment.in_layout == nullptr || segment.in_layout[i] == 0) &&
                        (segment.out_layout == nullptr || segment.out_layout[0] == 0);
     const bool whole = parser.dims(v) == u.dims && parser.dtype(v) == parser.dtype(u.out[0]);
-    const bool moved = Is<AppendSpec>(u) && v != u.in[0];  // rows that go to another place
+    const bool moved = u.kind().in_place == InPlace::kFirst && v != u.in[0];
     if (plain && whole && !moved) pairs.insert(pairs.end(), {0, i});
   }
   return pairs;
@@ -195,11 +200,6 @@ void StateAliases(const Parser& parser, const ge_segment& segment, const Unit& u
   program->alias = AliasesOf(parser, segment, u);
   c->alias = program->alias.data();
   c->alias_count = static_cast<uint32_t>(program->alias.size() / 2);
-}
-
-// New rows of a cache, which may be written where it lies.
-bool IsAppend(const std::vector<Unit>& units) {
-  return units.size() == 1 && Is<AppendSpec>(units[0]) && units[0].posts.empty();
 }
 
 // Units into steps, or a conversion where there are none; false where *c says why not.
@@ -227,7 +227,7 @@ bool BuildProgram(Builder* builder, const std::vector<Unit>& units, ge_compiled*
 // Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
 // null otherwise. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
-  const Parser parser(*segment.graph, e.Operators());
+  const Parser parser(*segment.graph, e.Kinds());
   std::vector<uint32_t> allowed;
   for (uint32_t t = 0; t < segment.n_taken; ++t) {
     const ge_taken& taken = segment.taken[t];
@@ -262,9 +262,11 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   program.like = nullptr;
   c->rc = GE_OK;
   c->flags = e.profile() ? GE_COMPILED_SERIAL : 0;
-  const bool sure = IsOnePass(units) || IsStep(units);  // it allocates nothing
-  if (sure || IsAppend(units)) StateAliases(parser, segment, units[0], &program, c);
-  if (sure) c->flags |= GE_COMPILED_INFALLIBLE;
+  if (const Unit* u = InPlaceUnit(units); u != nullptr) {
+    StateAliases(parser, segment, *u, &program, c);
+    // Rows that are appended may not fit; the others allocate nothing.
+    if (u->kind().in_place != InPlace::kFirst) c->flags |= GE_COMPILED_INFALLIBLE;
+  }
   c->workspace = program.workspace;
   c->workspace_align = 64;
   c->internal = program.internals.data();

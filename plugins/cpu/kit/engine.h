@@ -14,8 +14,8 @@
 
 #include "ge/ge_plugin.hpp"
 #include "plugins/cpu/kit/builder.h"
-#include "plugins/cpu/kit/match.h"
 #include "plugins/cpu/kit/rounded.h"
+#include "plugins/units/match.h"
 
 namespace ge_engines::cpu {
 
@@ -55,8 +55,8 @@ class Engine {
   virtual ~Engine() = default;
   Engine(const Engine&) = delete;
 
-  // What it knows beside the operators of parse.h.
-  virtual std::span<const Operator> Operators() const { return {}; }
+  // Whose operators it knows beside the shared ones; a table of the program's.
+  virtual std::span<const UnitKind* const> Kinds() const { return {}; }
   // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
   virtual bool Takes(const Unit& u, const Parser& p, Why* why) const = 0;
   // Whether a node that Takes declines may still be part of a pattern that it takes.
@@ -66,17 +66,17 @@ class Engine {
   virtual bool Rounds(const Unit&, const Parser&) const { return false; }
   // The forms in which a work reads and leaves images; nullopt for loops, which follow what they
   // get.
-  virtual std::optional<std::pair<Form, Form>> LikingOf(const Unit&, const Parser&) const {
+  virtual std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit&, const Parser&) const {
     return std::nullopt;
   }
-  // Whether such a work is as fast in all forms of Meets(), in and out.
-  virtual bool LikesAll(const Unit&, const Parser&) const { return false; }
+  // Whether such a work is as fast in all forms of ForeignLayouts(), in and out.
+  virtual bool AnyLayout(const Unit&, const Parser&) const { return false; }
   // Whether such a work leaves a plain image at no more than the form that it likes.
-  virtual bool LeavesPlain(const Unit&, const Parser&) const { return false; }
+  virtual bool PlainOutput(const Unit&, const Parser&) const { return false; }
   // Whether the unit, a work that follows, keeps the form of its images.
-  virtual bool Keeps(const Unit&) const { return true; }
+  virtual bool KeepsLayout(const Unit&) const { return true; }
   // Forms in which images of other engines may come to such units.
-  virtual std::vector<Form> Meets() const { return {}; }
+  virtual std::vector<Form> ForeignLayouts() const { return {}; }
   virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                                Program* program) const = 0;
   // Once a segment and run: binding addresses.

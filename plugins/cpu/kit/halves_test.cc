@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/kit/isa_sets_testing.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 
 namespace ge_engines::cpu {
@@ -122,7 +122,9 @@ TEST(Halves, AnyLength) {
       simd->widen_half(codes.data(), back.data(), static_cast<int64_t>(n));
       for (size_t i = 0; i < x.size(); ++i) {
         EXPECT_EQ(i < n ? all[i] : 0x1234, codes[i]) << n;
-        if (i >= n) EXPECT_EQ(7.5f, back[i]) << n;
+        if (i >= n) {
+          EXPECT_EQ(7.5f, back[i]) << n;
+        }
       }
     }
   }

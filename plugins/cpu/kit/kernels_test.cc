@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "plugins/cpu/kit/isa_sets.h"
+#include "plugins/cpu/kit/isa_sets_testing.h"
 
 namespace ge_engines::cpu {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "plugins/cpu/kit/float_mode.h"
-#include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/units/layout.h"
 
 namespace ge_engines::cpu {
 

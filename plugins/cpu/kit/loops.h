@@ -7,9 +7,9 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/units/layout.h"
 
 namespace ge_engines::cpu {
 

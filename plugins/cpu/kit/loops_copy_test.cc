@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "plugins/cpu/kit/isa_sets.h"
-#include "plugins/cpu/kit/loop_trial.h"
+#include "plugins/cpu/kit/isa_sets_testing.h"
+#include "plugins/cpu/kit/loop_trial_testing.h"
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/thresholds.h"
 

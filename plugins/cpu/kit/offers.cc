@@ -19,17 +19,13 @@ std::vector<uint32_t> LastOrder(size_t rank) {
   return perm;
 }
 
-// Works whose result lies as what they read.
-bool Follows(const Unit& u) {
-  return Is<PointwiseSpec, MomentsSpec, BatchNormGradSpec, ReduceSpec, ConcatSpec, ResizeSpec,
-            PoolSpec, SliceSpec>(u);
-}
+// Whether its result lies as what it reads.
+bool Follows(const Unit& u) { return u.kind().follows; }
 
 // Weights that a run makes: whoever convolves brings them from plain into an order of its own.
 bool IsFilter(const Unit& u, uint32_t v) {
-  const auto* grad = As<ConvGradSpec>(u);
-  const bool reads = Is<ConvSpec>(u) || (grad != nullptr && !grad->of_weights);
-  return reads && u.in.size() > 1 && v == u.in[1] && v != u.in[0];
+  const size_t at = u.kind().filter != nullptr ? u.kind().filter(u) : 0;
+  return at > 0 && v == u.in[at];
 }
 
 }  // namespace
@@ -57,7 +53,7 @@ bool Offers::Image(uint32_t v) const {
 }
 
 Form Offers::FormInside(const Unit& u) const {
-  if (const auto liked = e_.LikingOf(u, p_)) return liked->first;
+  if (const auto liked = e_.PreferredLayouts(u, p_)) return liked->first;
   auto form = [&](uint32_t v) { return Image(v) ? natural_[v] : Form{}; };
   for (uint32_t v : u.in) {
     if (!form(v).plain()) return form(v);
@@ -70,8 +66,8 @@ Form Offers::FormInside(const Unit& u) const {
 
 Form Offers::FormBehind(const Unit& u) const {
   if (!Image(u.out[0])) return {};
-  if (const auto liked = e_.LikingOf(u, p_)) return liked->second;
-  return Follows(u) && e_.Keeps(u) ? FormInside(u) : Form{};
+  if (const auto liked = e_.PreferredLayouts(u, p_)) return liked->second;
+  return Follows(u) && e_.KeepsLayout(u) ? FormInside(u) : Form{};
 }
 
 void Offers::Announce(const Unit& u) {
@@ -123,7 +119,8 @@ void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
   for (uint32_t v : u.in) add(v, IsFilter(u, v) ? Form{} : in);
   const Dims d = u.dims;
   for (const Post& q : u.posts) {
-    if (q.operand != 0 && p_.dims(q.operand) == d) add(q.operand, e_.LikingOf(u, p_) ? out : in);
+    if (q.operand != 0 && p_.dims(q.operand) == d)
+      add(q.operand, e_.PreferredLayouts(u, p_) ? out : in);
   }
   for (uint32_t v : u.out) add(v, out);
   choices_.push_back(std::move(c));
@@ -179,8 +176,8 @@ ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
     if (q.channel != nullptr) price.packed += (4 * q.channel->size() + 63) / 64 * 64;
   }
   const Form in = FormInside(u), out = FormBehind(u);
-  const bool likes = e_.LikingOf(u, p_).has_value();
-  const bool leaves = likes && e_.LeavesPlain(u, p_);
+  const bool likes = e_.PreferredLayouts(u, p_).has_value();
+  const bool leaves = likes && e_.PlainOutput(u, p_);
   const double in_ns = ReorderInNs(u), out_ns = out.plain() || leaves ? 0 : ReorderNs(u.out[0]);
   // What cannot work in the form that its images have inside brings them into order first.
   const double turn_ns = !likes && !in.plain() && out.plain() && !Follows(u) ? in_ns : 0;
@@ -189,8 +186,8 @@ ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
   if (const ge_rc rc = AddMeetings(u, nodes, price); rc != GE_OK) return rc;
   if (in.plain() && out.plain()) return Send(nodes, price, ns, saving, true);
   std::vector<Form> liked = {in};
-  if (likes && e_.LikesAll(u, p_)) {
-    for (const Form& form : e_.Meets()) {
+  if (likes && e_.AnyLayout(u, p_)) {
+    for (const Form& form : e_.ForeignLayouts()) {
       if (form != in) liked.push_back(form);
     }
   }
@@ -208,10 +205,10 @@ ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
 }
 
 ge_rc Offers::AddMeetings(const Unit& u, const Ids& nodes, const Price& price) {
-  if (!Follows(u) || !e_.Keeps(u) || e_.LikingOf(u, p_)) return GE_OK;
+  if (!Follows(u) || !e_.KeepsLayout(u) || e_.PreferredLayouts(u, p_)) return GE_OK;
   const bool image = std::any_of(u.in.begin(), u.in.end(), [&](uint32_t v) { return Image(v); });
   if (!image) return GE_OK;
-  for (const Form& form : e_.Meets()) {
+  for (const Form& form : e_.ForeignLayouts()) {
     Choose(u, form, Image(u.out[0]) ? form : Form{}, price.work_ns + price.border_ns);
   }
   return choices_.empty() ? GE_OK : Send(nodes, price, price.work_ns + price.border_ns, 0, false);

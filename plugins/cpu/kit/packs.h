@@ -16,7 +16,7 @@
 
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/aligned_block.h"
-#include "plugins/cpu/kit/layout.h"
+#include "plugins/units/layout.h"
 
 namespace ge_engines::cpu {
 

@@ -14,8 +14,8 @@
 
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/aligned_block.h"
-#include "plugins/cpu/kit/layout.h"
 #include "plugins/cpu/kit/packs.h"
+#include "plugins/units/layout.h"
 
 namespace ge_engines::cpu {
 

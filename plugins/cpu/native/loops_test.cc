@@ -1,18 +1,28 @@
 // Loops over whole tensors against plain nested loops, in each instruction set of this host.
-#include "plugins/cpu/native/loops.h"
+#include "plugins/cpu/kit/loops.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
-#include "plugins/cpu/kit/isa_sets.h"
-#include "plugins/cpu/kit/loop_trial.h"
-#include "plugins/cpu/native/row_norms.h"
+#include "plugins/cpu/kit/isa_sets_testing.h"
+#include "plugins/cpu/kit/loop_trial_testing.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/cpu/native/index/gather.h"
+#include "plugins/cpu/native/matmul/thin_product.h"
+#include "plugins/cpu/native/onnx_ml/normalizer.h"
+#include "plugins/cpu/native/reduce/pool.h"
+#include "plugins/cpu/native/reduce/reduce.h"
+#include "plugins/cpu/native/reduce/row_squares.h"
+#include "plugins/cpu/native/resample/resize.h"
+#include "plugins/units/onnx_ml/normalizer.h"
 
 namespace ge_engines::cpu::native {
 namespace {

@@ -4,8 +4,13 @@
 
 #include <gtest/gtest.h>
 
-#include "plugins/cpu/native/sweeps_attend.h"
-#include "plugins/cpu/native/sweeps_codes.h"
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/native/attention/sweeps_testing.h"
+#include "plugins/cpu/native/quantized/sweeps_testing.h"
 
 namespace ge_engines::cpu::native {
 namespace {

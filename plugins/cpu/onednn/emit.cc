@@ -8,6 +8,10 @@
 #include <stdexcept>
 
 #include "plugins/cpu/onednn/price.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::onednn {
 namespace {
@@ -111,7 +115,7 @@ void OnednnBuilder::Start(const std::vector<Unit>& units) {
   }
 }
 
-Builder::Rep OnednnBuilder::Image(uint32_t v, const Layout& want) {
+Rep OnednnBuilder::Image(uint32_t v, const Layout& want) {
   const auto made = rounded_.find(v);
   if (want.size == 4 && (made == rounded_.end() || reps_.count(v) > 0)) return Get(v, want);
   if (made != rounded_.end()) {

@@ -12,6 +12,10 @@
 #include "plugins/cpu/kit/builder.h"
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/onednn/vendor.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::onednn {
 

@@ -3,6 +3,10 @@
 #include <stdexcept>
 
 #include "plugins/cpu/onednn/emit.h"
+#include "plugins/cpu/onednn/price.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::onednn {
 namespace {

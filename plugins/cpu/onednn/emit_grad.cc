@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "plugins/cpu/onednn/emit.h"
+#include "plugins/units/conv/conv_grad.h"
 
 namespace ge_engines::cpu::onednn {
 

@@ -7,8 +7,12 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/omp/ge_omp.h"
 #include "plugins/cpu/onednn/emit.h"
-#include "plugins/cpu/onednn/parse.h"
 #include "plugins/cpu/onednn/price.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
+#include "plugins/units/elementwise/pointwise.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::onednn {
 namespace {
@@ -18,13 +22,16 @@ class OnednnEngine final : public Engine {
   explicit OnednnEngine(const ge_create_args& args) : Engine(args) {
     // Before its first call. Where it stays libgomp's, its regions have threads of their own.
     ge_omp_adopt(reinterpret_cast<const void*>(&dnnl_version),
-                 reinterpret_cast<const void*>(&OwnOperators));
+                 reinterpret_cast<const void*>(&onednn::Rounds));
     Vendor::CapIsa(host() != nullptr ? host()->isa_cap : uint32_t{GE_ISA_NATIVE});
     ThreadScope threads(machine().threads);
     vendor_ = std::make_unique<Vendor>();
   }
 
-  std::span<const Operator> Operators() const override { return OwnOperators(); }
+  std::span<const UnitKind* const> Kinds() const override {
+    static constexpr const UnitKind* kKinds[] = {&ConvGradSpec::kKind, &kConvGradWeight};
+    return kKinds;
+  }
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     if (Is<PointwiseSpec>(u)) {
       return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
@@ -52,7 +59,8 @@ class OnednnEngine final : public Engine {
   bool Rounds(const Unit& u, const Parser& p) const override {
     return onednn::Rounds(u, p, machine());
   }
-  std::optional<std::pair<Form, Form>> LikingOf(const Unit& u, const Parser& p) const override {
+  std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit& u,
+                                                        const Parser& p) const override {
     if (const auto* conv = As<ConvSpec>(u)) {
       ConvSpec spec = *conv;
       if (!p.constant(u.in[1])) spec.block = TrainingBlock(simd());

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/reduce/pool.h"
+
 namespace ge_engines::cpu::onednn {
 namespace {
 
@@ -147,7 +152,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
       out.packed = PackedBound(p.dims(u.in[1]), ProductChannels(p.dims(u.in[1])));
     }
   } else {
-    const double taps = static_cast<double>(Product(std::get<PoolSpec>(u.spec).kernel));
+    const double taps = static_cast<double>(Product(u.spec.get<PoolSpec>().kernel));
     work = n * Padding(u.dims[1], m) * taps * kTapNs / m.compute;
   }
   const double threads = m.threads > 1 ? 0.9 * m.threads : 1;

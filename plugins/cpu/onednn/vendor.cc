@@ -1,6 +1,8 @@
 #include "plugins/cpu/onednn/vendor.h"
 
 #include "ge/ge_plugin.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::onednn {
 namespace {

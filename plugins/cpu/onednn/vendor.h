@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "oneapi/dnnl/dnnl.hpp"
-#include "plugins/cpu/kit/unit.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
+#include "plugins/units/parser.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::onednn {
 

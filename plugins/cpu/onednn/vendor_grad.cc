@@ -1,5 +1,7 @@
 // oneDNN's gradients of convolutions.
 #include "plugins/cpu/onednn/vendor.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
 
 namespace ge_engines::cpu::onednn {
 namespace {

@@ -6,6 +6,8 @@
 
 #include "plugins/cpu/kit/float_mode.h"
 #include "plugins/cpu/kit/loops_conv.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
 namespace {

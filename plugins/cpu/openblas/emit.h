@@ -9,6 +9,8 @@
 #include "plugins/cpu/kit/builder.h"
 #include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/openblas/vendor.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
 

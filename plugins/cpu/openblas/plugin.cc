@@ -4,9 +4,13 @@
 #include <mutex>
 
 #include "plugins/cpu/kit/engine.h"
-#include "plugins/cpu/kit/parse.h"
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/cpu/openblas/price.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/elementwise/pointwise.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/matmul/matmul_transposes.h"
+#include "plugins/units/movement/transpose.h"
 
 namespace ge_engines::cpu::openblas {
 namespace {
@@ -19,9 +23,9 @@ class OpenblasEngine final : public Engine {
     if (!Vendor::IsSure()) (void)Opened();
   }
 
-  std::span<const Operator> Operators() const override {
-    static constexpr Operator kOwn[] = {{"Transpose", ParseTurn}};
-    return kOwn;
+  std::span<const UnitKind* const> Kinds() const override {
+    static constexpr const UnitKind* kKinds[] = {&kMatMulTransposes};
+    return kKinds;
   }
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     if (!p.OnlyFloats(u, why)) return false;

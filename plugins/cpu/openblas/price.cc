@@ -5,6 +5,8 @@
 
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/openblas/emit.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
 namespace {
@@ -101,7 +103,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
       out.workspace = PiecesOf(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
     }
   } else {
-    ns = MatMulNs(u, std::get<ProductSpec>(u.spec), p, m);
+    ns = MatMulNs(u, u.spec.get<ProductSpec>(), p, m);
   }
   // Weights come from memory.
   if (p.constant(u.in[1])) ns += Bytes(p.dims(u.in[1])) / (9 * m.stream[2]);

@@ -1,0 +1,62 @@
+// What the kinds of the engine `native` write steps with. Layouts and lifetimes are the base's
+// affair. Names no kind. Used once, by one thread; throws.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/cpu/kit/builder.h"
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/training/channel_rows.h"
+
+namespace ge_engines::cpu::native {
+
+class NativeBuilder final : public Builder {
+ public:
+  NativeBuilder(const Machine& machine, const Simd& simd, const ge_host_api* host,
+                const Parser& parser, const ge_segment& segment, Program* program)
+      : Builder(simd, host, parser, segment, program), machine_(machine) {}
+
+  const Machine& machine() const { return machine_; }
+
+  // ---- steps: places {result, reads...}
+  // The result is plain.
+  void AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
+                std::vector<Place> reads);
+  // The result lies so.
+  void AddInLayout(const Unit& u, const std::string& label, const Layout& layout,
+                   std::unique_ptr<Work> work, std::vector<Place> reads);
+  // A step that takes the first `taken` posts along, and the others behind it.
+  void AddTiled(const Unit& u, size_t taken, const Layout& target, const std::string& label,
+                std::unique_ptr<Loop> loop, std::vector<Place> reads);
+  // Posts that a tile can take along, until the first that it cannot; their operands' places are
+  // added.
+  std::vector<TilePost> PostsOfTiles(const Unit& u, const Layout& target,
+                                     std::vector<Place>* places);
+
+  // ---- values
+  // The order of in[0], for a result of the unit's dims: channels last or plain.
+  Layout LayoutOfInput(const Unit& u);
+  // A matrix operand, dense; *transposed when its two last axes lie the other way around.
+  Rep Matrix(uint32_t v, bool transpose, bool may_transpose, bool* transposed);
+  // [n][rows][columns] of a constant as [n][columns][rows].
+  Place Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns);
+  // v where it lies if channels of a pixel are neighbours there, else channels last.
+  Rep Channels(uint32_t v);
+  // v with its channels as lanes: as it lies, or channels last.
+  Rep Lanes(uint32_t v);
+
+ private:
+  void EmitMain(const Unit& u) override;
+  bool CallsLibrary(const Unit&) const override { return false; }
+  void AddConversion(const Rep& from, const Rep& to) override;
+
+  const Machine& machine_;
+};
+
+}  // namespace ge_engines::cpu::native

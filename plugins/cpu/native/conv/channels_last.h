@@ -1,0 +1,45 @@
+// Works on images whose channels are neighbours in memory. Convolutions are products with weights
+// in panels: the windows of some pixels are gathered as rows; with one tap the image holds the
+// rows. None needs code of its own for a size, so that a new one costs nothing. They own no
+// tensors; immutable, any number of threads may run one. Measured:
+// docs/decisions/0042-channels-last.md. Source: ONNX Conv.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/cpu/native/matmul/panels.h"
+#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/units/conv/conv.h"
+
+namespace ge_engines::cpu::native {
+
+// Whether a convolution of one group is best made so: enough channels to fill rows and vectors.
+bool IsChannelsLast(const ConvSpec& c);
+
+struct ChannelsLastPlan {
+  ChannelsLastPlan(const Simd& simd, const ConvSpec& c, const Machine& m);
+  ConvShape s;
+  PanelPlan product;  // rows: pixels of the result; depth: taps, then channels
+  int threads = 1;
+  bool rows_there;  // one tap of each pixel: x itself is the matrix
+  // What a thread takes at once.
+  int64_t pixels = 1, panels = 1;
+
+  uint64_t workspace_floats() const;  // of one thread: gathered rows
+  void Pack(const float* w, float* to) const;
+  std::string PackKey() const;        // equal where Pack writes the same
+  double ns(const Machine& m) const;  // analytic, on all threads
+};
+
+// Places: result, x, panels, bias, operands of posts, workspace of all threads. Channels last.
+std::unique_ptr<Loop> ChannelsLastLoop(const Simd& simd, const ChannelsLastPlan& plan,
+                                       std::vector<TilePost> posts);
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,54 @@
+// Convolutions without gathered windows: lines of the image are copied once with their padding,
+// those and the columns that a stride leaves out apart, so that every tap reads whole vectors side
+// by side and each vector read serves several output channels. Lines that fit into the first caches
+// make a strip; strips are shared among OpenMP's threads. Nothing here owns tensors; a loop is
+// immutable, any number of threads may run it. Source: ONNX Conv.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/loops.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/units/conv/conv.h"
+
+namespace ge_engines::cpu::native {
+
+// One input channel a group and at most two spatial axes.
+bool IsDepthwise(const ConvSpec& c);
+bool IsDirect(const ConvSpec& c, const Machine& m);
+
+struct DirectPlan {
+  // Of a convolution that is not transposed, with at most two spatial axes.
+  DirectPlan(const ConvSpec& c, const Machine& m);
+  ConvShape s;
+  int threads = 1;
+  int64_t width = 0;   // of a copied line, less what other phases of the stride have
+  int64_t lines = 1;   // of the result in a strip
+  int64_t strips = 1;  // an image and group
+  int64_t block = 1;   // output channels whose sums wait in the workspace
+
+  // Of each input channel's taps: where the strip's first number reads. As many as a filter has
+  // weights: prices do without.
+  std::vector<int64_t> Reads() const;
+  int64_t rows() const;               // copied lines of a phase
+  int64_t channel() const;            // floats of an input channel's copy
+  int64_t row() const;                // floats of an output channel's sums
+  uint64_t workspace_floats() const;  // of one thread
+  double ns(const Machine& m) const;  // analytic
+};
+
+// Places: result, x, weights as ONNX has them, bias, workspace of all threads. Dense, or the result
+// with channels last. `posts` have no operands.
+std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
+                                 std::vector<PointwiseOp> posts, bool channels_last = false);
+
+// Whether a result is left with channels last: many of them, of several lines.
+bool LeavesChannelsLast(const ConvSpec& c);
+Price DirectPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m);
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,52 @@
+// Convolutions whose one window covers all of a picture: products of the batch's rows.
+#include <cstdint>
+
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/native/builder.h"
+#include "plugins/cpu/native/conv/algorithm.h"
+#include "plugins/cpu/native/matmul/panel_step.h"
+#include "plugins/cpu/native/matmul/thin_product.h"
+#include "plugins/units/conv/conv.h"
+
+namespace ge_engines::cpu::native {
+
+namespace {
+
+bool IsFullWindow(const ConvSpec& c) {
+  if (c.transposed || c.groups != 1) return false;
+  for (size_t k = 0; k < c.stride.size(); ++k) {
+    const int64_t taps = c.weights[k + 2];
+    if (c.dst[k + 2] != 1 || c.src[k + 2] != taps || c.pad_l[k] != 0) return false;
+    if (taps > 1 && c.dilation[k] != 1) return false;
+  }
+  return true;
+}
+
+Fold FoldOfWindow(const ConvSpec& c) {
+  const int64_t out = c.dst[1];
+  return {1, c.dst[0], out, Product(c.weights) / out};
+}
+
+class FullWindow final : public ConvAlgorithm {
+ public:
+  bool Takes(const ConvSpec& c, bool constants, const Machine&) const override {
+    return constants && IsFullWindow(c);
+  }
+  bool Rounds(const Machine& m) const override { return m.rounded != nullptr; }
+  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
+                const Machine& m) const override {
+    return PanelPrice(u, PanelPlanOf(FoldOfWindow(c), m), p, m);
+  }
+  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
+    EmitPanels(b, u, FoldOfWindow(c), b->GetDense(u.in[0]).place, true);
+  }
+};
+
+}  // namespace
+
+const ConvAlgorithm& conv_full_window() {
+  static const FullWindow kAlgorithm;
+  return kAlgorithm;
+}
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,156 @@
+#include "plugins/cpu/native/elementwise/cast.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/price.h"
+#include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/native/builder.h"
+#include "plugins/cpu/native/kind.h"
+#include "plugins/cpu/native/price.h"
+#include "plugins/cpu/native/reduce/row_pieces.h"
+#include "plugins/units/elementwise/cast.h"
+
+namespace ge_engines::cpu::native {
+
+namespace {
+
+// ---- casts -------------------------------------------------------------------------------------
+
+// A float as an integer: truncated; NaN and what int64 cannot hold become its least value; int32
+// keeps the low bits.
+template <class To, class From>
+To Convert(From v) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return v != From{0};
+  } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
+    const bool fits = v >= -0x1p63f && v < 0x1p63f;
+    const int64_t i = fits ? static_cast<int64_t>(v) : std::numeric_limits<int64_t>::min();
+    return static_cast<To>(static_cast<uint64_t>(i));
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+// A bool may be any byte that is not zero.
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+template <class From, class To>
+class Cast final : public Loop {
+ public:
+  explicit Cast(int64_t n) : n_(n) {}
+  void Run(float* const* p) const override {
+    auto* y = reinterpret_cast<Stored<To>*>(p[0]);
+    const auto* x = reinterpret_cast<const Stored<From>*>(p[1]);
+    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t end = std::min(n_, (piece + 1) * kPiece);
+#pragma omp simd
+      for (int64_t i = piece * kPiece; i < end; ++i) {
+        if constexpr (std::is_same_v<From, bool>) {
+          y[i] = static_cast<Stored<To>>(x[i] != 0);
+        } else {
+          y[i] = Convert<To>(x[i]);
+        }
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kPiece = 4096;  // elements of one job
+  int64_t n_;
+};
+
+// Between float32 and 16-bit floats, by a row kernel.
+template <class From, class To>
+class CastRows final : public Loop {
+ public:
+  using Row = void (*)(const From* x, To* y, int64_t n);
+  CastRows(Row row, int64_t n) : row_(row), n_(n) {}
+  void Run(float* const* p) const override {
+    auto* y = reinterpret_cast<To*>(p[0]);
+    const auto* x = reinterpret_cast<const From*>(p[1]);
+    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t at = piece * kPiece;
+      row_(x + at, y + at, std::min(kPiece, n_ - at));
+    });
+  }
+
+ private:
+  static constexpr int64_t kPiece = 16384;  // elements of one job
+  Row row_;
+  int64_t n_;
+};
+
+std::unique_ptr<Loop> FromHalvesLoop(const Simd& simd, bool brain, int64_t n) {
+  return std::make_unique<CastRows<uint16_t, float>>(brain ? simd.widen_brain : simd.widen_half, n);
+}
+
+std::unique_ptr<Loop> ToHalvesLoop(const Simd& simd, bool brain, int64_t n) {
+  return std::make_unique<CastRows<float, uint16_t>>(brain ? simd.narrow_brain : simd.narrow_half,
+                                                     n);
+}
+
+template <class From>
+std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
+  switch (to) {
+    case GE_F32:
+      return std::make_unique<Cast<From, float>>(n);
+    case GE_I32:
+      return std::make_unique<Cast<From, int32_t>>(n);
+    case GE_I64:
+      return std::make_unique<Cast<From, int64_t>>(n);
+    case GE_BOOL:
+      return std::make_unique<Cast<From, bool>>(n);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64_t n) {
+  switch (from) {
+    case GE_F16:
+    case GE_BF16:
+      return to == GE_F32 ? FromHalvesLoop(simd, from == GE_BF16, n) : nullptr;
+    case GE_F32:
+      if (to == GE_F16 || to == GE_BF16) return ToHalvesLoop(simd, to == GE_BF16, n);
+      return CastFrom<float>(to, n);
+    case GE_I32:
+      return CastFrom<int32_t>(to, n);
+    case GE_I64:
+      return CastFrom<int64_t>(to, n);
+    case GE_BOOL:
+      return CastFrom<bool>(to, n);
+    default:
+      return nullptr;
+  }
+}
+
+namespace {
+
+class CastKind final : public KindOf<CastSpec> {
+ public:
+  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
+    const double n = static_cast<double>(Product(u.dims));
+    const bool half = p.size(u.in[0]) == 2 || p.size(u.out[0]) == 2;
+    return WorkPrice(u, p, m, {half ? n * ByIsa(m, 0.1, 0.3, 0.6) : n * 0.4});
+  }
+  void Emit(const Unit& u, NativeBuilder* b) const override {
+    auto loop = CastLoop(b->simd(), b->parser().dtype(u.in[0]), b->parser().dtype(u.out[0]),
+                         Product(u.dims));
+    if (loop == nullptr) throw std::runtime_error("no such cast");
+    b->AddPlain(u, "cast", std::move(loop), {b->GetDense(u.in[0]).place});
+  }
+};
+
+const CastKind kCastKind;
+}  // namespace
+
+GE_NATIVE_KINDS(cast, &kCastKind)
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,16 @@
+// One of two tensors by a condition.
+#pragma once
+
+#include <memory>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+
+namespace ge_engines::cpu::native {
+
+// Places: result, condition (bytes), x, z, of any 4-byte type; dense, and broadcast to the result's
+// dims. Source: ONNX Where.
+std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
+                                const Dims& x, const Dims& z);
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,24 @@
+// Rows that integers name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plugins/cpu/kit/program.h"
+
+namespace ge_engines::cpu::native {
+
+// result[o][i][:] = x[o][index[i]][:] for elements of `bytes` bytes.
+struct Gather {
+  int64_t outer = 1, axis = 1, inner = 1;  // x is [outer][axis][inner]
+  int64_t count = 0;                       // indices
+  int64_t bytes = 4;                       // of one element
+  bool wide = true;                        // indices are int64; otherwise int32
+  bool backwards = true;                   // negative indices count from the end
+};
+
+// Places: result, x, indices. An index outside [-axis, axis), or [0, axis) where none counts
+// backwards, makes Do return GE_INVALID_ARGUMENT, with the result untouched.
+std::unique_ptr<Work> GatherLoop(const Gather& g);
+
+}  // namespace ge_engines::cpu::native

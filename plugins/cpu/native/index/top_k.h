@@ -1,0 +1,26 @@
+// The greatest or least elements along an axis, sorted.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/native/axis_cut.h"
+
+namespace ge_engines::cpu::native {
+
+struct TopKPlan {
+  int64_t taken = 0;
+  bool largest = true, values = true, places = true;  // what is wanted
+  int threads = 1;
+};
+
+// Floats of workspace that each thread needs.
+uint64_t TopKFloats(const AxisCut& cut);
+
+// Places: values, places (int64), x, k, workspace; what is not wanted may be any place. `taken`
+// elements of each row, sorted; of equal ones the first; NaN is above every number. A k other than
+// `taken` is GE_INVALID_ARGUMENT.
+std::unique_ptr<Work> TopKWork(int32_t dtype, const AxisCut& cut, const TopKPlan& p);
+
+}  // namespace ge_engines::cpu::native

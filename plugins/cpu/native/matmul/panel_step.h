@@ -1,0 +1,23 @@
+// Products with packed weights as steps, at their price: MatMul, and what is one. Used by one
+// thread; throws.
+#pragma once
+
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/native/builder.h"
+#include "plugins/cpu/native/matmul/panels.h"
+#include "plugins/cpu/native/matmul/thin_product.h"
+
+namespace ge_engines::cpu::native {
+
+void EmitPanels(NativeBuilder* b, const Unit& u, const Fold& f, const Place& x, bool turned);
+
+void AddPanels(NativeBuilder* b, const Unit& u, const PanelPlan& plan, const Place& x,
+               const Place& weights);
+
+PanelPlan PanelPlanOf(const Fold& f, const Machine& m);
+
+// A product with constant weights, or a convolution of one pixel; its posts are done on its tiles.
+Price PanelPrice(const Unit& u, const PanelPlan& plan, const Parser& p, const Machine& m);
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,23 @@
+// Boxes of elements of any width, copied into another order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/kit/program.h"
+
+namespace ge_engines::cpu::native {
+
+// A box of elements: `size` of them along each axis, `src` and `dst` elements apart, from `from` on
+// in place `place` to `to` on in the result. A source may stand still along an axis, or go back.
+struct MoveBox {
+  int place = 1;
+  int64_t from = 0, to = 0;
+  Dims size, src, dst;
+};
+
+// Places: result, then sources as the boxes name them; elements of 1, 2, 4 or 8 bytes.
+std::unique_ptr<Loop> MoveLoop(const std::vector<MoveBox>& boxes, int64_t bytes);
+
+}  // namespace ge_engines::cpu::native

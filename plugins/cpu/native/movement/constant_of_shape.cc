@@ -1,0 +1,71 @@
+#include "plugins/cpu/native/movement/constant_of_shape.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/native/builder.h"
+#include "plugins/cpu/native/kind.h"
+#include "plugins/cpu/native/price.h"
+#include "plugins/units/movement/constant_of_shape.h"
+
+namespace ge_engines::cpu::native {
+
+namespace {
+
+class Fill final : public Loop {
+ public:
+  Fill(int64_t n, int64_t bytes, const std::array<uint8_t, 8>& element)
+      : n_(n), bytes_(bytes), element_(element) {}
+  void Run(float* const* p) const override {
+    switch (bytes_) {
+      case 1:
+        return As<uint8_t>(p[0]);
+      case 2:
+        return As<uint16_t>(p[0]);
+      case 4:
+        return As<uint32_t>(p[0]);
+      default:
+        return As<uint64_t>(p[0]);
+    }
+  }
+
+ private:
+  template <class T>
+  void As(float* result) const {
+    T one;
+    std::memcpy(&one, element_.data(), sizeof one);
+    T* const y = reinterpret_cast<T*>(result);
+    std::fill(y, y + n_, one);
+  }
+
+  const int64_t n_, bytes_;
+  const std::array<uint8_t, 8> element_;
+};
+
+}  // namespace
+
+std::unique_ptr<Loop> FillLoop(int64_t n, int64_t bytes, const std::array<uint8_t, 8>& element) {
+  return std::make_unique<Fill>(n, bytes, element);
+}
+
+namespace {
+
+class ConstantOfShapeKind final : public KindOf<FillSpec> {
+ public:
+  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
+    const double n = static_cast<double>(Product(u.dims));
+    return WorkPrice(u, p, m, {n * 0.05 + 20});
+  }
+  void Emit(const Unit& u, NativeBuilder* b) const override {
+    const FillSpec& spec = SpecOf(u);
+    b->AddPlain(u, "fill", FillLoop(Product(u.dims), b->parser().size(u.out[0]), spec.element), {});
+  }
+};
+
+const ConstantOfShapeKind kConstantOfShapeKind;
+}  // namespace
+
+GE_NATIVE_KINDS(constant_of_shape, &kConstantOfShapeKind)
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,16 @@
+// The step of a learned model. Used by one thread; throws.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/native/builder.h"
+
+namespace ge_engines::cpu::native {
+
+// A step with places {scores, labels or the scores again, x, workspace}.
+void AddLearned(NativeBuilder* b, const Unit& u, const std::string& label,
+                std::unique_ptr<Work> work, uint64_t floats, int threads);
+
+}  // namespace ge_engines::cpu::native

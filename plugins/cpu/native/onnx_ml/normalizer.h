@@ -1,0 +1,18 @@
+// Rows by their greatest element, sum of magnitudes or length.
+#pragma once
+
+#include <memory>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/units/onnx_ml/normalizer.h"
+
+namespace ge_engines::cpu::native {
+
+// ns by one thread.
+double RowNormNs(const RowNormSpec& s);
+
+// Places: result, x. A row whose norm is 0 stays as it is.
+std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& s);
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,25 @@
+// Decision trees as one array of nodes, the two that follow a branch side by side, walked for
+// several rows at once: each step waits for the one before it, those of other rows do not.
+// Immutable; any number of threads may run one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/units/onnx_ml/tree_ensemble.h"
+
+namespace ge_engines::cpu::native {
+
+inline constexpr int64_t kMostChoices = 4096;
+// Bytes of workspace that each thread needs, in floats.
+uint64_t ForestFloats(const Forest& f);
+// How many of so many threads share its blocks of rows.
+int ForestThreads(const Forest& f, int threads);
+// ns by one thread.
+double ForestNs(const Forest& f);
+// Places: scores [rows, choices], labels [rows] of int64 or anything of kTargets, x, workspace.
+std::unique_ptr<Loop> ForestLoop(std::shared_ptr<const Forest> forest, int threads);
+
+}  // namespace ge_engines::cpu::native

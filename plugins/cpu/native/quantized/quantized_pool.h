@@ -1,0 +1,18 @@
+// Pools of 8-bit tensors, by rows or by whole pixels.
+#pragma once
+
+#include <memory>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/units/reduce/pool.h"
+
+namespace ge_engines::cpu::native {
+
+// Places: result, x; 8-bit codes, 1 or 2 spatial axes. A window of padding alone gives the least.
+std::unique_ptr<Loop> CodePoolLoop(const PoolSpec& s, bool is_signed);
+
+// MaxPool of images whose channels are last. Places: result, x.
+std::unique_ptr<Loop> CodePoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);
+
+}  // namespace ge_engines::cpu::native

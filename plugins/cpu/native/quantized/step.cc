@@ -1,0 +1,144 @@
+#include "plugins/cpu/native/quantized/step.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "plugins/cpu/native/quantized/scratch.h"
+#include "plugins/units/quantized/integer_conv.h"
+
+namespace ge_engines::cpu::native {
+
+namespace {
+
+// What a loop is given behind its weights, in the order of Placed.
+constexpr std::array<size_t, 6> kFactors = {QuantIn::kXZero,  QuantIn::kXScale, QuantIn::kWScale,
+                                            QuantIn::kYScale, QuantIn::kYZero,  QuantIn::kBias};
+// Whether weights are signed codes without a zero point, or unsigned ones of 128.
+bool IsSymmetric(const Unit& u, const Parser& p) {
+  const bool is_signed = IsSigned(p, u.in[QuantIn::kW]);
+  const uint32_t zero = u.in[QuantIn::kWZero];
+  if (zero == 0) return is_signed;
+  const auto* codes = static_cast<const uint8_t*>(p.value(zero).data);
+  return std::all_of(codes, codes + Product(p.dims(zero)),
+                     [&](uint8_t code) { return code == (is_signed ? 0 : 128); });
+}
+
+// Whether all that makes codes of sums is constant.
+bool IsSettled(NativeBuilder* b, const Unit& u) {
+  return std::all_of(kFactors.begin(), kFactors.end(),
+                     [&](size_t k) { return u.in[k] == 0 || b->parser().constant(u.in[k]); });
+}
+
+}  // namespace
+
+bool IsSigned(const Parser& p, uint32_t v) { return p.dtype(v) == GE_I8; }
+
+std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed) {
+  std::vector<int32_t> wide;
+  const auto* data = static_cast<const uint8_t*>(codes);
+  for (int64_t i = 0; i < n; ++i) {
+    wide.push_back(is_signed ? static_cast<int8_t>(data[i]) : data[i]);
+  }
+  return wide;
+}
+
+QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
+  QuantResult r;
+  r.range = range;
+  r.x_signed = IsSigned(p, u.in[QuantIn::kX]);
+  r.y_signed = IsSigned(p, u.out[0]);
+  r.x_zero = u.in[QuantIn::kXZero] != 0;
+  r.codes = u.in[QuantIn::kYScale] != 0;
+  if (r.codes) r.w_scales = Product(p.dims(u.in[QuantIn::kWScale]));
+  const uint32_t bias = u.in[QuantIn::kBias];
+  r.biases = bias != 0 ? Product(p.dims(bias)) : 0;
+  r.bias_floats = bias != 0 && p.dtype(bias) == GE_F32;
+  r.y_zero = u.in[QuantIn::kYZero] != 0;
+  return r;
+}
+
+bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
+  if (CodeKernelsOf(m.isa) == nullptr) return false;
+  const uint32_t zero = u.in[QuantIn::kWZero];
+  // Zero points are of the kind that the weights are, but for some operators' absent ones.
+  if (zero != 0 && IsSigned(p, zero) != IsSigned(p, u.in[QuantIn::kW])) return false;
+  const auto* conv = As<IntegerConvSpec>(u);
+  return conv == nullptr || CodeConvPlan::Suits(conv->conv, IsSymmetric(u, p));
+}
+
+void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const Place& x,
+                  const Layout& y, Place weights, uint64_t scratch, std::unique_ptr<Work> work) {
+  std::vector<Place> reads = {x, weights};
+  for (size_t k : kFactors) {
+    reads.push_back(u.in[k] != 0 ? b->GetDense(u.in[k]).place : x);
+  }
+  reads.push_back(b->NewInternal(0, scratch));
+  b->AddInLayout(u, label, y, std::move(work), std::move(reads));
+}
+
+void EmitByFours(NativeBuilder* b, const Unit& u, CodeConvPlan plan, const Layout& x,
+                 const Layout& y) {
+  plan.settled = IsSettled(b, u);
+  const bool w_signed = IsSigned(b->parser(), u.in[QuantIn::kW]);
+  Ids values = {u.in[QuantIn::kW]};
+  const uint32_t zero = u.in[QuantIn::kWZero];
+  if (!IsSymmetric(u, b->parser())) plan.w_zeros = zero != 0 ? Product(b->parser().dims(zero)) : 1;
+  if (plan.w_zeros > 0 && zero != 0) values.push_back(zero);
+  const size_t first = values.size();
+  std::vector<std::pair<size_t, uint64_t>> factors;  // place and bytes, in the order of values
+  for (size_t i = 0; i < kFactors.size(); ++i) {
+    const uint32_t v = u.in[kFactors[i]];
+    if (!plan.settled || v == 0) continue;
+    values.push_back(v);
+    factors.emplace_back(kXZero + i,
+                         static_cast<uint64_t>(Product(b->parser().dims(v)) * b->parser().size(v)));
+  }
+  const std::string key =
+      plan.PackKey() + (w_signed ? " signed" : "") + (first > 1 ? " with zeros" : "");
+  const Place weights = b->Pack(
+      values, key, plan.weight_bytes(),
+      [plan, w_signed, first, factors](const void* const* from, void* to) {
+        const uint8_t none = 0;  // unsigned weights without a zero point
+        const auto* zeros = static_cast<const uint8_t*>(from[first - 1]);
+        plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, first > 1 ? zeros : &none, to);
+        if (!plan.settled) return;
+        std::vector<std::vector<double>> aligned(factors.size());
+        const void* inputs[kScratch] = {};
+        for (size_t i = 0; i < factors.size(); ++i) {
+          aligned[i].resize(factors[i].second / sizeof(double) + 1);
+          std::memcpy(aligned[i].data(), from[first + i], factors[i].second);
+          inputs[factors[i].first] = aligned[i].data();
+        }
+        plan.Settle(inputs, to);
+      });
+  const uint32_t v = u.in[QuantIn::kX];
+  // Constants come in plain order.
+  const Rep codes = b->parser().constant(v) && !x.dense()
+                        ? b->Convert(0, b->GetDense(v), x, nullptr)
+                        : b->Get(v, x);
+  AddQuantized(b, u, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
+               CodeConvLoop(*CodeKernelsOf(b->machine().isa), plan));
+}
+
+double IntegerRate(const Machine& m) { return ByIsa(m, 50, 31, 12) * m.compute; }
+
+double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Machine& m) {
+  const auto pixels = static_cast<double>(c.batch * c.pixels());
+  const auto columns = static_cast<double>(c.groups_columns());
+  const double copy = c.copies ? static_cast<double>(c.batch * c.image_bytes()) * 0.05 : 0;
+  const double weights = BytesOf(p, u.in[QuantIn::kW]) / (25 * m.stream[2]);
+  const bool one = CodeKernelsOf(m.isa) == &kCodeKernelsAvx512;  // instruction for four
+  if (c.depthwise) {
+    const auto taps = static_cast<double>(c.taps());
+    return pixels * columns * (one ? 0.23 + 0.02 * taps : 0.35 + 0.05 * taps) / m.compute;
+  }
+  const double vectors = std::ceil(static_cast<double>(c.out) / kCodeLanes) * kCodeLanes;
+  const double codes = pixels * static_cast<double>(c.groups) * vectors;
+  const auto depth = static_cast<double>(c.taps() * c.in);
+  const double code = one ? depth / 220 + 0.22 : depth / 58 + 0.55;
+  return std::max((codes * code + copy) / m.compute, weights);
+}
+
+}  // namespace ge_engines::cpu::native

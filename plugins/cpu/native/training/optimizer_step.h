@@ -1,0 +1,17 @@
+// Steps of optimizers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
+#include "plugins/units/training/optimizer_step.h"
+
+namespace ge_engines::cpu::native {
+
+// Places: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each; what
+// is new may lie where it was.
+std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& s, int64_t n);
+
+}  // namespace ge_engines::cpu::native

@@ -1,0 +1,12 @@
+// Attention as exporters write it: MatMul, scaling and masks, Softmax, MatMul, with views between,
+// as one unit. Pure; any thread.
+#pragma once
+
+#include "plugins/units/parser.h"
+
+namespace ge_engines {
+
+// The attention that ends in this MatMul; false where it ends none.
+bool GroupOfAttention(const Parser& g, uint32_t product, Unit* u);
+
+}  // namespace ge_engines

@@ -1,0 +1,106 @@
+#include "plugins/units/conv/conv.h"
+
+#include "plugins/units/window.h"
+
+namespace ge_engines {
+
+bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
+                 Why* why) {
+  ConvSpec& c = *spec;
+  c.src = x, c.weights = w, c.dst = y;
+  c.groups = gp::AttrInt(n, "group");
+  if (c.src.size() < 3 || c.src.size() > 5) {
+    return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
+  }
+  if (c.weights.size() != c.src.size() || c.groups < 1 || c.weights[0] % c.groups != 0 ||
+      c.weights[1] * c.groups != c.src[1] || c.weights[0] != c.dst[1]) {
+    return why->Say(GE_WHY_SHAPE, "weights " + ToText(c.weights) + " do not fit the input");
+  }
+  const Dims kernel(c.weights.begin() + 2, c.weights.end());
+  if (!WindowOf(n, c.src, c.dst, kernel, &c.stride, &c.dilation, &c.pad_l, &c.pad_r, why)) {
+    return false;
+  }
+  if (c.groups > 1) {
+    c.weights[0] /= c.groups;
+    c.weights.insert(c.weights.begin(), c.groups);
+  }
+  return true;
+}
+
+bool ParseConvShape(const Parser& g, uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* why) {
+  const ge_node& n = g.node(i);
+  if (n.n_in <= w || n.in[w] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+  if (!g.constant(n.in[w])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  return ConvShapeOf(n, g.dims(n.in[x]), g.dims(n.in[w]), g.dims(n.out[0]), spec, why);
+}
+
+bool HasConstantWeights(const Unit& u, const Parser& p, Why* why) {
+  if (!p.constant(u.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  return u.in.size() < 3 || why->Say(GE_WHY_DYNAMIC, "bias is not constant");
+}
+
+namespace {
+
+bool ParseConv(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+  if (!ConvShapeOf(n, g.dims(n.in[0]), g.dims(n.in[1]), u->dims, &u->spec.emplace<ConvSpec>(),
+                   why)) {
+    return false;
+  }
+  u->in.push_back(n.in[1]);
+  if (n.n_in < 3 || n.in[2] == 0) return true;
+  // One that is not constant is read as it comes.
+  (g.constant(n.in[2]) ? u->bias : u->in).push_back(n.in[2]);
+  return true;
+}
+
+bool ParseConvTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
+  auto& c = u->spec.emplace<ConvSpec>();
+  c.transposed = true;
+  c.src = g.dims(n.in[0]);
+  c.dst = u->dims;
+  c.groups = gp::AttrInt(n, "group");
+  const Dims w = g.dims(n.in[1]);
+  if (c.src.size() < 3 || c.src.size() > 5) {
+    return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
+  }
+  if (!g.constant(n.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  if (c.groups < 1 || w.size() != c.src.size() || w[0] != c.src[1] || w[0] % c.groups != 0 ||
+      w[1] * c.groups != c.dst[1]) {
+    return why->Say(GE_WHY_SHAPE, "weights " + ToText(w) + " do not fit the input");
+  }
+  c.weights = w;
+  std::swap(c.weights[0], c.weights[1]);  // output channels first
+  const Dims kernel(w.begin() + 2, w.end());
+  if (!TransposedWindowOf(n, c.src, c.dst, kernel, &c.stride, &c.dilation, &c.pad_l, &c.pad_r,
+                          why)) {
+    return false;
+  }
+  if (c.groups > 1) {
+    c.weights[1] /= c.groups;
+    c.weights.insert(c.weights.begin(), c.groups);
+  }
+  u->in.push_back(n.in[1]);
+  if (n.n_in > 2 && n.in[2] != 0) {
+    if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "bias is not constant");
+    u->bias.push_back(n.in[2]);
+  }
+  return true;
+}
+
+// in[1], but where it is the image, too.
+size_t FilterOf(const Unit& u) { return u.in[1] != u.in[0] ? 1 : 0; }
+
+constexpr Operator kConvOperators[] = {
+    {"Conv", ParseConv},
+    {"ConvTranspose", ParseConvTranspose},
+};
+}  // namespace
+
+const UnitKind ConvSpec::kKind = {
+    .name = "conv", .operators = kConvOperators, .posts = PostOps::kChannels, .filter = FilterOf};
+
+}  // namespace ge_engines

@@ -1,0 +1,33 @@
+// Conv and ConvTranspose. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/units/parser.h"
+
+namespace ge_engines {
+
+// Conv and ConvTranspose; in: x, weights.
+struct ConvSpec {
+  bool transposed = false;
+  Dims src, weights, dst;  // weights: g, o/g, i/g, spatial... when groups > 1
+  Dims stride, dilation, pad_l, pad_r;
+  int64_t groups = 1;
+  bool bias = false;
+  // Channels of a block in which images are to lie; 0: as the library likes best.
+  int block = 0;
+  // Of oneDNN: image and weights are rounded to bfloat16; what is made, too.
+  bool rounds = false, rounds_result = false;
+  auto operator<=>(const ConvSpec&) const = default;
+  static const UnitKind kKind;
+};
+// Whether a convolution's weights and bias are constants, which most engines lay out beforehand.
+bool HasConstantWeights(const Unit& u, const Parser& p, Why* why);
+// Geometry of a convolution whose three tensors have these dims.
+bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
+                 Why* why);
+// The same from the inputs at these positions; the weights are constant.
+bool ParseConvShape(const Parser& g, uint32_t node, uint32_t x, uint32_t w, ConvSpec* spec,
+                    Why* why);
+
+}  // namespace ge_engines

@@ -1,0 +1,13 @@
+// Add, Sub, Mul, Div, Max and Min of integers; of float32 they are pointwise. Pure; any thread.
+#pragma once
+
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+struct IntegerSpec {  // in[0] fn in[1]
+  Fn fn = Fn::kAdd;
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

@@ -1,0 +1,57 @@
+// Functions of one and two numbers, reductions and forms of weights that units name. Plain values.
+#pragma once
+
+#include <cstdint>
+
+namespace ge_engines {
+
+// Unary functions with up to two parameters a, b; binary ones come after kFirstBinary.
+enum class Fn : int {
+  kLinear,       // a * x + b
+  kRelu,         // x < 0 ? a * x : x
+  kClip,         // min(max(x, a), b)
+  kSigmoid,      //
+  kTanh,         //
+  kHardSigmoid,  // clamp(a * x + b, 0, 1)
+  kHardSwish,    // x * clamp(a * x + b, 0, 1)
+  kSwish,        // x * sigmoid(x)
+  kGelu,         // x * (1 + erf(x / sqrt 2)) / 2
+  kGeluTanh,     // x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2
+  kErf,
+  kExp,
+  kSqrt,
+  kAbs,
+  kReciprocal,
+  kSquare,
+  kCube,
+  kSin,
+  kCos,
+  kLog,
+  kFloor,
+  kCeil,
+  kRound,     // to even
+  kSign,      // NaN stays NaN
+  kElu,       // x < 0 ? a * (exp(x) - 1) : x
+  kSoftplus,  // log(1 + exp(x))
+  kFirstBinary,
+  kAdd = kFirstBinary,
+  kSub,
+  kMul,
+  kDiv,
+  kMax,
+  kMin,
+  kRSub,   // y - x
+  kRDiv,   // y / x
+  kGate,   // y > 0 ? x : 0
+  kRGate,  // x > 0 ? y : 0
+};
+enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and others is NaN
+
+// Weights of a few bits.
+struct NBitsForm {
+  int bits = 4;        // 2, 4 or 8
+  int64_t block = 32;  // rows that share a scale, a multiple of the codes of 32 bits
+  int zero_bytes = 0;  // of a zero point: 1, a code; 4, a float; 0, half of all codes is meant
+};
+
+}  // namespace ge_engines

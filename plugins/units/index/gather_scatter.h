@@ -1,0 +1,17 @@
+// GatherElements, ScatterElements, GatherND and ScatterND. Pure; any thread.
+#pragma once
+
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+// Places named by integers; in: data and indices, or data, indices and updates.
+struct IndexSpec {
+  bool scatter = false;
+  bool add = false;     // updates of float32 are added, in their order; else the last one stays
+  bool tuples = false;  // GatherND and ScatterND; else one index along `axis`
+  int axis = 0;         // of tuples: how many axes are batches
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

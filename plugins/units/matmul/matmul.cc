@@ -1,0 +1,70 @@
+#include "plugins/units/matmul/matmul.h"
+
+#include <algorithm>
+
+namespace ge_engines {
+
+bool ParseMatMul(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  u->spec = ProductSpec();
+  u->in.push_back(n.in[1]);
+  const Dims a = g.dims(n.in[0]), b = g.dims(n.in[1]);
+  if (a.size() < 2 || b.size() < 2) return why->Say(GE_WHY_SHAPE, "a vector operand");
+  if (b.size() == 2) return true;
+  // Batches must agree, or one operand must have none.
+  const auto batch = [](const Dims& d) {  // 1s in front say nothing
+    const auto first = std::find_if(d.begin(), d.end() - 2, [](int64_t n) { return n != 1; });
+    return Dims(first, d.end() - 2);
+  };
+  const Dims batch_a = batch(a), batch_b = batch(b);
+  if (Product(batch_a) != 1 && Product(batch_b) != 1 && batch_a != batch_b) {
+    return why->Say(GE_WHY_SHAPE, "batches " + ToText(batch_a) + " and " + ToText(batch_b) +
+                                      " need broadcasting");
+  }
+  return true;
+}
+
+namespace {
+
+bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
+  for (const Dims& d : {u->dims, g.dims(n.in[0]), g.dims(n.in[1])}) {
+    if (d.size() != 2) return why->Say(GE_WHY_SHAPE, "matrices are wanted");
+  }
+  auto& s = u->spec.emplace<ProductSpec>();
+  u->in.push_back(n.in[1]);
+  s.trans_a = gp::AttrInt(n, "transA") != 0;
+  s.trans_b = gp::AttrInt(n, "transB") != 0;
+  s.alpha = static_cast<float>(gp::AttrFloat(n, "alpha"));
+  u->bias_factor = static_cast<float>(gp::AttrFloat(n, "beta"));
+  if (s.alpha != 1) {
+    u->posts.push_back({Fn::kLinear, s.alpha, 0, 0, nullptr});
+  }
+  if (n.n_in < 3 || n.in[2] == 0) return true;
+  const uint32_t c = n.in[2];
+  if (s.alpha == 1 && g.constant(c) &&
+      (g.dims(c) == Dims{u->dims[1]} || g.dims(c) == Dims{1, u->dims[1]})) {
+    u->bias.push_back(c);
+  } else if (u->bias_factor == 1) {
+    Post p;
+    p.fn = Fn::kAdd;
+    p.operand = c;
+    u->posts.push_back(p);
+  } else {
+    return why->Say(GE_WHY_ATTRIBUTE, "beta is not 1 and C is no constant row");
+  }
+  return true;
+}
+
+constexpr Operator kMatmulOperators[] = {
+    {.op = "MatMul", .parse = ParseMatMul, .data = 0},
+    {"Gemm", ParseGemm, Types::kFloat, 0},
+};
+}  // namespace
+
+const UnitKind ProductSpec::kKind = {
+    .name = "matmul", .operators = kMatmulOperators, .posts = PostOps::kColumns};
+
+}  // namespace ge_engines

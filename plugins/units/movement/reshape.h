@@ -1,0 +1,14 @@
+// Reshape, Flatten, Squeeze, Unsqueeze and Identity: the same elements in the same order. Pure; any
+// thread.
+#pragma once
+
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+// same elements in the same order
+struct ViewSpec {
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

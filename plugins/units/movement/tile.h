@@ -1,0 +1,13 @@
+// Tile. Pure; any thread.
+#pragma once
+
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+// in: x
+struct TileSpec {
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

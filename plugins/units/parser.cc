@@ -1,0 +1,300 @@
+#include "plugins/units/parser.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace ge_engines {
+
+// Of operators that the tables name: ONNX's as they are, the others with their domain in front.
+enum class Domain { kOnnx, kOurs, kMicrosoft, kLearned };
+
+namespace {
+
+constexpr std::string_view kOurPrefix = "ge.", kMicrosoftPrefix = "com.microsoft.",
+                           kLearnedPrefix = "ai.onnx.ml.";
+
+std::optional<Domain> DomainOf(std::string_view domain) {
+  if (domain.empty() || domain == "ai.onnx") return Domain::kOnnx;
+  if (domain == "ge") return Domain::kOurs;
+  if (domain == "com.microsoft") return Domain::kMicrosoft;
+  if (domain == "ai.onnx.ml") return Domain::kLearned;
+  return std::nullopt;
+}
+
+uint32_t HashOf(std::string_view name) {
+  uint32_t hash = 5381;
+  for (const char ch : name) hash = hash * 33 ^ static_cast<unsigned char>(ch);
+  return hash ^ hash >> 11;
+}
+
+}  // namespace
+
+// An engine's operators and the shared ones by name: every node of a graph is looked up several
+// times.
+class OperatorIndex {
+ public:
+  // An index for each table, made once: the tables are constants of the program.
+  static const OperatorIndex& Of(std::span<const UnitKind* const> own) {
+    static std::mutex mutex;
+    static auto* indices = new std::map<const UnitKind* const*, OperatorIndex>;
+    const std::lock_guard<std::mutex> lock(mutex);
+    return indices->try_emplace(own.data(), own).first->second;
+  }
+
+  // The rows of an engine's own kinds stand before those of the shared ones.
+  explicit OperatorIndex(std::span<const UnitKind* const> own) {
+    const std::span<const UnitKind* const> shared = SharedKinds();
+    const auto is_shared = [&](const UnitKind* kind) {
+      return std::find(shared.begin(), shared.end(), kind) != shared.end();
+    };
+    std::vector<const Operator*> rows;
+    for (const UnitKind* kind : own) {
+      if (!is_shared(kind)) List(*kind, &rows);
+    }
+    for (const UnitKind* kind : shared) List(*kind, &rows);
+    while (slots_.size() < 2 * rows.size()) slots_.resize(2 * slots_.size());
+    for (const Operator* row : rows) Add(*row);
+  }
+
+  bool widens() const { return widens_; }
+
+  // nullptr where nobody knows it.
+  const Operator* Find(Domain domain, std::string_view op) const {
+    for (size_t i = HashOf(op) % slots_.size(); slots_[i].entry != nullptr;
+         i = (i + 1) % slots_.size()) {
+      if (slots_[i].domain == domain && slots_[i].name == op) return slots_[i].entry;
+    }
+    return nullptr;
+  }
+
+ private:
+  struct Slot {
+    std::string_view name;
+    Domain domain = Domain::kOnnx;
+    const Operator* entry = nullptr;
+  };
+
+  static void List(const UnitKind& kind, std::vector<const Operator*>* rows) {
+    for (const Operator& row : kind.operators) rows->push_back(&row);
+  }
+  // The first of a name stays.
+  void Add(const Operator& entry) {
+    std::string_view name = entry.op;
+    Domain domain = Domain::kOnnx;
+    for (const auto& [prefix, of] :
+         {std::pair(kOurPrefix, Domain::kOurs), std::pair(kMicrosoftPrefix, Domain::kMicrosoft),
+          std::pair(kLearnedPrefix, Domain::kLearned)}) {
+      if (name.substr(0, prefix.size()) != prefix) continue;
+      domain = of;
+      name.remove_prefix(prefix.size());
+    }
+    if (Find(domain, name) != nullptr) return;
+    size_t i = HashOf(name) % slots_.size();
+    while (slots_[i].entry != nullptr) i = (i + 1) % slots_.size();
+    slots_[i] = {name, domain, &entry};
+    widens_ = widens_ || entry.widen != nullptr;
+  }
+
+  bool widens_ = false;
+  std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
+};
+
+Parser::Parser(const ge_graph& graph, std::span<const UnitKind* const> own)
+    : g_(graph), operators_(OperatorIndex::Of(own)) {}
+
+Dims Parser::dims(uint32_t v) const {
+  const auto d = gp::Dims(value(v).type);
+  return Dims(d.begin(), d.end());
+}
+
+bool Parser::Scalar(uint32_t v, float* out) const {
+  int64_t n = 0;
+  if (!constant(v) || value(v).type.dtype != GE_F32) return false;
+  if (!gp::ElementCount(value(v).type, &n) || n != 1) return false;
+  std::memcpy(out, value(v).data, sizeof(float));
+  return true;
+}
+
+bool Parser::Integers(uint32_t v, Dims* out) const {
+  int64_t n = 0;
+  if (!constant(v) || !gp::ElementCount(value(v).type, &n)) return false;
+  const auto* p = static_cast<const char*>(value(v).data);
+  out->clear();
+  for (int64_t i = 0; i < n; ++i) {
+    if (value(v).type.dtype == GE_I64) {
+      int64_t x;
+      std::memcpy(&x, p + i * 8, 8);
+      out->push_back(x);
+    } else if (value(v).type.dtype == GE_I32) {
+      int32_t x;
+      std::memcpy(&x, p + i * 4, 4);
+      out->push_back(x);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<float> Parser::Floats(uint32_t v) const {
+  std::vector<float> f(static_cast<size_t>(Product(dims(v))));
+  std::memcpy(f.data(), value(v).data, f.size() * sizeof(float));
+  return f;
+}
+
+// Of a tensor: known, non-zero size, and a dtype that the operator's kernels have. Integer
+// constants behind the data are read by the rules that expect them.
+bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
+                        const Operator& entry, Why* why) const {
+  const ge_type& t = value(v).type;
+  const auto name = [&] { return side + (" " + std::to_string(slot)); };
+  int64_t count = 0;
+  if (t.rank < 0 || !gp::ElementCount(t, &count)) {
+    return why->Say(GE_WHY_DYNAMIC, name() + " has no static shape");
+  }
+  if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name() + " is sharded");
+  if (index && constant(v) && (t.dtype == GE_I64 || t.dtype == GE_I32)) return true;
+  const uint32_t bits = gp::ElementBits(t.dtype);
+  const Types types = index ? Types::kFloat : entry.types;
+  const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
+  const bool half = t.dtype == GE_F16 || t.dtype == GE_BF16;
+  const bool code = t.dtype == GE_I32 || t.dtype == GE_I8 || t.dtype == GE_U8;
+  const bool fits = types == Types::kFloat    ? t.dtype == GE_F32
+                    : types == Types::kNumber ? number || t.dtype == GE_F32
+                    : types == Types::kCast   ? number || t.dtype == GE_F32 || half
+                    : types == Types::kCode   ? code || t.dtype == GE_F32
+                    : types == Types::kWord   ? bits == 8 || bits == 16 || bits == 32 || bits == 64
+                                              : bits >= 8;
+  if (!fits) {
+    const char* wanted = types == Types::kFloat    ? "float32"
+                         : types == Types::kNumber ? "float32, int32, int64 and bool"
+                         : types == Types::kCast
+                             ? "float32, float16, bfloat16, int32, int64 and bool"
+                         : types == Types::kCode ? "float32, int32, int8 and uint8"
+                         : types == Types::kWord ? "elements of 1, 2, 4 or 8 bytes"
+                                                 : "elements of whole bytes";
+    return why->Say(GE_WHY_DTYPE, name() + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
+  }
+  if (t.rank > kMaxRank) {
+    return why->Say(GE_WHY_SHAPE, name() + " has rank " + std::to_string(t.rank) + ", at most " +
+                                      std::to_string(kMaxRank));
+  }
+  // Empty tensors are not worth a kernel.
+  const bool absent = may_be_empty || (index && constant(v) && entry.empty_constants);
+  if (count == 0 && !absent) return why->Say(GE_WHY_SHAPE, name() + " has no elements");
+  if (count > std::numeric_limits<int32_t>::max()) {
+    return why->Say(GE_WHY_SHAPE, name() + " has more than 2^31 elements");
+  }
+  return true;
+}
+
+bool Parser::Checks(uint32_t node, const Operator& entry, Why* why) const {
+  const ge_node& n = this->node(node);
+  for (uint32_t i = 0; i < n.n_in; ++i) {
+    const bool index = entry.data != 0 && i >= entry.data;
+    if (n.in[i] != 0 && !CheckValue(n.in[i], "input", i, index, entry.empty_inputs, entry, why)) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < n.n_out; ++i) {
+    if (n.out[i] != 0 && !CheckValue(n.out[i], "output", i, false, false, entry, why)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Parser::MakesNothing(const ge_node& n) const {
+  bool any = false;
+  for (uint32_t k = 0; k < n.n_out; ++k) {
+    if (n.out[k] == 0) continue;
+    const ge_type& t = value(n.out[k]).type;
+    int64_t count = 0;
+    const bool plain = t.rank >= 0 && t.rank <= kMaxRank && t.sharding == 0 &&
+                       gp::ElementBits(t.dtype) >= 8 && gp::ElementCount(t, &count);
+    if (!plain || count != 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool Parser::OnlyFloats(const Unit& u, Why* why) const {
+  for (const Ids* list : {&u.in, &u.out}) {
+    for (uint32_t v : *list) {
+      if (v == 0 || dtype(v) == GE_F32) continue;
+      return why->Say(GE_WHY_DTYPE,
+                      std::string("a tensor is ") + gp::DTypeName(dtype(v)) + ", only float32");
+    }
+  }
+  return true;
+}
+
+const Operator* Parser::EntryOf(const ge_node& n) const {
+  const std::string_view domain = gp::View(n.domain);
+  const std::optional<Domain> known = DomainOf(domain);
+  return known ? operators_.Find(*known, gp::View(n.op)) : nullptr;
+}
+
+bool Parser::Group(uint32_t i, Unit* u) const {
+  const Operator* e = EntryOf(node(i));
+  return e != nullptr && e->group != nullptr && e->group(*this, i, u);
+}
+
+bool Parser::widens() const { return operators_.widens(); }
+
+bool Parser::Widen(const Matcher& matcher, uint32_t node, Unit* u) const {
+  const Operator* e = EntryOf(this->node(node));
+  return e != nullptr && e->widen != nullptr && e->widen(matcher, node, u);
+}
+
+bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
+  const ge_node& n = node(i);
+  const Operator* e = EntryOf(n);
+  if (e == nullptr) return why->Say(GE_WHY_OP, "no kernel for this operator");
+  if (n.n_body != 0) return why->Say(GE_WHY_OP, "nodes with bodies are not taken");
+  if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || (n.out[0] == 0 && !e->skips_first)) {
+    return why->Say(GE_WHY_OP, "first input or output is missing");
+  }
+  u->root = i;
+  u->nodes = {i};
+  if (MakesNothing(n)) {
+    u->spec.emplace<NothingSpec>();
+    for (uint32_t k = 0; k < n.n_out; ++k) {
+      if (n.out[k] != 0) u->out.push_back(n.out[k]);
+    }
+    u->dims = dims(u->out[0]);
+    return true;
+  }
+  if (!Checks(i, *e, why)) return false;
+  u->out = {n.out[0]};
+  u->in = {n.in[0]};
+  if (n.out[0] != 0) u->dims = dims(n.out[0]);
+  return e->parse(*this, i, u, why);
+}
+
+bool Broadcasts(const Dims& x, const Dims& y) {
+  if (x.size() > y.size()) return false;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (x[k] != 1 && x[k] != y[k + y.size() - x.size()]) return false;
+  }
+  return true;
+}
+
+bool AxisOf(const ge_node& n, size_t rank, int64_t named, int* axis, Why* why) {
+  if (named < 0) named += static_cast<int64_t>(rank);
+  if (named < 0 || named >= static_cast<int64_t>(rank)) {
+    return why->Say(GE_WHY_ATTRIBUTE, std::string(gp::View(n.op)) + "'s axis is out of range");
+  }
+  *axis = static_cast<int>(named);
+  return true;
+}
+
+bool IsNumber(int32_t dtype) { return dtype == GE_F32 || dtype == GE_I32 || dtype == GE_I64; }
+
+}  // namespace ge_engines

@@ -1,0 +1,74 @@
+// Parser: whether a node of the host's graph can be a unit, and why not. Views of the graph are
+// valid for the call in which they were made. Pure; any thread.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+class OperatorIndex;
+class Parser {
+ public:
+  // Knows the operators of an engine's own kinds, a table of the program's, then the shared ones.
+  Parser(const ge_graph& graph, std::span<const UnitKind* const> own);
+
+  // The node as a unit of its own.
+  bool Parse(uint32_t node, Unit* out, Why* why) const;
+  // The engine's own pattern that ends in this node; false where there is none.
+  bool Group(uint32_t node, Unit* out) const;
+  // The node together with Transposes of its matrices, where the engine takes those.
+  bool widens() const;
+  bool Widen(const Matcher& matcher, uint32_t node, Unit* out) const;
+
+  const ge_graph& graph() const { return g_; }
+  const ge_node& node(uint32_t i) const { return *GE_NODE(&g_, i); }
+  const ge_value& value(uint32_t v) const { return *GE_VALUE(&g_, v); }
+  Dims dims(uint32_t v) const;
+  int32_t dtype(uint32_t v) const { return value(v).type.dtype; }
+  // Bytes of one element; parsed values have whole ones.
+  int size(uint32_t v) const { return static_cast<int>(gp::ElementBits(dtype(v)) / 8); }
+  // What a unit computes with and makes is float32: an engine without other kernels asks.
+  bool OnlyFloats(const Unit& u, Why* why) const;
+  bool constant(uint32_t v) const { return v != 0 && value(v).data != nullptr; }
+  // Constants with one element; constants of int64 or int32.
+  bool Scalar(uint32_t v, float* out) const;
+  bool Integers(uint32_t v, Dims* out) const;
+  // Payload of an f32 constant, copied.
+  std::vector<float> Floats(uint32_t v) const;
+
+ private:
+  const Operator* EntryOf(const ge_node& n) const;  // nullptr: unknown
+  bool Checks(uint32_t node, const Operator& entry, Why* why) const;
+  // Whether the node's outputs are known to be empty.
+  bool MakesNothing(const ge_node& n) const;
+  // The value in that slot of a node's "input" or "output".
+  bool CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
+                  const Operator& entry, Why* why) const;
+
+  const ge_graph& g_;
+  const OperatorIndex& operators_;
+};
+
+// The kinds whose operators every engine's parser knows.
+std::span<const UnitKind* const> SharedKinds();
+
+// x's dims, 1s in front, repeated along axes of one element, are y's.
+bool Broadcasts(const Dims& x, const Dims& y);
+// The attribute `axis` of `rank` axes, counted from the front.
+bool AxisOf(const ge_node& n, size_t rank, int64_t named, int* axis, Why* why);
+// float32, int32 or int64.
+bool IsNumber(int32_t dtype);
+
+// Position of an attribute's text among its names, as the enum.
+template <class E, size_t kCount>
+bool Named(std::string_view text, const std::string_view (&names)[kCount], E* out) {
+  for (size_t i = 0; i < kCount; ++i) {
+    if (text == names[i]) return *out = static_cast<E>(i), true;
+  }
+  return false;
+}
+
+}  // namespace ge_engines

@@ -1,0 +1,16 @@
+// ConvInteger and QLinearConv. Pure; any thread.
+#pragma once
+
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/quantized/inputs.h"
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+struct IntegerConvSpec {
+  ConvSpec conv;
+  CodeRange range;
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

@@ -1,0 +1,37 @@
+#include "plugins/units/quantized/integer_matmul.h"
+
+#include "plugins/units/parser.h"
+
+namespace ge_engines {
+
+namespace {
+
+bool ParseMatMulInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = IntegerProductSpec();
+  if (!QuantInputs(g, n, u, why)) return false;
+  const Dims a = g.dims(u->in[0]), b = g.dims(u->in[1]);
+  if (a.size() < 2 || b.size() != 2 || a.back() != b[0]) {
+    return why->Say(GE_WHY_SHAPE, "only products of rows with one matrix");
+  }
+  for (size_t k : {QuantIn::kWZero, QuantIn::kWScale}) {
+    if (u->in[k] == 0) continue;
+    const Dims d = g.dims(u->in[k]);
+    if (Product(d) != 1 && (d.size() != 1 || d[0] != b[1])) {
+      return why->Say(GE_WHY_SHAPE, "a scale or zero point is not one a column");
+    }
+  }
+  if (a.back() > kMaxCodeDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
+  return true;
+}
+
+constexpr Operator kIntegerMatmulOperators[] = {
+    {"MatMulInteger", ParseMatMulInteger, Types::kCode, 0},
+    {"QLinearMatMul", ParseMatMulInteger, Types::kCode, 0},
+};
+}  // namespace
+
+const UnitKind IntegerProductSpec::kKind = {.name = "integer_matmul",
+                                            .operators = kIntegerMatmulOperators};
+
+}  // namespace ge_engines

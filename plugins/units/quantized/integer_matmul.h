@@ -1,0 +1,15 @@
+// MatMulInteger and QLinearMatMul. Pure; any thread.
+#pragma once
+
+#include "plugins/units/quantized/inputs.h"
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+struct IntegerProductSpec {
+  bool turned = false;  // weights are [n][k]
+  CodeRange range;
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

@@ -1,0 +1,45 @@
+// Elementwise functions, means and Concat of 8-bit tensors, which groups between DequantizeLinear
+// and QuantizeLinear become. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plugins/units/quantized/inputs.h"
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+struct CodePairSpec {  // in: a of the result's dims, b; a + b, a - b or a * b
+  Fn fn = Fn::kAdd;
+  bool channels = false;  // b has one element for each image and channel, else a's dims
+  CodeScale a, b, y;
+  CodeRange range;
+  static const UnitKind kKind;
+};
+// in: x as [outer][middle][inner], one constant float for each of the middle; x fn it.
+struct CodeConstantSpec {
+  Fn fn = Fn::kAdd;  // or kSub, kRSub, kMul, kDiv
+  int64_t outer = 1, middle = 1, inner = 1;
+  CodeScale x, y;
+  CodeRange range;
+  static const UnitKind kKind;
+};
+struct CodeMapSpec {  // in: x; `posts` without operands, to each code by a table
+  CodeScale x, y;
+  CodeRange range;
+  static const UnitKind kKind;
+};
+struct CodeMeanSpec {  // in: x; the mean of all axes behind the second
+  CodeScale x, y;
+  CodeRange range;
+  static const UnitKind kKind;
+};
+struct CodeConcatSpec {
+  int axis = 0;
+  std::vector<CodeScale> x;
+  CodeScale y;
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

@@ -1,0 +1,14 @@
+// MaxPool of 8-bit integers; of float32 it is a pool. Pure; any thread.
+#pragma once
+
+#include "plugins/units/reduce/pool.h"
+#include "plugins/units/unit.h"
+
+namespace ge_engines {
+
+struct CodePoolSpec {  // MaxPool of 8-bit codes
+  PoolSpec pool;
+  static const UnitKind kKind;
+};
+
+}  // namespace ge_engines

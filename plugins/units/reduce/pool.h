@@ -1,0 +1,17 @@
+// MaxPool and AveragePool of float32. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/units/parser.h"
+
+namespace ge_engines {
+
+struct PoolSpec {
+  bool max = true, count_pad = false;
+  Dims src, dst, kernel, stride, pad_l, pad_r;
+  static const UnitKind kKind;
+};
+bool ParsePool(const Parser& g, uint32_t node, Unit* u, Why* why);
+
+}  // namespace ge_engines

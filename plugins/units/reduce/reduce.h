@@ -1,0 +1,20 @@
+// ReduceSum, ReduceMean, ReduceMax, ReduceMin and global pools. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+
+#include "plugins/units/parser.h"
+
+namespace ge_engines {
+
+struct ReduceSpec {
+  Reduce reduce = Reduce::kSum;
+  Dims axes;
+  bool keep_dims = true;
+  static const UnitKind kKind;
+};
+// The axes of a reduction, ascending: one at least.
+bool ReducedAxes(const Parser& g, const ge_node& n, Dims* axes, Why* why);
+bool Axes(const Parser& g, const ge_node& n, uint32_t input, Dims* out, Why* why);
+
+}  // namespace ge_engines
