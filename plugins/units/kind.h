@@ -36,6 +36,8 @@ struct Operator {
   // A unit of several nodes, this one being the last: an engine's own pattern. All of it is made.
   bool (*group)(const Parser& parser, uint32_t node, Unit* unit) = nullptr;
   bool empty_inputs = false;  // any input may be empty: the rule says what that means
+  // Its row stands before those that other kinds have of this operator.
+  bool first = false;
   // The node together with Transposes of its matrices, for engines that read these as they lie.
   bool (*widen)(const Matcher& matcher, uint32_t node, Unit* unit) = nullptr;
 };

@@ -35,31 +35,29 @@ uint32_t HashOf(std::string_view name) {
 
 }  // namespace
 
-// An engine's operators and the shared ones by name: every node of a graph is looked up several
+// An engine's operators by name: every node of a graph is looked up several
 // times.
 class OperatorIndex {
  public:
   // An index for each table, made once: the tables are constants of the program.
-  static const OperatorIndex& Of(std::span<const UnitKind* const> own) {
+  static const OperatorIndex& Of(std::span<const UnitKind* const> kinds) {
     static std::mutex mutex;
     static auto* indices = new std::map<const UnitKind* const*, OperatorIndex>;
     const std::lock_guard<std::mutex> lock(mutex);
-    return indices->try_emplace(own.data(), own).first->second;
+    return indices->try_emplace(kinds.data(), kinds).first->second;
   }
 
-  // The rows of an engine's own kinds stand before those of the shared ones.
-  explicit OperatorIndex(std::span<const UnitKind* const> own) {
-    const std::span<const UnitKind* const> shared = SharedKinds();
-    const auto is_shared = [&](const UnitKind* kind) {
-      return std::find(shared.begin(), shared.end(), kind) != shared.end();
-    };
-    std::vector<const Operator*> rows;
-    for (const UnitKind* kind : own) {
-      if (!is_shared(kind)) List(*kind, &rows);
+  explicit OperatorIndex(std::span<const UnitKind* const> kinds) {
+    size_t rows = 0;
+    for (const UnitKind* kind : kinds) rows += kind->operators.size();
+    while (slots_.size() < 2 * rows) slots_.resize(2 * slots_.size());
+    for (const bool first : {true, false}) {
+      for (const UnitKind* kind : kinds) {
+        for (const Operator& row : kind->operators) {
+          if (row.first == first) Add(row);
+        }
+      }
     }
-    for (const UnitKind* kind : shared) List(*kind, &rows);
-    while (slots_.size() < 2 * rows.size()) slots_.resize(2 * slots_.size());
-    for (const Operator* row : rows) Add(*row);
   }
 
   bool widens() const { return widens_; }
@@ -80,9 +78,6 @@ class OperatorIndex {
     const Operator* entry = nullptr;
   };
 
-  static void List(const UnitKind& kind, std::vector<const Operator*>* rows) {
-    for (const Operator& row : kind.operators) rows->push_back(&row);
-  }
   // The first of a name stays.
   void Add(const Operator& entry) {
     std::string_view name = entry.op;
@@ -105,8 +100,8 @@ class OperatorIndex {
   std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
 };
 
-Parser::Parser(const ge_graph& graph, std::span<const UnitKind* const> own)
-    : g_(graph), operators_(OperatorIndex::Of(own)) {}
+Parser::Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds)
+    : g_(graph), operators_(OperatorIndex::Of(kinds)) {}
 
 Dims Parser::dims(uint32_t v) const {
   const auto d = gp::Dims(value(v).type);

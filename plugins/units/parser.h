@@ -12,8 +12,8 @@ namespace ge_engines {
 class OperatorIndex;
 class Parser {
  public:
-  // Knows the operators of an engine's own kinds, a table of the program's, then the shared ones.
-  Parser(const ge_graph& graph, std::span<const UnitKind* const> own);
+  // Knows the operators of these kinds, a table of the program's.
+  Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds);
 
   // The node as a unit of its own.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
@@ -51,9 +51,6 @@ class Parser {
   const ge_graph& g_;
   const OperatorIndex& operators_;
 };
-
-// The kinds whose operators every engine's parser knows.
-std::span<const UnitKind* const> SharedKinds();
 
 // x's dims, 1s in front, repeated along axes of one element, are y's.
 bool Broadcasts(const Dims& x, const Dims& y);

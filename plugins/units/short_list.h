@@ -125,7 +125,8 @@ class ShortList {
   }
   void Take(ShortList* other) {
     std::memcpy(static_cast<void*>(this), static_cast<const void*>(other), sizeof *this);
-    other->size_ = 0, other->room_ = kInside;
+    other->size_ = 0;
+    other->room_ = kInside;
   }
   // For n elements, of which the first `keep` stay.
   void Room(size_t n, size_t keep) {
@@ -135,7 +136,8 @@ class ShortList {
     auto* const heap = new T[room];
     std::memcpy(heap, data(), keep * sizeof(T));
     Free();
-    heap_ = heap, room_ = room;
+    heap_ = heap;
+    room_ = room;
   }
   iterator Open(const_iterator at, size_t n) {
     const auto offset = static_cast<size_t>(at - begin());

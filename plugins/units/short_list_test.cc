@@ -27,7 +27,8 @@ TEST(ShortList, DoesWhatAVectorDoes) {
       const auto offset = static_cast<ptrdiff_t>(at);
       switch (rng() % 7) {
         case 0:
-          list.push_back(value), vector.push_back(value);
+          list.push_back(value);
+          vector.push_back(value);
           break;
         case 1:
           list.insert(list.begin() + offset, n, value);
@@ -41,17 +42,21 @@ TEST(ShortList, DoesWhatAVectorDoes) {
         }
         case 3:
           if (at == vector.size()) break;
-          list.erase(list.begin() + offset), vector.erase(vector.begin() + offset);
+          list.erase(list.begin() + offset);
+          vector.erase(vector.begin() + offset);
           break;
         case 4:
-          list.resize(n), vector.resize(n);
+          list.resize(n);
+          vector.resize(n);
           break;
         case 5:
-          list.assign(n, value), vector.assign(n, value);
+          list.assign(n, value);
+          vector.assign(n, value);
           break;
         default:
           if (vector.empty()) break;
-          list.pop_back(), vector.pop_back();
+          list.pop_back();
+          vector.pop_back();
       }
       ASSERT_EQ(Of(list), vector) << round << " " << step;
     }

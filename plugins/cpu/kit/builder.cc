@@ -97,7 +97,8 @@ void Builder::ListReads(const Unit& u, std::vector<uint32_t>* v) {
 
 void Builder::Build(const std::vector<Unit>& units) {
   std::vector<uint32_t> reads;
-  uses_.reserve(2 * units.size()), reps_.reserve(2 * units.size());
+  uses_.reserve(2 * units.size());
+  reps_.reserve(2 * units.size());
   for (const Unit& u : units) {
     ListReads(u, &reads);
     for (uint32_t v : reads) ++uses_[v];
@@ -155,9 +156,11 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
   for (const auto& [name, wanted] : out_.wanted) {
     ge_pack& pack = out_.packs[wanted.index];
     pack.h = GE_HDR(ge_pack, GE_TAG_PACK);
-    pack.value = name.second.data(), pack.n_value = static_cast<uint32_t>(name.second.size());
+    pack.value = name.second.data();
+    pack.n_value = static_cast<uint32_t>(name.second.size());
     pack.key = gp::Str(name.first);
-    pack.bytes = wanted.bytes, pack.align = 64;
+    pack.bytes = wanted.bytes;
+    pack.align = 64;
   }
 }
 

@@ -55,8 +55,8 @@ class Engine {
   virtual ~Engine() = default;
   Engine(const Engine&) = delete;
 
-  // Whose operators it knows beside the shared ones; a table of the program's.
-  virtual std::span<const UnitKind* const> Kinds() const { return {}; }
+  // Whose operators it knows; a table of the program's.
+  virtual std::span<const UnitKind* const> Kinds() const = 0;
   // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
   virtual bool Takes(const Unit& u, const Parser& p, Why* why) const = 0;
   // Whether a node that Takes declines may still be part of a pattern that it takes.

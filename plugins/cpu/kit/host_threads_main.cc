@@ -52,7 +52,11 @@ class Threads {
   // body = nullptr ends the workers.
   void Begin(uint32_t n, void (*body)(void*, uint64_t), void* ctx) {
     const std::lock_guard<std::mutex> lock(mutex_);
-    n_ = n, body_ = body, ctx_ = ctx, busy_ = kThreads - 1, ++region_;
+    n_ = n;
+    body_ = body;
+    ctx_ = ctx;
+    busy_ = kThreads - 1;
+    ++region_;
     begun_.notify_all();
   }
 

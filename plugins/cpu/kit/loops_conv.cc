@@ -77,8 +77,12 @@ class GatheredConv final : public PieceLoop {
       }
     }
     PieceProduct p;
-    p.m = s_.out, p.k = pieces_.other, p.n = lines * s_.dst[2];
-    p.lda = p.k, p.ldb = p.n, p.ldc = s_.dst_pixels();
+    p.m = s_.out;
+    p.k = pieces_.other;
+    p.n = lines * s_.dst[2];
+    p.lda = p.k;
+    p.ldb = p.n;
+    p.ldc = s_.dst_pixels();
     multiply_(p, w, buffer, y + first * s_.dst[2]);
     for (int64_t o = 0; o < s_.out; ++o) {
       float* line = y + o * p.ldc + first * s_.dst[2];
@@ -151,8 +155,12 @@ class DealtConv final : public PieceLoop {
           int64_t lines) const override {
     PieceProduct p;
     p.turned = !rows_;  // ONNX: input channels first
-    p.m = pieces_.other, p.k = s_.in, p.n = lines * s_.src[2];
-    p.lda = rows_ ? p.k : p.m, p.ldb = s_.src_pixels(), p.ldc = p.n;
+    p.m = pieces_.other;
+    p.k = s_.in;
+    p.n = lines * s_.src[2];
+    p.lda = rows_ ? p.k : p.m;
+    p.ldb = s_.src_pixels();
+    p.ldc = p.n;
     multiply_(p, w, x + first * s_.src[2], buffer);
     const float* row = buffer;
     for (int64_t c = 0; c < s_.out; ++c, y += s_.dst_pixels()) {
@@ -190,8 +198,12 @@ class ScatteredConv final : public PieceLoop {
           int64_t channels) const override {
     PieceProduct p;
     p.turned = !rows_;
-    p.m = channels * s_.taps(), p.k = s_.in, p.n = s_.src_pixels();
-    p.lda = rows_ ? p.k : s_.out * s_.taps(), p.ldb = p.n, p.ldc = p.n;
+    p.m = channels * s_.taps();
+    p.k = s_.in;
+    p.n = s_.src_pixels();
+    p.lda = rows_ ? p.k : s_.out * s_.taps();
+    p.ldb = p.n;
+    p.ldc = p.n;
     multiply_(p, w + first * s_.taps() * (rows_ ? p.k : 1), x, buffer);
     const float* row = buffer;
     for (int64_t c = first; c < first + channels; ++c) {

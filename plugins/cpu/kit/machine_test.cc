@@ -12,7 +12,8 @@ ge_host_api Host(uint32_t cap, uint32_t threads) {
   ge_host_api host = {};
   host.h = GE_HDR(ge_host_api, GE_TAG_HOST_API);
   host.h.size = 0;  // no table of speeds
-  host.isa_cap = cap, host.threads = threads;
+  host.isa_cap = cap;
+  host.threads = threads;
   return host;
 }
 

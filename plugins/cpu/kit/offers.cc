@@ -218,7 +218,8 @@ ge_rc Offers::AddConversions() {
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   for (const auto& [key, id] : ids_) {
     if (id == 0) continue;
-    pairs.emplace_back(0, id), pairs.emplace_back(id, 0);
+    pairs.emplace_back(0, id);
+    pairs.emplace_back(id, 0);
     for (const auto& [other, other_id] : ids_) {
       if (other_id != 0 && other_id != id && other.second == key.second) {
         pairs.emplace_back(id, other_id);
@@ -235,7 +236,8 @@ ge_rc Offers::AddConversions() {
     o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
     o.flags = GE_OFFER_CONVERT;
     o.cost = &cost;
-    o.convert_from = from, o.convert_to = to;
+    o.convert_from = from;
+    o.convert_to = to;
     o.convert_ns_per_byte = 1 / (kReorderRate * e_.machine().stream[0]);
     if (const ge_rc rc = sink_.offer(sink_.host, &o); rc != GE_OK) return rc;
   }

@@ -21,7 +21,8 @@ bool ProcessorHasTiles() {
 
 Rounded ByTiles() {
   Rounded r = kRounded_avx512;
-  r.product = kTileProduct, r.gain = 8;
+  r.product = kTileProduct;
+  r.gain = 8;
   return r;
 }
 

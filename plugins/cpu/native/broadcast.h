@@ -29,7 +29,11 @@ struct Nest {
         z.push_back(sz[k]);
       }
     }
-    if (dim.empty()) dim = {1}, x = {1}, z = {1};
+    if (dim.empty()) {
+      dim = {1};
+      x = {1};
+      z = {1};
+    }
     for (size_t k = 0; k + 1 < dim.size(); ++k) rows *= dim[k];
   }
 

@@ -12,7 +12,6 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/native/tile_posts.h"
-#include "plugins/cpu/native/training/channel_rows.h"
 
 namespace ge_engines::cpu::native {
 

@@ -2,7 +2,6 @@
 
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/thresholds.h"
-#include "plugins/cpu/native/quantized/code_rows.h"
 
 namespace ge_engines::cpu::native {
 
@@ -15,7 +14,8 @@ class ByteTranspose final : public Loop {
   void Run(float* const* p) const override {
     const int64_t size = columns_ * rows_;
     ForRange(images_ * size > kParallelBytes, images_, [&](int64_t i) {
-      simd_.transpose_codes(Codes(p[1]) + i * size, columns_, rows_, Codes(p[0]) + i * size);
+      simd_.transpose_codes(reinterpret_cast<const uint8_t*>(p[1]) + i * size, columns_, rows_,
+                            reinterpret_cast<uint8_t*>(p[0]) + i * size);
     });
   }
 

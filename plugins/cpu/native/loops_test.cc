@@ -232,7 +232,9 @@ TEST_P(Loops, Resizes) {
 // Of two sources the second has no part in the result where its weight is 0.
 TEST_P(Loops, ResizeReadsNothingWithoutWeight) {
   ResizeAxis rows, all;
-  rows.from = {0, 1}, rows.next = {1, 2}, rows.t = {0.5f, 0};
+  rows.from = {0, 1};
+  rows.next = {1, 2};
+  rows.t = {0.5f, 0};
   std::vector<float> x = {1, 2, 3, 3, 6, 5, INFINITY, NAN, -INFINITY}, y(6);
   RunLoop(*ResizeLoop(simd(), {3, 3}, {rows, all}), {y.data(), x.data()});
   EXPECT_EQ(y, (std::vector<float>{2, 4, 4, 3, 6, 5}));

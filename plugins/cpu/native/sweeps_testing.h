@@ -109,7 +109,8 @@ inline Wanted Product(const float* a, const float* b, int64_t m, int64_t n, int6
       const float* row = turned ? b + d : b + d * n;
       for (int64_t j = 0; j < n; ++j) {
         const double p = v * double{row[turned ? j * k : j]};
-        sum[j] += p, size[j] += std::fabs(p);
+        sum[j] += p;
+        size[j] += std::fabs(p);
       }
     }
   }
@@ -142,10 +143,15 @@ inline void SweepProduct(int64_t n, int64_t k) {
 inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
   for (const bool turned : {false, true}) {
     ThinProduct t;
-    t.batch = batch, t.m = m, t.n = n, t.k = k;
-    t.x_batch = m * k, t.w_batch = 0;
+    t.batch = batch;
+    t.m = m;
+    t.n = n;
+    t.k = k;
+    t.x_batch = m * k;
+    t.w_batch = 0;
     t.w_by_columns = turned;
-    t.alpha = 0.5f, t.bias = true;
+    t.alpha = 0.5f;
+    t.bias = true;
     float *x = Numbers(batch * m * k), *w = Weights(n * k), *bias = Numbers(n) + 7;
     Wanted want = Product(x, w, batch * m, n, k, turned);
     for (int64_t i = 0; i < batch * m * n; ++i) {
@@ -199,7 +205,8 @@ inline void SweepPointwise(int64_t rows, int64_t n) {
   Wanted want(rows * n);
   for (int64_t i = 0; i < rows * n; ++i) {
     const double p = double{x[i]} * z[i], q = w[i % n];
-    want.sum[Z(i)] = std::max(p + q, 0.0), want.size[Z(i)] = std::fabs(p) + std::fabs(q);
+    want.sum[Z(i)] = std::max(p + q, 0.0);
+    want.size[Z(i)] = std::fabs(p) + std::fabs(q);
   }
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message() << rows << " x " << n);
@@ -231,7 +238,8 @@ inline void SweepRepeated(const Dims& d) {
     };
     for (int64_t i = 0; i < all; ++i) {
       const double p = double{x[at(xd, i)]} * z[at(zd, i)];
-      want.sum[Z(i)] = p, want.size[Z(i)] = std::fabs(p);
+      want.sum[Z(i)] = p;
+      want.size[Z(i)] = std::fabs(p);
     }
     InEachSetting([&](const Setting& s) {
       SCOPED_TRACE(testing::Message() << ToText(d) << " repeated " << repeats);
@@ -253,7 +261,8 @@ inline void SweepReduce(int64_t outer, int64_t n, int64_t inner) {
     const float* p = x + i / inner * n * inner + i % inner;
     top.sum[Z(i)] = p[0];
     for (int64_t k = 0; k < n; ++k) {
-      sum.sum[Z(i)] += p[k * inner], sum.size[Z(i)] += std::fabs(p[k * inner]);
+      sum.sum[Z(i)] += p[k * inner];
+      sum.size[Z(i)] += std::fabs(p[k * inner]);
       top.sum[Z(i)] = std::max<double>(top.sum[Z(i)], p[k * inner]);
     }
   }
@@ -279,7 +288,8 @@ inline void SweepSoftmax(int64_t outer, int64_t n, int64_t inner) {
     for (int64_t k = 0; k < n; ++k) sum += std::exp(x[at + k * inner] - top);
     for (int64_t k = 0; k < n; ++k) {
       const double v = std::exp(x[at + k * inner] - top) / sum;
-      want.sum[Z(at + k * inner)] = v, want.size[Z(at + k * inner)] = v;
+      want.sum[Z(at + k * inner)] = v;
+      want.size[Z(at + k * inner)] = v;
     }
   }
   InEachSetting([&](const Setting& s) {
@@ -300,7 +310,8 @@ inline void SweepRmsNorm(int64_t rows, int64_t n) {
     const double scale = 1 / std::sqrt(square / static_cast<double>(n) + 1e-5);
     for (int64_t i = 0; i < n; ++i) {
       const double v = x[r * n + i] * scale * gamma[i];
-      want.sum[Z(r * n + i)] = v, want.size[Z(r * n + i)] = std::fabs(v) + 1e-3;
+      want.sum[Z(r * n + i)] = v;
+      want.size[Z(r * n + i)] = std::fabs(v) + 1e-3;
     }
   }
   InEachSetting([&](const Setting& s) {
@@ -410,7 +421,8 @@ inline void SweepTogether(int64_t rows, int64_t a, int64_t b) {
 inline void SweepTranspose(int64_t rows, int64_t columns) {
   const Layout to = Layout::Dense({columns, rows});
   Layout from = to;
-  from.stride[0] = 1, from.stride[1] = columns;
+  from.stride[0] = 1;
+  from.stride[1] = columns;
   float* x = Numbers(rows * columns);
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message() << rows << " x " << columns);
@@ -426,7 +438,10 @@ inline void SweepTranspose(int64_t rows, int64_t columns) {
 // Indices one by one (step 7), and in runs (step 1).
 inline void SweepGather(int64_t outer, int64_t count, int64_t inner) {
   Gather g;
-  g.outer = outer, g.axis = 11, g.inner = inner, g.count = count;
+  g.outer = outer;
+  g.axis = 11;
+  g.inner = inner;
+  g.count = count;
   float* x = Numbers(outer * g.axis * inner);
   for (const int64_t step : {7, 1}) {
     std::vector<int64_t> index(Z(count));
@@ -453,7 +468,9 @@ inline void SweepPool(int64_t planes, int64_t height, int64_t width, int64_t win
   Pool p;
   p.x = {1, planes, height, width};
   p.result = {1, planes, height - window + 1, (width - 3) / stride + 1};
-  p.window = {window, 3}, p.stride = {1, stride}, p.dilation = {1, 1};
+  p.window = {window, 3};
+  p.stride = {1, stride};
+  p.dilation = {1, 1};
   p.pad_begin = p.pad_end = {0, 0};
   float* x = Numbers(planes * height * width);
   const int64_t high = p.result[2], wide = p.result[3], count = planes * high * wide;
@@ -466,7 +483,9 @@ inline void SweepPool(int64_t planes, int64_t height, int64_t width, int64_t win
       double sum = 0, size = 0, top = at[0];
       for (int64_t t = 0; t < window * 3; ++t) {
         const double v = at[t / 3 * width + t % 3];
-        sum += v, size += std::fabs(v), top = std::max(top, v);
+        sum += v;
+        size += std::fabs(v);
+        top = std::max(top, v);
       }
       want.sum[Z(i)] = max ? top : sum / static_cast<double>(window * 3);
       want.size[Z(i)] = max ? 0 : size / static_cast<double>(window * 3);
@@ -493,19 +512,22 @@ inline int64_t SweepDepthwise(int64_t channels, int64_t height, int64_t width) {
   Wanted want(count);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t o = i / plane, y0 = i % plane / width, x0 = i % width;
-    want.sum[Z(i)] = bias[o], want.size[Z(i)] = std::fabs(bias[o]);
+    want.sum[Z(i)] = bias[o];
+    want.size[Z(i)] = std::fabs(bias[o]);
     for (int64_t t = 0; t < 9; ++t) {
       const int64_t row = y0 + t / 3 - 1, column = x0 + t % 3 - 1;
       if (row < 0 || row >= height || column < 0 || column >= width) continue;
       const double v = double{x[o * plane + row * width + column]} * w[o * 9 + t];
-      want.sum[Z(i)] += v, want.size[Z(i)] += std::fabs(v);
+      want.sum[Z(i)] += v;
+      want.size[Z(i)] += std::fabs(v);
     }
   }
   int64_t strips = 0;
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message() << channels << " x " << height << " x " << width);
     Machine m;
-    m.isa = s.isa.isa, m.threads = s.threads;
+    m.isa = s.isa.isa;
+    m.threads = s.threads;
     const DirectPlan plan(c, m);
     if (s.threads == 1) strips = plan.strips;
     std::vector<float> y(Z(count + 1), kGuard),
@@ -526,9 +548,12 @@ inline int64_t SweepConv(const ConvSize& z) {
   ConvSpec c;
   const int64_t high = (z.height + 2 * z.pad - z.kernel) / z.stride + 1,
                 wide = (z.width + 2 * z.pad - z.kernel) / z.stride + 1;
-  c.src = {2, z.in, z.height, z.width}, c.dst = {2, z.out, high, wide};
+  c.src = {2, z.in, z.height, z.width};
+  c.dst = {2, z.out, high, wide};
   c.weights = {z.out, z.in, z.kernel, z.kernel};
-  c.stride = {z.stride, z.stride}, c.dilation = {1, 1}, c.pad_l = c.pad_r = {z.pad, z.pad};
+  c.stride = {z.stride, z.stride};
+  c.dilation = {1, 1};
+  c.pad_l = c.pad_r = {z.pad, z.pad};
   const int64_t plane = z.height * z.width, taps = z.kernel * z.kernel, depth = z.in * taps;
   const int64_t pixels = high * wide, count = 2 * z.out * pixels;
   float *x = Numbers(2 * z.in * plane), *w = Weights(z.out * depth), *bias = Numbers(z.out) + 9;
@@ -541,7 +566,8 @@ inline int64_t SweepConv(const ConvSize& z) {
       if (row < 0 || row >= z.height || column < 0 || column >= z.width) continue;
       const int64_t at = (image * z.in + d / taps) * plane + row * z.width + column;
       const double v = double{x[at]} * w[o * depth + d];
-      want.sum[Z(i)] += v, want.size[Z(i)] += std::fabs(v);
+      want.sum[Z(i)] += v;
+      want.size[Z(i)] += std::fabs(v);
     }
     want.sum[Z(i)] = std::max(want.sum[Z(i)] + bias[o], 0.0);
     want.size[Z(i)] += std::fabs(bias[o]);
@@ -564,7 +590,8 @@ inline int64_t SweepConv(const ConvSize& z) {
     want.Expect(y.data(), count);
     ASSERT_EQ(y.back(), kGuard);
     Machine m;
-    m.isa = s.isa.isa, m.threads = s.threads;
+    m.isa = s.isa.isa;
+    m.threads = s.threads;
     const DirectPlan plan(c, m);
     std::vector<float> strips(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
     std::fill(y.begin(), y.end(), kGuard);

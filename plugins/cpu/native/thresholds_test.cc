@@ -116,7 +116,10 @@ void Sweep_kPanelRows(int64_t at) {
 void Sweep_kPanelsOfTile(int64_t at) {
   for (const int64_t columns : {8, 16, 48}) {  // of a panel: SSE4.2, AVX2, AVX-512
     for (const int64_t n : {columns * at - 1, columns * at, columns * at + 1}) {
-      for (const int64_t m : {1, 5, 13}) SweepPanels(m, n, 11), SweepPanels(m, 2 * n, 90);
+      for (const int64_t m : {1, 5, 13}) {
+        SweepPanels(m, n, 11);
+        SweepPanels(m, 2 * n, 90);
+      }
     }
   }
 }
@@ -294,7 +297,10 @@ void Sweep_kSumRows(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, at + 3, 2 * at, 2 * at + 1}) {
     for (const int64_t inner : {2, 3, 5, 15, 16, 17, 31, 33, 70}) SweepReduce(2, n, inner);
   }
-  for (int64_t n = 1; n <= 70; ++n) SweepReduce(3, n, 9), SweepReduce(3, n, 1);
+  for (int64_t n = 1; n <= 70; ++n) {
+    SweepReduce(3, n, 9);
+    SweepReduce(3, n, 1);
+  }
   for (const int64_t n : {127, 128, 129, 255, 256, 257, 1000, 4097}) SweepReduce(3, n, 1);
 }
 

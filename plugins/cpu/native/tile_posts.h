@@ -28,7 +28,10 @@ inline void FinishTile(const Simd& simd, const std::vector<TilePost>& posts, flo
                        size_t operands, float* y, int64_t m, int64_t n, int64_t ldy) {
   if (posts.empty()) return;
   const int64_t at = y - p[0];
-  if (n == ldy) n *= m, m = 1;  // whole rows follow each other
+  if (n == ldy) {
+    n *= m;
+    m = 1;  // whole rows follow each other
+  }
   for (int64_t r = 0; r < m; ++r) {
     float* const row = y + r * ldy;
     size_t operand = operands;

@@ -20,7 +20,9 @@ struct WindowAxis {
       const int64_t at = o * stride - s.pad_begin;
       start.push_back(at);
       if (at >= 0 && at + (s.window - 1) * dilation < dim) {  // nearly all: no divisions
-        first.push_back(0), end.push_back(s.window), count.push_back(s.window);
+        first.push_back(0);
+        end.push_back(s.window);
+        count.push_back(s.window);
         continue;
       }
       first.push_back(Tap(at, 0, s.window));

@@ -28,9 +28,11 @@ thread_local int t_alone = 0;   // between ge_omp_enter and ge_omp_leave: no thr
 void RunAs(Team* team, int id) {
   Team* const outer = t_team;
   const int outer_id = t_id;
-  t_team = team, t_id = id;
+  t_team = team;
+  t_id = id;
   team->fn(team->data);
-  t_team = outer, t_id = outer_id;
+  t_team = outer;
+  t_id = outer_id;
 }
 
 void Member(void* team, uint64_t id) { RunAs(static_cast<Team*>(team), static_cast<int>(id)); }

@@ -202,7 +202,8 @@ void OnednnBuilder::Finish() {
       m.works[i]->Make();
     } catch (const std::exception& x) {
       const std::lock_guard<std::mutex> lock(m.mutex);
-      m.failed = true, m.why = x.what();
+      m.failed = true;
+      m.why = x.what();
     }
   };
   const uint64_t n = making.works.size();

@@ -196,11 +196,14 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
                                                                const ConvSpec& spec) {
   const auto of = [&](const Choice& choice) {
     ConvPlan plan;
-    plan.prim.src = choice.in.On(spec.src), plan.prim.dst = choice.out.On(spec.dst);
-    plan.prim.src.size = spec.rounds ? 2 : 4, plan.prim.dst.size = spec.rounds_result ? 2 : 4;
+    plan.prim.src = choice.in.On(spec.src);
+    plan.prim.dst = choice.out.On(spec.dst);
+    plan.prim.src.size = spec.rounds ? 2 : 4;
+    plan.prim.dst.size = spec.rounds_result ? 2 : 4;
     plan.prim.src_desc = Vendor::ToDesc(plan.prim.src);
     plan.prim.dst_desc = Vendor::ToDesc(plan.prim.dst);
-    plan.prefer = choice.kernel, plan.told = true;
+    plan.prefer = choice.kernel;
+    plan.told = true;
     return plan;
   };
   const uint32_t node = u.nodes.back();

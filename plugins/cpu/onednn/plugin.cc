@@ -29,7 +29,9 @@ class OnednnEngine final : public Engine {
   }
 
   std::span<const UnitKind* const> Kinds() const override {
-    static constexpr const UnitKind* kKinds[] = {&ConvGradSpec::kKind, &kConvGradWeight};
+    static constexpr const UnitKind* kKinds[] = {&ConvSpec::kKind,     &ProductSpec::kKind,
+                                                 &PoolSpec::kKind,     &PointwiseSpec::kKind,
+                                                 &ConvGradSpec::kKind, &kConvGradWeight};
     return kKinds;
   }
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {

@@ -343,7 +343,10 @@ std::optional<Prim> Vendor::Reorder(const Desc& src, const Desc& dst) const {
 
 std::optional<Prim> Vendor::Reorder(const Layout& src, const Layout& dst) const {
   std::optional<Prim> out = Reorder(ToDesc(src), ToDesc(dst));
-  if (out) out->src = src, out->dst = dst;
+  if (out) {
+    out->src = src;
+    out->dst = dst;
+  }
   return out;
 }
 

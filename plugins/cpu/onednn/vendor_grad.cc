@@ -91,7 +91,8 @@ std::optional<Prim> Vendor::ConvGrad(const ConvGradSpec& spec) const {
   out.scratch = out.scratch_desc.get_size();
   const auto src = ToLayout(out.src_desc, s.src), dst = ToLayout(out.dst_desc, s.dst);
   if (!src || !dst) return std::nullopt;
-  out.src = *src, out.dst = *dst;
+  out.src = *src;
+  out.dst = *dst;
   out.desc = pd;
   return out;
 }

@@ -140,7 +140,10 @@ void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
   Product2 s;
   const int64_t n = u.dims.back(), k = bd[bd.size() - (product.trans_b ? 1 : 2)];
   const int64_t m = fold ? Product(u.dims) / n : u.dims[u.dims.size() - 2];
-  s.m = ToInt(m), s.n = ToInt(n), s.k = ToInt(k), s.ldc = s.n;
+  s.m = ToInt(m);
+  s.n = ToInt(n);
+  s.k = ToInt(k);
+  s.ldc = s.n;
   const Side a = Operand2(u.in[0], product.trans_a, fold, m, k, rank);
   const Side b = Operand2(u.in[1], product.trans_b, false, k, n, rank);
   if (!Fits(a, m, k, &s.trans_a, &s.lda) || !Fits(b, k, n, &s.trans_b, &s.ldb)) {
@@ -201,8 +204,11 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
                                         float* c) {
       Product2 one;
       one.trans_a = p.turned;
-      one.m = static_cast<int>(p.m), one.n = static_cast<int>(p.n), one.k = static_cast<int>(p.k);
-      one.lda = static_cast<int>(p.lda), one.ldb = static_cast<int>(p.ldb);
+      one.m = static_cast<int>(p.m);
+      one.n = static_cast<int>(p.n);
+      one.k = static_cast<int>(p.k);
+      one.lda = static_cast<int>(p.lda);
+      one.ldb = static_cast<int>(p.ldb);
       one.ldc = static_cast<int>(p.ldc);
       OnHostThreads() ? one.RunAlone(*vendor, a, b, c) : one.Run(*vendor, a, b, c);
     };
@@ -212,8 +218,12 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   const Place x = GetDense(u.in[0]).place;
   const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
   Product2 one;
-  one.m = ToInt(s.out), one.n = ToInt(s.dst_pixels()), one.k = ToInt(s.in);
-  one.lda = one.k, one.ldb = one.n, one.ldc = one.n;
+  one.m = ToInt(s.out);
+  one.n = ToInt(s.dst_pixels());
+  one.k = ToInt(s.in);
+  one.lda = one.k;
+  one.ldb = one.n;
+  one.ldc = one.n;
   std::vector<ProductWork::At> each;
   for (int64_t i = 0; i < s.images * s.groups; ++i) {
     each.push_back(

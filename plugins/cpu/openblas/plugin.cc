@@ -11,6 +11,7 @@
 #include "plugins/units/matmul/matmul.h"
 #include "plugins/units/matmul/matmul_transposes.h"
 #include "plugins/units/movement/transpose.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::cpu::openblas {
 namespace {
@@ -24,7 +25,9 @@ class OpenblasEngine final : public Engine {
   }
 
   std::span<const UnitKind* const> Kinds() const override {
-    static constexpr const UnitKind* kKinds[] = {&kMatMulTransposes};
+    static constexpr const UnitKind* kKinds[] = {&ConvSpec::kKind, &ProductSpec::kKind,
+                                                 &PoolSpec::kKind, &PointwiseSpec::kKind,
+                                                 &kMatMulTransposes};
     return kKinds;
   }
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {

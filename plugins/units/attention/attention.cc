@@ -13,12 +13,14 @@ namespace {
 // Sizes and places of [batch, heads, length, size] or [batch, length, heads * size].
 bool Heads(const Dims& d, int64_t heads, HeadSteps* steps, int64_t* length, int64_t* size) {
   if (d.size() == 4) {
-    *length = d[2], *size = d[3];
+    *length = d[2];
+    *size = d[3];
     *steps = {heads * d[2] * d[3], d[2] * d[3], d[3]};
     return d[1] == heads;
   }
   if (d.size() != 3 || heads < 1 || d[2] % heads != 0) return false;
-  *length = d[1], *size = d[2] / heads;
+  *length = d[1];
+  *size = d[2] / heads;
   *steps = {d[1] * d[2], *size, d[2]};
   return true;
 }
@@ -55,9 +57,11 @@ bool Mask(const Parser& g, uint32_t mask, Unit* u, AttendSpec* s, Why* why) {
   d.insert(d.begin(), 4 - d.size(), 1);
   ScoreStep step;
   step.kind = dtype == GE_BOOL ? ScoreStep::kWhere : ScoreStep::kBinary;
-  step.fn = Fn::kAdd, step.a = -INFINITY;
+  step.fn = Fn::kAdd;
+  step.a = -INFINITY;
   step.operand = u->in.size();
-  step.view = scores, step.step.assign(3, 0);
+  step.view = scores;
+  step.step.assign(3, 0);
   int64_t stride = d[3];
   for (size_t i = 3; i-- > 0; stride *= d[i]) {
     if (d[i] != 1 && d[i] != scores[i]) {
@@ -73,7 +77,8 @@ bool Mask(const Parser& g, uint32_t mask, Unit* u, AttendSpec* s, Why* why) {
 
 void Unary(float factor, Fn fn, AttendSpec* s) {
   ScoreStep step;
-  step.fn = fn, step.a = factor;
+  step.fn = fn;
+  step.a = factor;
   s->steps.push_back(std::move(step));
 }
 
@@ -125,13 +130,15 @@ bool ParseAttention(const Parser& g, uint32_t i, Unit* u, Why* why) {
     *at = u->in.size();
     u->in.push_back(v);
   };
-  add(in(4), &s.past_k), add(in(5), &s.past_v), add(in(6), &s.lengths_in);
+  add(in(4), &s.past_k);
+  add(in(5), &s.past_v);
+  add(in(6), &s.lengths_in);
   s.lengths = in(6) != 0;
   return Steps(g, n, in(3), u, &s, why);
 }
 
 constexpr Operator kAttentionOperators[] = {
-    {.op = "MatMul", .parse = ParseMatMul, .data = 0, .group = GroupOfAttention},
+    {.op = "MatMul", .parse = ParseMatMul, .data = 0, .group = GroupOfAttention, .first = true},
     {"Attention", ParseAttention, Types::kAny, 0},
 };
 }  // namespace

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/units/recurrent/recurrent.h"
 #include "plugins/units/unit.h"
 
 namespace ge_engines {

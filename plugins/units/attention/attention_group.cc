@@ -19,8 +19,10 @@ class Search {
   bool From(uint32_t product) {
     const ge_node& last = g_.node(product);
     if (!gp::IsOp(last, "MatMul") || last.n_in != 2) return false;
-    u_->nodes = {product}, u_->root = product;
-    u_->out = {last.out[0]}, u_->dims = g_.dims(last.out[0]);
+    u_->nodes = {product};
+    u_->root = product;
+    u_->out = {last.out[0]};
+    u_->dims = g_.dims(last.out[0]);
     uint32_t v = last.in[0];
     if (!PassViews(&v)) return false;
     const uint32_t softmax = Take(v, "Softmax");
@@ -136,7 +138,10 @@ class Search {
     const auto leading = [](const Dims& d) { return Dims(d.begin(), d.end() - 2); };
     if (leading(q) != leading(k) || leading(shares) != leading(v)) return false;
     s->batch = Product(leading(k));
-    s->rows = q[q.size() - 2], s->size = q.back(), s->keys = k.back(), s->v_size = v.back();
+    s->rows = q[q.size() - 2];
+    s->size = q.back();
+    s->keys = k.back();
+    s->v_size = v.back();
     if (Product(leading(v)) != s->batch || v[v.size() - 2] != s->keys || shares.back() != s->keys ||
         shares[shares.size() - 2] != s->rows || scores.back() != s->keys) {
       return false;
@@ -178,7 +183,8 @@ class Search {
     const Dims scores = g_.dims(n.out[0]);
     ScoreStep step;
     if (gp::IsOp(n, "Where")) {
-      step.kind = ScoreStep::kWhere, step.keep = from == n.in[1];
+      step.kind = ScoreStep::kWhere;
+      step.keep = from == n.in[1];
       if (!IsScalar(step.keep ? n.in[2] : n.in[1], &step.a)) return false;
       return g_.dtype(n.in[0]) == GE_BOOL && AddOperand(n.in[0], scores, step, s);
     }
@@ -188,7 +194,9 @@ class Search {
     for (size_t k = 0; k < made.posts.size(); ++k) {
       const Post& post = made.posts[k];
       if (post.channel != nullptr) return false;
-      step.fn = post.fn, step.a = post.a, step.b = post.b;
+      step.fn = post.fn;
+      step.a = post.a;
+      step.b = post.b;
       if (!post.binary()) {
         s->steps.push_back(step);
         continue;

@@ -7,7 +7,9 @@ namespace ge_engines {
 bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
                  Why* why) {
   ConvSpec& c = *spec;
-  c.src = x, c.weights = w, c.dst = y;
+  c.src = x;
+  c.weights = w;
+  c.dst = y;
   c.groups = gp::AttrInt(n, "group");
   if (c.src.size() < 3 || c.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");

@@ -37,9 +37,12 @@ bool ParseArithmetic(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 constexpr Operator kIntegerArithmeticOperators[] = {
-    {"Add", ParseArithmetic, Types::kNumber, 0}, {"Sub", ParseArithmetic, Types::kNumber, 0},
-    {"Mul", ParseArithmetic, Types::kNumber, 0}, {"Div", ParseArithmetic, Types::kNumber, 0},
-    {"Max", ParseArithmetic, Types::kNumber, 0}, {"Min", ParseArithmetic, Types::kNumber, 0},
+    {.op = "Add", .parse = ParseArithmetic, .types = Types::kNumber, .data = 0, .first = true},
+    {.op = "Sub", .parse = ParseArithmetic, .types = Types::kNumber, .data = 0, .first = true},
+    {.op = "Mul", .parse = ParseArithmetic, .types = Types::kNumber, .data = 0, .first = true},
+    {.op = "Div", .parse = ParseArithmetic, .types = Types::kNumber, .data = 0, .first = true},
+    {.op = "Max", .parse = ParseArithmetic, .types = Types::kNumber, .data = 0, .first = true},
+    {.op = "Min", .parse = ParseArithmetic, .types = Types::kNumber, .data = 0, .first = true},
 };
 }  // namespace
 

@@ -41,7 +41,8 @@ bool ParseFeatures(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (!LooksUp(g, n, why)) return false;
   const Dims x = g.dims(n.in[0]);
   if (x.empty()) return why->Say(GE_WHY_SHAPE, "X has no axis");
-  spec.axis = static_cast<int>(x.size()) - 1, spec.backwards = false;
+  spec.axis = static_cast<int>(x.size()) - 1;
+  spec.backwards = false;
   Dims want = x;
   if (want.size() == 1) want.insert(want.begin(), 1);
   want.back() = Product(g.dims(n.in[1]));

@@ -14,7 +14,8 @@ bool ParseNBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
   auto& s = u->spec.emplace<NBitsSpec>();
   const auto in = [&](uint32_t at) { return at < n.n_in ? n.in[at] : 0; };
   u->in = {n.in[0], in(1), in(2), in(3)};
-  s.n = gp::AttrInt(n, "N"), s.k = gp::AttrInt(n, "K");
+  s.n = gp::AttrInt(n, "N");
+  s.k = gp::AttrInt(n, "K");
   s.form.bits = static_cast<int>(gp::AttrInt(n, "bits"));
   s.form.block = gp::AttrInt(n, "block_size");
   s.narrow = gp::AttrInt(n, "accuracy_level") == kByteAccuracy;

@@ -52,7 +52,7 @@ bool TakeTransposes(const Matcher& matcher, uint32_t node, Unit* u) {
 
 constexpr Operator kOperators[] = {
     {"Transpose", ParseMatrixTranspose},
-    {.op = "MatMul", .parse = ParseMatMul, .data = 0, .widen = TakeTransposes},
+    {.op = "MatMul", .parse = ParseMatMul, .data = 0, .first = true, .widen = TakeTransposes},
 };
 
 }  // namespace

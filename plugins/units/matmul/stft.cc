@@ -19,7 +19,8 @@ bool ParseSpectrum(const Parser& g, uint32_t i, Unit* u, Why* why) {
       step.size() != 1 || length.size() != 1) {
     return why->Say(GE_WHY_DYNAMIC, "frame_step or frame_length is not constant");
   }
-  s.step = step[0], s.length = length[0];
+  s.step = step[0];
+  s.length = length[0];
   const bool one = gp::AttrInt(n, "onesided") != 0;
   const bool real = x.size() == 2 || (x.size() == 3 && x[2] == 1);
   if (!real || s.step < 1 || s.length < 1 || s.length > kLongest || s.length > x[1] ||

@@ -39,7 +39,9 @@ void JoinUnpadded(FillPadSpec* s) {
     const bool whole = s->before[a] == 0 && size == s->y[a];
     const bool near = s->before[a - 1] <= INT32_MAX && s->before[a - 1] >= -INT32_MAX;
     if (!whole || size >= kEnough || !near) continue;
-    s->x[a - 1] *= size, s->y[a - 1] *= size, s->before[a - 1] *= size;
+    s->x[a - 1] *= size;
+    s->y[a - 1] *= size;
+    s->before[a - 1] *= size;
     for (Dims* d : {&s->x, &s->y, &s->before}) d->erase(d->begin() + static_cast<int64_t>(a));
   }
 }
@@ -60,7 +62,8 @@ bool ConstantPad(const Parser& g, const ge_node& n, Unit* u, Why* why) {
     want[static_cast<size_t>(a)] += pads[k] + pads[k + axes.size()];
   }
   if (want != u->dims) return why->Say(GE_WHY_SHAPE, "pads do not fit an axis");
-  spec.x = x, spec.y = want;
+  spec.x = x;
+  spec.y = want;
   JoinUnpadded(&spec);
   if (n.n_in > 2 && n.in[2] != 0) {
     if (g.dtype(n.in[2]) != g.dtype(n.in[0]) || Product(g.dims(n.in[2])) != 1) {

@@ -26,7 +26,11 @@ bool ReadVectors(const Parser& g, const ge_node& n, SupportMachine* m, Why* why)
   m->kernel = static_cast<VectorKernel>(name - std::begin(kNames));
   if (!RowsOf(g, n, &m->rows, &m->features, why)) return false;
   const std::vector<double> params = Reals(n, "kernel_params");
-  if (params.size() == 3) m->gamma = params[0], m->coef0 = params[1], m->degree = params[2];
+  if (params.size() == 3) {
+    m->gamma = params[0];
+    m->coef0 = params[1];
+    m->degree = params[2];
+  }
   const auto vectors = gp::AttrFloats(n, "support_vectors");
   if (m->count < 1) return why->Say(GE_WHY_ATTRIBUTE, "no support vectors");
   // Exponentials of float32 end at e^88, those of the operator do not.
@@ -81,7 +85,9 @@ bool ParseSvmClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (!ReadVectors(g, n, m.get(), why) || !ReadTransform(n, &m->transform, why)) return false;
   // Near 0 and 1 it grows the last digits of the kernels, which are float32, a thousandfold.
   if (m->transform == ScoreTransform::kProbit) return why->Say(GE_WHY_ATTRIBUTE, "PROBIT");
-  m->rho = Reals(n, "rho"), m->prob_a = Reals(n, "prob_a"), m->prob_b = Reals(n, "prob_b");
+  m->rho = Reals(n, "rho");
+  m->prob_a = Reals(n, "prob_a");
+  m->prob_b = Reals(n, "prob_b");
   const auto pairs = static_cast<size_t>(classes * (classes - 1) / 2);
   m->weights = classes - 1;
   const auto given = gp::AttrFloats(n, "coefficients");

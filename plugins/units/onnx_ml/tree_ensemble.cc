@@ -11,7 +11,7 @@ namespace ge_engines {
 
 namespace {
 
-constexpr uint32_t kNobody = UINT32_MAX;
+constexpr uint32_t kNoNode = UINT32_MAX;
 
 constexpr uint8_t kLeafMode = 7;
 
@@ -21,7 +21,7 @@ struct Listed {
   bool missing_yes = false;
   float value = 0;
   int64_t feature = 0;
-  uint32_t yes = kNobody, no = kNobody;
+  uint32_t yes = kNoNode, no = kNoNode;
 };
 
 struct Lists {
@@ -53,7 +53,10 @@ class Flattening {
           return why->Say(GE_WHY_ATTRIBUTE, "a node has two parents");
         }
         seen_[open.listed] = true;
-        if (leaf) steps += open.depth, ++leaves;
+        if (leaf) {
+          steps += open.depth;
+          ++leaves;
+        }
         f_.levels.back() = std::max(f_.levels.back(), open.depth);
         leaf ? PutLeaf(open) : PutBranch(open);
       }
@@ -117,7 +120,7 @@ class ById {
     const auto wanted = std::pair(tree, id);
     const auto at = std::lower_bound(order_.begin(), order_.end(), wanted,
                                      [&](uint32_t i, const auto& w) { return Key(i) < w; });
-    return at == order_.end() || Key(*at) != wanted ? kNobody : *at;
+    return at == order_.end() || Key(*at) != wanted ? kNoNode : *at;
   }
 
  private:
@@ -140,11 +143,11 @@ bool FindRoots(const ById& ids, gp::Span<int64_t> trees, const std::vector<bool>
                std::vector<uint32_t>* roots) {
   const std::vector<uint32_t>& order = ids.order();
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    uint32_t root = kNobody;
+    uint32_t root = kNoNode;
     for (end = begin; end < order.size() && trees[order[end]] == trees[order[begin]]; ++end) {
       if (!child[order[end]]) root = std::min(root, order[end]);
     }
-    if (root == kNobody) return false;
+    if (root == kNoNode) return false;
     roots->push_back(root);
   }
   return true;
@@ -161,7 +164,7 @@ bool ReadVotes(const ge_node& n, const std::string& kind, int64_t choices, const
   l->votes.resize(l->nodes.size());
   for (size_t i = 0; i < count; ++i) {
     const uint32_t at = ids.Find(trees[i], nodes[i]);
-    if (at == kNobody || choice[i] < 0 || choice[i] >= choices) return ListsDiffer(why);
+    if (at == kNoNode || choice[i] < 0 || choice[i] >= choices) return ListsDiffer(why);
     if (l->nodes[at].mode != kLeafMode) continue;  // votes at branches never count
     l->votes[at].push_back({static_cast<uint32_t>(choice[i]), weights[i]});
   }
@@ -195,10 +198,12 @@ bool ReadListed(const ge_node& n, const std::string& kind, int64_t choices, int6
     Listed& t = l->nodes[i];
     if (!ModeOf(gp::View(modes->strings[i]), &t.mode)) return ListsDiffer(why);
     if (t.mode == kLeafMode) continue;
-    t.feature = feature[i], t.value = static_cast<float>(values[i]);
+    t.feature = feature[i];
+    t.value = static_cast<float>(values[i]);
     t.missing_yes = missing.size() != 0 && missing[i] != 0;
-    t.yes = ids.Find(trees[i], yes[i]), t.no = ids.Find(trees[i], no[i]);
-    if (t.yes == kNobody || t.no == kNobody || t.feature < 0 || t.feature >= features) {
+    t.yes = ids.Find(trees[i], yes[i]);
+    t.no = ids.Find(trees[i], no[i]);
+    if (t.yes == kNoNode || t.no == kNoNode || t.feature < 0 || t.feature >= features) {
       return ListsDiffer(why);
     }
     child[t.yes] = child[t.no] = true;
@@ -259,12 +264,15 @@ bool ReadEnsemble(const ge_node& n, const Forest& f, Lists* l, Why* why) {
   for (int side = 0; side < 2; ++side) {
     if (child[side].size() != count || ends[side].size() != count) return ListsDiffer(why);
   }
-  l->nodes.resize(count + leaves), l->votes.resize(count + leaves);
+  l->nodes.resize(count + leaves);
+  l->votes.resize(count + leaves);
   for (size_t i = 0; i < count; ++i) {
     Listed& t = l->nodes[i];
     if (modes[i] > 5) return why->Say(GE_WHY_ATTRIBUTE, "BRANCH_MEMBER");
     if (feature[i] < 0 || feature[i] >= f.features) return ListsDiffer(why);
-    t.mode = modes[i], t.value = splits[i], t.feature = feature[i];
+    t.mode = modes[i];
+    t.value = splits[i];
+    t.feature = feature[i];
     t.missing_yes = missing.size() != 0 && missing[i] != 0;
     for (int side = 0; side < 2; ++side) {
       const bool leaf = ends[side][i] != 0;
@@ -324,7 +332,8 @@ bool ParseTreeEnsemble(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const int64_t sum = gp::AttrInt(n, "aggregate_function", 1);
   const int64_t transform = gp::AttrInt(n, "post_transform", 0);
   if (sum < 0 || sum > 3 || transform < 0 || transform > 4) return ListsDiffer(why);
-  f->sum = static_cast<VoteSum>(sum), f->transform = static_cast<ScoreTransform>(transform);
+  f->sum = static_cast<VoteSum>(sum);
+  f->transform = static_cast<ScoreTransform>(transform);
   f->choices = u->dims.size() == 2 ? u->dims[1] : 0;
   Lists lists;
   if (!WantChoices(*f, why) || !HasOut(g, n, 0, GE_F32, {f->rows, f->choices}, why) ||

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <optional>
 
-#include "plugins/units/conv/conv.h"
 #include "plugins/units/elementwise/pointwise.h"
 #include "plugins/units/matmul/matmul.h"
 #include "plugins/units/movement/concat.h"
@@ -17,7 +16,6 @@
 #include "plugins/units/quantized/quantize_linear.h"
 #include "plugins/units/quantized/quantized_elementwise.h"
 #include "plugins/units/quantized/quantized_pool.h"
-#include "plugins/units/reduce/pool.h"
 #include "plugins/units/reduce/reduce.h"
 
 namespace ge_engines {
@@ -200,12 +198,16 @@ bool TakeProduct(Group* p, size_t axis, int64_t channels) {
   if (!x || !w || x->node == w->node || !ScaleOf(*p, *x) || !IsWeight(*p, *w, axis)) return false;
   const ge_node& q = p->node(p->quantize);
   p->u->in.assign(QuantIn::kCount, 0);
-  p->u->in[QuantIn::kX] = x->codes, p->u->in[QuantIn::kW] = w->codes;
-  p->u->in[QuantIn::kXZero] = x->zero, p->u->in[QuantIn::kWZero] = w->zero;
-  p->u->in[QuantIn::kXScale] = x->scale, p->u->in[QuantIn::kWScale] = w->scale;
+  p->u->in[QuantIn::kX] = x->codes;
+  p->u->in[QuantIn::kW] = w->codes;
+  p->u->in[QuantIn::kXZero] = x->zero;
+  p->u->in[QuantIn::kWZero] = w->zero;
+  p->u->in[QuantIn::kXScale] = x->scale;
+  p->u->in[QuantIn::kWScale] = w->scale;
   p->u->in[QuantIn::kYScale] = q.in[1];
   p->u->in[QuantIn::kYZero] = q.n_in > 2 ? q.in[2] : 0;
-  Take(p, *x), Take(p, *w);
+  Take(p, *x);
+  Take(p, *w);
   return TakeBias(p, n.n_in > 2 ? n.in[2] : 0, *x, *w, channels);
 }
 
@@ -286,7 +288,9 @@ bool GroupOfConstant(Group* p, uint32_t constant) {
             : first                 ? Fn::kRSub
                                     : Fn::kSub;
   if (spec.fn == Fn::kDiv && first) return false;
-  spec.x = *scale, spec.y = p->y, spec.range = p->range;
+  spec.x = *scale;
+  spec.y = p->y;
+  spec.range = p->range;
   Take(p, *x);
   p->u->in = {x->codes, v};
   p->u->spec = spec;
@@ -305,7 +309,8 @@ bool GroupOfPair(Group* p) {
   if (!TakeInputs(p, 2, &s)) return false;
   Ids& in = p->u->in;
   if (p->g.dims(in[0]) != p->u->dims && fn != Fn::kSub) {
-    std::swap(in[0], in[1]), std::swap(s[0], s[1]);
+    std::swap(in[0], in[1]);
+    std::swap(s[0], s[1]);
   }
   const Dims b = p->g.dims(in[1]);
   const bool channels = b != p->u->dims;

@@ -25,7 +25,7 @@ bool ParseMaxPool(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 constexpr Operator kQuantizedPoolOperators[] = {
-    {"MaxPool", ParseMaxPool, Types::kAny},
+    {.op = "MaxPool", .parse = ParseMaxPool, .types = Types::kAny, .first = true},
 };
 }  // namespace
 

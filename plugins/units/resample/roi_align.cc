@@ -20,8 +20,13 @@ bool ParseRoiAlign(const Parser& g, uint32_t i, Unit* u, Why* why) {
                     u->dims[0] == rois[0] && u->dims[1] == x[1] && g.dims(n.in[2]) == Dims{rois[0]};
   if (!fits) return why->Say(GE_WHY_SHAPE, "wants X [N, C, H, W], rois [R, 4], indices [R]");
   RoiAlignSpec s;
-  s.rois = rois[0], s.batch = x[0], s.channels = x[1], s.height = x[2], s.width = x[3];
-  s.out_height = u->dims[2], s.out_width = u->dims[3];
+  s.rois = rois[0];
+  s.batch = x[0];
+  s.channels = x[1];
+  s.height = x[2];
+  s.width = x[3];
+  s.out_height = u->dims[2];
+  s.out_width = u->dims[3];
   s.ratio = gp::AttrInt(n, "sampling_ratio");
   s.scale = gp::AttrFloat(n, "spatial_scale");
   const std::string_view where = gp::AttrString(n, "coordinate_transformation_mode");

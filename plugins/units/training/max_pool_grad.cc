@@ -14,7 +14,8 @@ bool ParseMaxPoolGrad(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(u->dims.size()) + ", wanted 3 or more");
   }
   PoolGradSpec spec;
-  spec.x = u->dims, spec.dy = dy;
+  spec.x = u->dims;
+  spec.dy = dy;
   const auto kernel = gp::AttrInts(n, "kernel_shape");
   if (kernel.size() + 2 != dy.size()) return why->Say(GE_WHY_ATTRIBUTE, "no kernel_shape");
   spec.kernel.assign(kernel.begin(), kernel.end());

@@ -31,9 +31,11 @@ bool ParseStep(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const bool heavy = spec.rule == StepRule::kMomentum || spec.rule == StepRule::kLars;
   spec.beta1 = gp::AttrFloat(n, heavy ? "momentum" : "beta1");
   spec.beta2 = gp::AttrFloat(n, spec.rule == StepRule::kRmsProp ? "alpha" : "beta2");
-  spec.trust = gp::AttrFloat(n, "trust"), spec.eps = gp::AttrFloat(n, "epsilon");
+  spec.trust = gp::AttrFloat(n, "trust");
+  spec.eps = gp::AttrFloat(n, "epsilon");
   spec.decay = gp::AttrFloat(n, "weight_decay");
-  spec.apart = gp::AttrInt(n, "decoupled") != 0, spec.ahead = gp::AttrInt(n, "nesterov") != 0;
+  spec.apart = gp::AttrInt(n, "decoupled") != 0;
+  spec.ahead = gp::AttrInt(n, "nesterov") != 0;
   u->in.assign(n.in, n.in + made + 1 + scalars + (spec.when ? 1 : 0));
   u->out.assign(n.out, n.out + made);
   u->spec = spec;

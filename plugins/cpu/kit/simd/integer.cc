@@ -291,7 +291,10 @@ GE_INLINE void TurnSquare(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t 
   const SquareLine d;
   hn::Vec<SquareLine> a[kSquare], b[kSquare];
   for (int i = 0; i < kSquare; ++i) a[i] = hn::LoadU(d, x + i * x_step);
-  Weave(a, b), Weave(b, a), Weave(a, b), Weave(b, a);
+  Weave(a, b);
+  Weave(b, a);
+  Weave(a, b);
+  Weave(b, a);
   for (int i = 0; i < kSquare; ++i) hn::StoreU(a[i], d, y + i * y_step);
 }
 
@@ -312,7 +315,9 @@ void TransposeCodes(const uint8_t* __restrict x, int64_t columns, int64_t rows,
                     uint8_t* __restrict y) {
   if (columns == 3) {  // pictures
     for (int64_t r = 0; r < rows; ++r) {
-      y[3 * r] = x[r], y[3 * r + 1] = x[rows + r], y[3 * r + 2] = x[2 * rows + r];
+      y[3 * r] = x[r];
+      y[3 * r + 1] = x[rows + r];
+      y[3 * r + 2] = x[2 * rows + r];
     }
     return;
   }

@@ -159,7 +159,8 @@ GE_INLINE void SumPanels(const Block<Terms>& all, int64_t m) {
   for (int64_t t = 0, from = 0; t < blocks; ++t) {
     const int64_t end = (t + 1) * m / blocks;
     Block<Terms> q = all;
-    q.a += from * q.lda, q.y += from * q.ldy;
+    q.a += from * q.lda;
+    q.y += from * q.ldy;
     q.last = blocks > 1 && t + 1 == blocks;
     CallRows(end - from, q);
     from = end;

@@ -36,7 +36,10 @@ template <int kRows = kThinRows, class F>
 GE_INLINE void CallRows(const float* a, int64_t lda, float* y, int64_t ldy, int64_t m, F f) {
   if (m == kRows) {
     Rows<kRows> rows;
-    for (int64_t i = 0; i < kRows; ++i) rows.a[i] = a + i * lda, rows.y[i] = y + i * ldy;
+    for (int64_t i = 0; i < kRows; ++i) {
+      rows.a[i] = a + i * lda;
+      rows.y[i] = y + i * ldy;
+    }
     f(rows);
   } else if constexpr (kRows > 1) {
     CallRows<kRows - 1>(a, lda, y, ldy, m, f);
@@ -230,9 +233,13 @@ GE_INLINE void DotBlock(const Rows<kRows>& rows, const float* w, int64_t ldw, in
     constexpr int kFirst = 4;
     Rows<kFirst> first;
     Rows<kRows - kFirst> rest;
-    for (int i = 0; i < kFirst; ++i) first.a[i] = rows.a[i], first.y[i] = rows.y[i];
+    for (int i = 0; i < kFirst; ++i) {
+      first.a[i] = rows.a[i];
+      first.y[i] = rows.y[i];
+    }
     for (int i = kFirst; i < kRows; ++i) {
-      rest.a[i - kFirst] = rows.a[i], rest.y[i - kFirst] = rows.y[i];
+      rest.a[i - kFirst] = rows.a[i];
+      rest.y[i - kFirst] = rows.y[i];
     }
     Dots<kWeights>(first, w, ldw, at, k);
     Dots<kWeights>(rest, w, ldw, at, k);

@@ -100,7 +100,8 @@ void AdamSquares(const StepFactors& f, const float* const* in, int64_t n, float*
   int64_t i = 0;
   for (; i + kMaxLanes <= n; i += kMaxLanes) {
     const Squares<Full> s = SquaresAt(d, f, in, i);
-    weights = hn::Add(weights, s.weight), steps = hn::Add(steps, s.step);
+    weights = hn::Add(weights, s.weight);
+    steps = hn::Add(steps, s.step);
   }
   float w = 0, t = 0;
   Rest<kMaxLanes / 2>(i, n, [&](auto p, int64_t at) GE_LAMBDA {

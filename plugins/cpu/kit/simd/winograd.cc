@@ -208,7 +208,10 @@ void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, in
 }
 
 void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n) {
-  if (ldx == n && ldy == n) n *= rows, rows = 1;
+  if (ldx == n && ldy == n) {
+    n *= rows;
+    rows = 1;
+  }
   if (ldy == n && ldx >= n) {
     // Whole vectors, whose surplus the next rows overwrite.
     for (; rows * n >= n + kMaxLanes; --rows, x += ldx, y += ldy) {

@@ -61,9 +61,12 @@ class Attended final : public Work {
     AttendRoom r;
     r.offsets = reinterpret_cast<int64_t*>(own);
     own += 2 * static_cast<int64_t>(s_.steps.size()) * p_.chunk;
-    r.top = own, own += p_.chunk;
-    r.sum = own, own += p_.chunk;
-    r.scores = own, own += std::min(p_.chunk, kAttendRows) * block_;
+    r.top = own;
+    own += p_.chunk;
+    r.sum = own;
+    own += p_.chunk;
+    r.scores = own;
+    own += std::min(p_.chunk, kAttendRows) * block_;
     r.k = own;  // of a thin one: the product of a block
     r.v = own + CeilDiv(block_, columns_) * columns_ * s_.size;
     return r;
@@ -314,7 +317,9 @@ Place Joined(NativeBuilder* b, const Unit& u, const AttendSpec& s, size_t k, Hea
   const int64_t heads = s.heads / s.share, all = s.past + s.fresh;
   const Layout to = Layout::Dense({s.batch, heads, all, size});
   Layout from = Layout::Dense({s.batch, heads, s.fresh, size});
-  from.stride[0] = steps->batch, from.stride[1] = steps->head, from.stride[2] = steps->row;
+  from.stride[0] = steps->batch;
+  from.stride[1] = steps->head;
+  from.stride[2] = steps->row;
   const Rep y =
       out != 0 ? b->NewResult(out, to)
                : Rep{to, b->NewInternal(0, static_cast<uint64_t>(to.extent()) * sizeof(float))};
@@ -363,7 +368,8 @@ std::vector<Place> ProductHeads(NativeBuilder* b, const Unit& u, AttendSpec* s) 
     s->k.row = s->turned ? s->size : s->keys;
     return {b->GetDense(u.in[0]).place, k, b->GetDense(u.in[2]).place};
   }
-  s->batch = q[0], s->heads = q[1];
+  s->batch = q[0];
+  s->heads = q[1];
   s->y = {s->heads * s->rows * s->v_size, s->rows * s->v_size, s->v_size};
   bool turned = false;
   const Place from = HeadsOf(b, u.in[0], false, &s->q, &turned);
@@ -401,7 +407,8 @@ class AttentionKind final : public KindOf<AttendSpec> {
     if (u.dims.size() == 4 && s.heads == u.dims[1] && s.y.row == s.v_size &&
         RowsBeforeHeads(b, u)) {
       target.stride[0] = s.heads * s.rows * s.v_size;
-      target.stride[1] = s.v_size, target.stride[2] = s.heads * s.v_size;
+      target.stride[1] = s.v_size;
+      target.stride[2] = s.heads * s.v_size;
       s.y = {target.stride[0], target.stride[1], target.stride[2]};
     }
     const AttendPlan plan(b->simd(), std::move(s), b->machine().threads);

@@ -30,13 +30,15 @@ inline Wanted AttendWanted(const AttendSpec& s, const float* q, const float* k, 
       score = score * 0.125 + double{mask[r * keys + j]};
       if (seen[Z(h * keys + j)] == 0) score = -1e9;
       if (s.causal && j > s.past + r) score = -INFINITY;
-      share[Z(j)] = score, top = std::max(top, score);
+      share[Z(j)] = score;
+      top = std::max(top, score);
     }
     for (double& x : share) sum += x = std::exp(x - top);
     for (int64_t j = 0; j < keys; ++j) {
       for (int64_t e = 0; e < v_size; ++e) {
         const double p = share[Z(j)] / sum * double{v[(h * keys + j) * v_size + e]};
-        want.sum[Z(i * v_size + e)] += p, want.size[Z(i * v_size + e)] += std::fabs(p);
+        want.sum[Z(i * v_size + e)] += p;
+        want.size[Z(i * v_size + e)] += std::fabs(p);
       }
     }
   }
@@ -56,19 +58,31 @@ inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size
   std::vector<uint8_t> seen(Z(kHeads * keys));
   for (int64_t i = 0; i < kHeads * keys; ++i) seen[Z(i)] = i % keys % 5 != 3 ? 1 : 0;
   AttendSpec s;
-  s.batch = kHeads, s.rows = rows, s.keys = keys, s.size = size, s.v_size = v_size;
-  s.q = {rows * size, 0, size}, s.v = {keys * v_size, 0, v_size}, s.y = {rows * v_size, 0, v_size};
+  s.batch = kHeads;
+  s.rows = rows;
+  s.keys = keys;
+  s.size = size;
+  s.v_size = v_size;
+  s.q = {rows * size, 0, size};
+  s.v = {keys * v_size, 0, v_size};
+  s.y = {rows * v_size, 0, v_size};
   s.steps.resize(3);
   s.steps[0].a = 0.125f;
-  s.steps[1].kind = ScoreStep::kBinary, s.steps[1].fn = Fn::kAdd;
-  s.steps[1].view = {kHeads, rows}, s.steps[1].step = {0, keys};
-  s.steps[2].kind = ScoreStep::kWhere, s.steps[2].a = -1e9f;
-  s.steps[2].view = {kHeads, rows}, s.steps[2].step = {keys, 0};
+  s.steps[1].kind = ScoreStep::kBinary;
+  s.steps[1].fn = Fn::kAdd;
+  s.steps[1].view = {kHeads, rows};
+  s.steps[1].step = {0, keys};
+  s.steps[2].kind = ScoreStep::kWhere;
+  s.steps[2].a = -1e9f;
+  s.steps[2].view = {kHeads, rows};
+  s.steps[2].step = {keys, 0};
   for (const bool causal : {false, true}) {
-    s.causal = causal, s.past = keys > rows ? keys - rows : 0;
+    s.causal = causal;
+    s.past = keys > rows ? keys - rows : 0;
     const Wanted want = AttendWanted(s, q, k, v, mask, seen);
     for (const bool turned : {true, false}) {
-      s.turned = turned, s.k = {keys * size, 0, turned ? size : keys};
+      s.turned = turned;
+      s.k = {keys * size, 0, turned ? size : keys};
       InEachSetting([&](const Setting& setting) {
         SCOPED_TRACE(testing::Message()
                      << rows << " rows, " << keys << " keys, " << size << " and " << v_size

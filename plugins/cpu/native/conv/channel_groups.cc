@@ -60,12 +60,19 @@ class ChannelGroupsConv final : public Loop {
     Places(p, phase, first, n, from, to);
     const int64_t end = std::min(part + plan_.wide, static_cast<int64_t>(plan_.parts.size()));
     GroupSums q;
-    q.from = from, q.to = to, q.pixels = n, q.own = plan_.own;
+    q.from = from;
+    q.to = to;
+    q.pixels = n;
+    q.own = plan_.own;
     q.taps = static_cast<int64_t>(phase.taps.size());
     for (int64_t k = part; k < end; ++k) {
       const Plan::Part& one = plan_.parts[static_cast<size_t>(k)];
-      q.at = one.at, q.depth = one.depth, q.n = one.n, q.out = one.out;
-      q.w = p[2] + phase.weights + one.before * q.taps, q.bias = p[3] + one.out;
+      q.at = one.at;
+      q.depth = one.depth;
+      q.n = one.n;
+      q.out = one.out;
+      q.w = p[2] + phase.weights + one.before * q.taps;
+      q.bias = p[3] + one.out;
       simd_.channel_groups(q);
     }
     Finish(p, plan_.parts[static_cast<size_t>(part)].out, plan_.parts[static_cast<size_t>(end - 1)],

@@ -1,4 +1,3 @@
-// Windows of planes of pixels: depth-wise convolutions and pools.
 #include "plugins/cpu/native/conv/channel_sums.h"
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/builder.h"
+#include "plugins/cpu/native/channel_planes.h"
 #include "plugins/cpu/native/conv/algorithm.h"
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/window_axis.h"
@@ -16,57 +16,10 @@
 namespace ge_engines::cpu::native {
 namespace {
 
-// Windows along three axes, the last of which makes lines.
-struct Windows {
-  WindowAxis depth, height, width;
-  std::vector<WindowAxis::Run> runs;  // of the width
-
-  static WindowAxis Of(const ConvShape& s, int i) {
-    return WindowAxis(
-        {s.src[i], s.dst[i], s.kernel[i], s.stride[i], s.dilation[i], s.pad[i], 0, false});
-  }
-  // Axis i of three of a pool, those that it has being the last ones.
-  static WindowAxis Of(const Pool& p, size_t i) {
-    const size_t n = p.window.size(), lead = 3 - n;
-    if (i < lead) return WindowAxis({});
-    const size_t k = i - lead;
-    return WindowAxis({p.x[k + 2], p.result[k + 2], p.window[k], p.stride[k], p.dilation[k],
-                       p.pad_begin[k], p.pad_end[k], p.count_pad});
-  }
-  explicit Windows(const ConvShape& s)
-      : depth(Of(s, 0)), height(Of(s, 1)), width(Of(s, 2)), runs(width.Runs()) {}
-  explicit Windows(const Pool& p)
-      : depth(Of(p, 0)), height(Of(p, 1)), width(Of(p, 2)), runs(width.Runs()) {}
-
-  int64_t lines() const { return depth.result * height.result; }
-  int64_t src_pixels() const { return depth.dim * height.dim * width.dim; }
-
-  // f(tap, offset) for each tap of the first window of a run in line `line` of the result; a tap's
-  // number counts all taps of a window, offsets are pixels of the plane.
-  template <class F>
-  void ForTaps(int64_t line, const WindowAxis::Run& run, int64_t taps_h, int64_t taps_w,
-               F f) const {
-    const auto z = static_cast<size_t>(line / height.result);
-    const auto y = static_cast<size_t>(line % height.result), x = static_cast<size_t>(run.first);
-    for (int64_t a = depth.first[z]; a < depth.end[z]; ++a) {
-      for (int64_t b = height.first[y]; b < height.end[y]; ++b) {
-        const int64_t row = (depth.start[z] + a * depth.dilation) * height.dim + height.start[y] +
-                            b * height.dilation;
-        for (int64_t c = width.first[x]; c < width.end[x]; ++c) {
-          f((a * taps_h + b) * taps_w + c, row * width.dim + width.start[x] + c * width.dilation);
-        }
-      }
-    }
-  }
-  // Elements that the mean of a run's windows is over.
-  int64_t Count(int64_t line, const WindowAxis::Run& run) const {
-    return depth.count[static_cast<size_t>(line / height.result)] *
-           height.count[static_cast<size_t>(line % height.result)] *
-           width.count[static_cast<size_t>(run.first)];
-  }
-};
-
-using Pointers = std::array<const float*, kMostTaps>;
+WindowAxis AxisOf(const ConvShape& s, int i) {
+  return WindowAxis(
+      {s.src[i], s.dst[i], s.kernel[i], s.stride[i], s.dilation[i], s.pad[i], 0, false});
+}
 
 class ChannelSums final : public Loop {
  public:
@@ -74,7 +27,7 @@ class ChannelSums final : public Loop {
               std::vector<TilePost> posts)
       : simd_(simd),
         shape_(c),
-        windows_(shape_),
+        windows_(AxisOf(shape_, 0), AxisOf(shape_, 1), AxisOf(shape_, 2)),
         planes_(x, result),
         padding_(result),
         posts_(std::move(posts)) {}
@@ -93,7 +46,7 @@ class ChannelSums final : public Loop {
     const int64_t stored = planes_.blocks * channels;  // of a tap's weights
     const float* x = p[1] + plane * windows_.src_pixels() * channels;
     const int64_t at = (plane * windows_.lines() + line) * windows_.width.result * channels;
-    Pointers from, w;
+    ChannelTaps from, w;
     for (const WindowAxis::Run& run : windows_.runs) {
       size_t taps = 0;
       windows_.ForTaps(line, run, shape_.kernel[1], shape_.kernel[2],
@@ -111,57 +64,13 @@ class ChannelSums final : public Loop {
 
   const Simd& simd_;
   const ConvShape shape_;
-  const Windows windows_;
+  const ChannelWindows windows_;
   const ChannelPlanes planes_;
   const Padding padding_;
   const std::vector<TilePost> posts_;
 };
 
-class ChannelPools final : public Loop {
- public:
-  ChannelPools(const Simd& simd, const Pool& pool, const Layout& x, const Layout& result)
-      : simd_(simd), max_(pool.max), windows_(pool), planes_(x, result), padding_(result) {}
-
-  void Run(float* const* p) const override {
-    const int64_t lines = windows_.lines();
-    const int64_t all = planes_.images * planes_.blocks * lines;
-    ForRange(all * windows_.width.result * planes_.channels > kParallel, all,
-             [&](int64_t i) { Line(p, i / lines, i % lines); });
-    if (planes_.padded) padding_.Zero(p[0]);
-  }
-
- private:
-  void Line(float* const* p, int64_t plane, int64_t line) const {
-    const int64_t channels = planes_.channels;
-    const float* x = p[1] + plane * windows_.src_pixels() * channels;
-    float* y = p[0] + (plane * windows_.lines() + line) * windows_.width.result * channels;
-    Pointers from;
-    for (const WindowAxis::Run& run : windows_.runs) {
-      size_t taps = 0;
-      windows_.ForTaps(line, run, 0, 0,
-                       [&](int64_t, int64_t offset) { from[taps++] = x + offset * channels; });
-      const int64_t count = windows_.Count(line, run);
-      simd_.channel_pool(max_ ? Reduce::kMax : Reduce::kSum, from.data(),
-                         static_cast<int64_t>(taps), windows_.width.stride * channels,
-                         count == 0 ? 0.0f : 1.0f / static_cast<float>(count),
-                         y + run.first * channels, run.n, channels);
-    }
-  }
-
-  const Simd& simd_;
-  const bool max_;
-  const Windows windows_;
-  const ChannelPlanes planes_;
-  const Padding padding_;
-};
-
 }  // namespace
-
-ChannelPlanes::ChannelPlanes(const Layout& x, const Layout& result)
-    : images(x.dim[0]),
-      blocks(x.cblock > 0 ? x.blocks() : 1),
-      channels(x.cblock > 0 ? x.cblock : x.dim[1]),
-      padded(result.padded()) {}
 
 bool IsChannelWise(const ConvSpec& c) {
   const ConvShape s(c);
@@ -191,11 +100,6 @@ double ChannelSumsNs(const ConvSpec& c, const Machine& m) {
 std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& c, const Layout& x,
                                       const Layout& result, std::vector<TilePost> posts) {
   return std::make_unique<ChannelSums>(simd, c, x, result, std::move(posts));
-}
-
-std::unique_ptr<Loop> ChannelPoolLoop(const Simd& simd, const Pool& pool, const Layout& x,
-                                      const Layout& result) {
-  return std::make_unique<ChannelPools>(simd, pool, x, result);
 }
 
 namespace {

@@ -14,9 +14,7 @@
 #include "plugins/cpu/native/conv/algorithm.h"
 #include "plugins/cpu/native/conv/direct.h"
 #include "plugins/cpu/native/conv/window_walk.h"
-#include "plugins/cpu/native/index/gather.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
 
 namespace ge_engines::cpu::native {
 namespace {

@@ -19,7 +19,7 @@
 #include "plugins/cpu/native/conv/channel_sums.h"
 #include "plugins/cpu/native/conv/direct.h"
 #include "plugins/cpu/native/conv/direct_sums_testing.h"
-#include "plugins/cpu/native/reduce/pool.h"
+#include "plugins/cpu/native/reduce/channel_pool.h"
 #include "plugins/cpu/native/tile_posts.h"
 #include "plugins/units/conv/conv.h"
 
@@ -56,7 +56,8 @@ class ChannelsLast : public ::testing::TestWithParam<IsaSet> {
   const Simd& simd() const { return *GetParam().simd; }
   Machine machine(int threads) const {
     Machine m;
-    m.isa = GetParam().isa, m.threads = threads;
+    m.isa = GetParam().isa;
+    m.threads = threads;
     return m;
   }
   // What a convolution gives behind its bias, and with `posts` behind a multiplication by z and a
@@ -191,8 +192,11 @@ TEST_P(ChannelsLast, ProductsEqualSumsAtRandomSizes) {
   for (int round = 0; round < 100; ++round) {
     ConvCase c = {any(1, 3), 1, any(1, 40), any(1, 120), {}, {}, {}, {}, {}, {}};
     for (int k = 0; k < 2; ++k) {
-      c.kernel[k] = any(1, 4), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
-      c.pad_l[k] = any(0, 3), c.pad_r[k] = any(0, 3);
+      c.kernel[k] = any(1, 4);
+      c.stride[k] = any(1, 1 + round % 3);
+      c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 3);
+      c.pad_r[k] = any(0, 3);
       const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
       c.src[k] = std::max(any(1, 20), window - c.pad_l[k] - c.pad_r[k]);
     }
@@ -221,6 +225,35 @@ TEST_P(ChannelsLast, GroupsEqualSums) {
   }
 }
 
+// A transposed convolution: each pixel of x laid down over its window, on the bias.
+std::vector<double> LaidDown(const ConvSpec& s, const std::vector<float>& x,
+                             const std::vector<float>& w, const std::vector<float>& bias) {
+  const ConvShape shape(s);
+  const int64_t in = shape.in, out = shape.out;
+  std::vector<double> want(static_cast<size_t>(Product(s.dst)));
+  for (int64_t i = 0; i < Product(s.dst); ++i) {
+    want[static_cast<size_t>(i)] =
+        double{bias[static_cast<size_t>(i / shape.dst_pixels() % s.dst[1])]};
+  }
+  for (int64_t i = 0; i < Product(s.src); ++i) {
+    const int64_t pixel = i % shape.src_pixels(), channel = i / shape.src_pixels() % s.src[1];
+    for (int64_t o = 0; o < out; ++o) {
+      for (int64_t t = 0; t < shape.taps(); ++t) {
+        const int64_t h =
+            pixel / s.src[3] * s.stride[0] + t / shape.kernel[2] * s.dilation[0] - s.pad_l[0];
+        const int64_t v =
+            pixel % s.src[3] * s.stride[1] + t % shape.kernel[2] * s.dilation[1] - s.pad_l[1];
+        if (h < 0 || h >= s.dst[2] || v < 0 || v >= s.dst[3]) continue;
+        const int64_t to = i / shape.src_pixels() / s.src[1] * s.dst[1] + channel / in * out + o;
+        want[static_cast<size_t>((to * s.dst[2] + h) * s.dst[3] + v)] +=
+            double{x[static_cast<size_t>(i)]} *
+            double{w[static_cast<size_t>((channel * out + o) * shape.taps() + t)]};
+      }
+    }
+  }
+  return want;
+}
+
 // Against each pixel of x laid down over its window.
 TEST_P(ChannelsLast, TransposedOnesEqualSums) {
   std::mt19937 random(37);
@@ -229,14 +262,21 @@ TEST_P(ChannelsLast, TransposedOnesEqualSums) {
   };
   for (int round = 0; round < 60; ++round) {
     ConvSpec s;
-    s.transposed = true, s.groups = round % 3 == 0 ? any(2, 4) : 1;
+    s.transposed = true;
+    s.groups = round % 3 == 0 ? any(2, 4) : 1;
     const int64_t in = any(2, 20), out = any(8, 60), g = s.groups;
-    s.src = {any(1, 2), in * g}, s.dst = {s.src[0], out * g}, s.weights = {out, in};
+    s.src = {any(1, 2), in * g};
+    s.dst = {s.src[0], out * g};
+    s.weights = {out, in};
     if (g > 1) s.weights.insert(s.weights.begin(), g);
     for (size_t k = 0; k < 2; ++k) {
       const int64_t kernel = any(1, 5);
-      s.src.push_back(any(1, 9)), s.weights.push_back(kernel), s.stride.push_back(any(1, 3));
-      s.dilation.push_back(any(1, 2)), s.pad_l.push_back(any(0, 2)), s.pad_r.push_back(0);
+      s.src.push_back(any(1, 9));
+      s.weights.push_back(kernel);
+      s.stride.push_back(any(1, 3));
+      s.dilation.push_back(any(1, 2));
+      s.pad_l.push_back(any(0, 2));
+      s.pad_r.push_back(0);
       const int64_t whole = (s.src[k + 2] - 1) * s.stride[k] + (kernel - 1) * s.dilation[k] + 1;
       s.dst.push_back(std::max<int64_t>(1, whole - s.pad_l[k] - any(0, 2) + any(0, 1)));
     }
@@ -244,27 +284,7 @@ TEST_P(ChannelsLast, TransposedOnesEqualSums) {
     const std::vector<float> x = Random(Product(s.src), &random);
     const std::vector<float> w = Random(in * g * out * shape.taps(), &random);
     std::vector<float> bias = Random(s.dst[1], &random);
-    std::vector<double> want(static_cast<size_t>(Product(s.dst)));
-    for (int64_t i = 0; i < Product(s.dst); ++i) {
-      want[static_cast<size_t>(i)] =
-          double{bias[static_cast<size_t>(i / shape.dst_pixels() % s.dst[1])]};
-    }
-    for (int64_t i = 0; i < Product(s.src); ++i) {
-      const int64_t pixel = i % shape.src_pixels(), channel = i / shape.src_pixels() % s.src[1];
-      for (int64_t o = 0; o < out; ++o) {
-        for (int64_t t = 0; t < shape.taps(); ++t) {
-          const int64_t h =
-              pixel / s.src[3] * s.stride[0] + t / shape.kernel[2] * s.dilation[0] - s.pad_l[0];
-          const int64_t v =
-              pixel % s.src[3] * s.stride[1] + t % shape.kernel[2] * s.dilation[1] - s.pad_l[1];
-          if (h < 0 || h >= s.dst[2] || v < 0 || v >= s.dst[3]) continue;
-          const int64_t to = i / shape.src_pixels() / s.src[1] * s.dst[1] + channel / in * out + o;
-          want[static_cast<size_t>((to * s.dst[2] + h) * s.dst[3] + v)] +=
-              double{x[static_cast<size_t>(i)]} *
-              double{w[static_cast<size_t>((channel * out + o) * shape.taps() + t)]};
-        }
-      }
-    }
+    std::vector<double> want = LaidDown(s, x, w, bias);
     const int threads = 1 + round % 2;
     const ChannelGroupsPlan plan(simd(), s, machine(threads));
     std::vector<float> packed(static_cast<size_t>(plan.weight_floats()) + 1, kGuard);
@@ -292,8 +312,11 @@ TEST_P(ChannelsLast, GroupsEqualSumsAtRandomSizes) {
     ConvCase c = {any(1, 3), any(2, 20), in, round % 2 == 0 ? in : any(1, 60), {}, {}, {},
                   {},        {},         {}};
     for (int k = 0; k < 2; ++k) {
-      c.kernel[k] = any(1, 4), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
-      c.pad_l[k] = any(0, 3), c.pad_r[k] = any(0, 3);
+      c.kernel[k] = any(1, 4);
+      c.stride[k] = any(1, 1 + round % 3);
+      c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 3);
+      c.pad_r[k] = any(0, 3);
       const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
       c.src[k] = std::max(any(1, 12), window - c.pad_l[k] - c.pad_r[k]);
     }
@@ -311,8 +334,11 @@ TEST_P(ChannelsLast, SumsOfEachChannel) {
     ConvCase c = {any(1, 2), round % 2 == 0 ? any(1, 75) : 16 * any(1, 6), 1, 1, {}, {}, {}, {}, {},
                   {}};
     for (int k = 0; k < 2; ++k) {
-      c.kernel[k] = any(1, 5), c.stride[k] = any(1, 1 + round % 3), c.dilation[k] = any(1, 2);
-      c.pad_l[k] = any(0, 5), c.pad_r[k] = any(0, 5);
+      c.kernel[k] = any(1, 5);
+      c.stride[k] = any(1, 1 + round % 3);
+      c.dilation[k] = any(1, 2);
+      c.pad_l[k] = any(0, 5);
+      c.pad_r[k] = any(0, 5);
       const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
       c.src[k] = std::max(any(1, 24), window - c.pad_l[k] - c.pad_r[k]);
     }
@@ -353,7 +379,10 @@ TEST_P(ChannelsLast, SumsKeepInfinitiesAndNaN) {
   std::mt19937 random(3);
   std::vector<float> x = Random(Product(s.src), &random), w = Random(Product(s.weights), &random);
   std::vector<float> bias = Random(s.dst[1], &random);
-  x[18] = INFINITY, x[300] = -INFINITY, x[415] = NAN, w[4] = 0;
+  x[18] = INFINITY;
+  x[300] = -INFINITY;
+  x[415] = NAN;
+  w[4] = 0;
   const Layout l = Layout::ChannelsLast(s.src);
   std::vector<float> packed(180), image = Laid(x, l), y(static_cast<size_t>(Product(s.dst)));
   PackChannelSums(s, 20, w.data(), packed.data());
@@ -399,10 +428,13 @@ TEST_P(ChannelsLast, Pools) {
   for (int round = 0; round < 120; ++round) {
     const size_t axes = static_cast<size_t>(1 + round % 3);
     Pool p;
-    p.max = round % 2 == 0, p.count_pad = any(0, 1) == 1;
+    p.max = round % 2 == 0;
+    p.count_pad = any(0, 1) == 1;
     p.x = p.result = {any(1, 2), any(1, 40)};
     for (size_t k = 0; k < axes; ++k) {
-      p.window.push_back(any(1, 3)), p.stride.push_back(any(1, 3)), p.dilation.push_back(1);
+      p.window.push_back(any(1, 3));
+      p.stride.push_back(any(1, 3));
+      p.dilation.push_back(1);
       p.pad_begin.push_back(any(0, p.window[k] - 1));
       p.pad_end.push_back(any(0, p.window[k] - 1));
       p.x.push_back(std::max<int64_t>(any(1, 12), p.window[k] - p.pad_begin[k] - p.pad_end[k]));
@@ -462,7 +494,8 @@ TEST_P(ChannelsLast, GroupsKeepInfinitiesApart) {
 
 TEST(ChannelsLastPlan, CutsWhatThreadsShare) {
   Machine m;
-  m.isa = MachineOf(nullptr).isa, m.threads = 2;
+  m.isa = MachineOf(nullptr).isa;
+  m.threads = 2;
   const Simd& simd = SimdOf(m.isa);
   // Many pixels: each thread has pieces of them; few: of the panels, too.
   const ChannelsLastPlan many(

@@ -46,11 +46,13 @@ std::optional<ConvSpec> FlippedConv(const ConvGradSpec& g) {
   const ConvSpec& c = g.conv;
   if (g.of_weights || c.groups != 1) return std::nullopt;
   ConvSpec t = c;
-  t.src = c.dst, t.dst = c.src;
+  t.src = c.dst;
+  t.dst = c.src;
   std::swap(t.weights[0], t.weights[1]);
   for (size_t k = 0; k < c.stride.size(); ++k) {
     const int64_t reach = (c.weights[2 + k] - 1) * c.dilation[k];
-    t.pad_l[k] = reach - c.pad_l[k], t.pad_r[k] = reach - c.pad_r[k];
+    t.pad_l[k] = reach - c.pad_l[k];
+    t.pad_r[k] = reach - c.pad_r[k];
     if (c.stride[k] != 1 || t.pad_l[k] < 0) return std::nullopt;
   }
   return t;

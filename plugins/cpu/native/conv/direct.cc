@@ -75,7 +75,10 @@ class DirectConv final : public Loop {
 
   // The posts, on n numbers of each of some output channels, while they are in the first cache.
   void Finish(float* y, int64_t some, int64_t n) const {
-    if (n == p_.s.dst_pixels()) n *= some, some = 1;
+    if (n == p_.s.dst_pixels()) {
+      n *= some;
+      some = 1;
+    }
     for (const PointwiseOp& q : posts_) {
       for (int64_t o = 0; o < some; ++o) {
         float* row = y + o * p_.s.dst_pixels();

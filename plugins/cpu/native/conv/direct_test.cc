@@ -42,7 +42,8 @@ class DirectConvolution : public ::testing::TestWithParam<IsaSet> {
                             std::vector<float>& w, std::vector<float>& bias,
                             const std::vector<PointwiseOp>& posts) const {
     Machine m;
-    m.isa = GetParam().isa, m.threads = threads;
+    m.isa = GetParam().isa;
+    m.threads = threads;
     const DirectPlan plan(s, m);
     std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, 99.0f);
     // What a strip leaves in its buffer must not reach the next one's sums.
@@ -87,9 +88,12 @@ TEST_P(DirectConvolution, EqualsSumsAtRandomSizes) {
   for (int round = 0; round < 150; ++round) {
     Case c = {any(1, 3), any(1, 2), any(1, 9), any(1, 40), {}, {}, {}, {}, {}, {}};
     for (int k = 0; k < 2; ++k) {
-      c.kernel[k] = any(1, 5), c.stride[k] = any(1, round % 3), c.dilation[k] = any(1, 2);
+      c.kernel[k] = any(1, 5);
+      c.stride[k] = any(1, round % 3);
+      c.dilation[k] = any(1, 2);
       if (round % 3 == 0) c.stride[k] = 1;
-      c.pad_l[k] = any(0, 4), c.pad_r[k] = any(0, 4);
+      c.pad_l[k] = any(0, 4);
+      c.pad_r[k] = any(0, 4);
       const int64_t window = (c.kernel[k] - 1) * c.dilation[k] + 1;
       c.src[k] = std::max(any(1, 34), window - c.pad_l[k] - c.pad_r[k]);
     }
@@ -104,7 +108,10 @@ TEST_P(DirectConvolution, KeepsInfinitiesAndNaNWhereTheyBelong) {
   std::mt19937 random(3);
   std::vector<float> x = Random(Product(s.src), &random), w = Random(Product(s.weights), &random);
   std::vector<float> bias = Random(s.dst[1], &random);
-  x[18] = INFINITY, x[100] = -INFINITY, x[215] = NAN, x[228 + 11 * 19] = INFINITY;
+  x[18] = INFINITY;
+  x[100] = -INFINITY;
+  x[215] = NAN;
+  x[228 + 11 * 19] = INFINITY;
   w[3 * 18 + 4] = 0;  // times infinity is NaN
   const std::vector<float> y = Result(s, 1, x, w, bias, {});
   for (size_t i = 0; i < y.size(); ++i) {

@@ -5,7 +5,6 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/conv/algorithm.h"
 #include "plugins/cpu/native/matmul/panel_step.h"
-#include "plugins/cpu/native/matmul/thin_product.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {

@@ -19,7 +19,8 @@ inline void Advance(const int64_t (&size)[3], Pixel* p) {
   if (++p->at[1] < size[1]) return;
   p->at[1] = 0;
   if (++p->at[0] < size[0]) return;
-  p->at[0] = 0, ++p->image;
+  p->at[0] = 0;
+  ++p->image;
 }
 
 }  // namespace ge_engines::cpu::native

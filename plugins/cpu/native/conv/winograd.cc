@@ -10,8 +10,6 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/conv/algorithm.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
-#include "plugins/cpu/native/training/channel_rows.h"
 
 namespace ge_engines::cpu::native {
 namespace {
@@ -78,7 +76,8 @@ class WinogradConv final : public Loop {
     const int64_t part = i % s_.parts, block = i / s_.parts % s_.blocks;
     Part b;
     const int64_t image = i / s_.parts / s_.blocks;
-    b.volume = image / s_.dst_d, b.slice = image % s_.dst_d;
+    b.volume = image / s_.dst_d;
+    b.slice = image % s_.dst_d;
     std::tie(b.tap, b.end) = s_.TapsOf(b.slice);
     b.first = block * s_.tiles;
     b.count = std::min(s_.tiles, s_.tiles_h * s_.tiles_w - b.first);
@@ -278,16 +277,26 @@ WinogradPlan::WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int 
     : h(tile_h), w(tile_w), threads(m.threads) {
   lanes = m.isa >= GE_ISA_AVX512 ? 16 : m.isa == GE_ISA_AVX2 ? 8 : 4;
   const size_t r = c.src.size();
-  in = c.src[1], out = c.dst[1];
-  src_h = c.src[r - 2], src_w = c.src[r - 1], dst_h = c.dst[r - 2], dst_w = c.dst[r - 1];
-  pad_h = c.pad_l[r - 4], pad_w = c.pad_l[r - 3];
+  in = c.src[1];
+  out = c.dst[1];
+  src_h = c.src[r - 2];
+  src_w = c.src[r - 1];
+  dst_h = c.dst[r - 2];
+  dst_w = c.dst[r - 1];
+  pad_h = c.pad_l[r - 4];
+  pad_w = c.pad_l[r - 3];
   if (r > 4) {
-    src_d = c.src[2], dst_d = c.dst[2], taps = c.weights[2];
-    stride_d = c.stride[0], dilation_d = c.dilation[0], pad_d = c.pad_l[0];
+    src_d = c.src[2];
+    dst_d = c.dst[2];
+    taps = c.weights[2];
+    stride_d = c.stride[0];
+    dilation_d = c.dilation[0];
+    pad_d = c.pad_l[0];
   }
   images = c.src[0] * dst_d;
   vectors = std::min<int64_t>(m.isa >= GE_ISA_AVX512 ? 4 : 2, Ceil(out, lanes));
-  tiles_h = Ceil(dst_h, h), tiles_w = Ceil(dst_w, w);
+  tiles_h = Ceil(dst_h, h);
+  tiles_w = Ceil(dst_w, w);
   const int64_t all = tiles_h * tiles_w;
   // Weights that stay in the second cache (1.25 to 2 MiB) leave little room there to tiles; others
   // should be read seldom.

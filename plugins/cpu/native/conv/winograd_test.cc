@@ -99,10 +99,13 @@ ConvSpec SpecOf(const Case& c) {
   const auto first = [](Dims* dims, size_t at, int64_t v) {
     dims->insert(dims->begin() + static_cast<ptrdiff_t>(at), v);
   };
-  first(&s.src, 2, c.depth), first(&s.weights, 2, c.taps);
+  first(&s.src, 2, c.depth);
+  first(&s.weights, 2, c.taps);
   first(&s.dst, 2, (c.depth + c.pad_before + c.pad_behind - reach) / c.stride + 1);
-  first(&s.stride, 0, c.stride), first(&s.dilation, 0, c.dilation);
-  first(&s.pad_l, 0, c.pad_before), first(&s.pad_r, 0, c.pad_behind);
+  first(&s.stride, 0, c.stride);
+  first(&s.dilation, 0, c.dilation);
+  first(&s.pad_l, 0, c.pad_before);
+  first(&s.pad_r, 0, c.pad_behind);
   return s;
 }
 
@@ -376,7 +379,8 @@ TEST(WinogradSpec, OthersAreLeftAlone) {
   const ConvSpec volume = SpecOf({1, 16, 16, 8, 8, 1, 4, 3, 2, 2, 1, 1});
   EXPECT_TRUE(IsWinograd(volume, Machine())) << "any taps in depth";
   ConvSpec deep = volume;
-  deep.src[1] = deep.weights[1] = deep.dst[1] = deep.weights[0] = 512, deep.weights[2] = 2;
+  deep.src[1] = deep.weights[1] = deep.dst[1] = deep.weights[0] = 512;
+  deep.weights[2] = 2;
   EXPECT_FALSE(IsWinograd(deep, Machine())) << "weights that would take much memory";
   for (size_t k : {1, 2}) {
     ConvSpec s = volume;

@@ -11,7 +11,6 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
 #include "plugins/units/elementwise/cast.h"
 
 namespace ge_engines::cpu::native {

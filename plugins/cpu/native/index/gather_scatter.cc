@@ -11,7 +11,6 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
 
 namespace ge_engines::cpu::native {
 
@@ -38,7 +37,10 @@ struct Outside {
   std::atomic<bool> seen{false};
   int64_t index = 0, dim = 0;
   int64_t Say(int64_t i, int64_t d) {
-    if (!seen.exchange(true)) index = i, dim = d;
+    if (!seen.exchange(true)) {
+      index = i;
+      dim = d;
+    }
     return -1;
   }
   ge_rc Result(const Call& call) const {

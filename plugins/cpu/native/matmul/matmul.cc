@@ -13,7 +13,6 @@
 #include "plugins/cpu/native/matmul/panel_step.h"
 #include "plugins/cpu/native/matmul/thin_product.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
 

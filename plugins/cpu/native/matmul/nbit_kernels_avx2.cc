@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "plugins/cpu/native/matmul/nbit_kernels.h"
-#include "plugins/cpu/native/training/channel_rows.h"
 
 namespace ge_engines::cpu::native {
 namespace {

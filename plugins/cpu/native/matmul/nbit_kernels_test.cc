@@ -73,7 +73,11 @@ TEST(NarrowKernels, KeepsWhatIsNoNumber) {
     const void* from[] = {codes.data(), scales.data()};
     PackNBits(plan, from, packed.data());
     std::vector<float> x(5 * k, 0.0f), y(5 * n, kGuard), room(plan.rounded_floats());
-    x[3] = NAN, x[4] = NAN, x[k + 70] = INFINITY, x[2 * k + 1] = -INFINITY, x[3 * k] = 1e-42f;
+    x[3] = NAN;
+    x[4] = NAN;
+    x[k + 70] = INFINITY;
+    x[2 * k + 1] = -INFINITY;
+    x[3 * k] = 1e-42f;
     RunLoop(*PanelLoop(s.simd(), plan, false, {}),
             {y.data(), x.data(), static_cast<float*>(packed.data()), x.data(), room.data()});
     for (int64_t j = 0; j < n; ++j) {

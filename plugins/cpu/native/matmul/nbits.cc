@@ -4,8 +4,6 @@
 #include <cstring>
 #include <vector>
 
-#include "plugins/cpu/native/quantized/scratch.h"
-
 namespace ge_engines::cpu::native {
 namespace {
 

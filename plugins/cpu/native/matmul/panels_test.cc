@@ -71,7 +71,8 @@ class RoundedPanels : public ::testing::TestWithParam<bool> {
     double largest = 0, farthest = 0;
     for (int64_t i = 0; i < m * n; ++i) {
       const double more = double{bias[i % n]} + double{Numbers(m * n)[3 + i]};
-      want.sum[Z(i)] += more, want.size[Z(i)] += std::fabs(more) + std::fabs(bias[i % n]);
+      want.sum[Z(i)] += more;
+      want.size[Z(i)] += std::fabs(more) + std::fabs(bias[i % n]);
       exact.sum[Z(i)] += more;
       largest = std::max(largest, std::fabs(exact.sum[Z(i)]));
       farthest = std::max(farthest, std::fabs(y[Z(i)] - exact.sum[Z(i)]));
@@ -137,7 +138,8 @@ TEST_P(RoundedPanels, RoundsAsDefined) {
 TEST_P(RoundedPanels, UnusualNumbersStayInTheirRow) {
   const int64_t m = 5, n = 50, k = 7;
   std::vector<float> x(Numbers(m * k), Numbers(m * k) + m * k);
-  x[2 * k + 6] = INFINITY, x[3 * k + 1] = NAN;
+  x[2 * k + 6] = INFINITY;
+  x[3 * k + 1] = NAN;
   const std::vector<float> zero(Z(n), 0.0f), ones(Z(n * k), 1.0f);
   const std::vector<float> y = Run(x.data(), ones.data(), zero.data(), m, n, k, false);
   for (int64_t j = 0; j < n; ++j) {
@@ -150,7 +152,8 @@ TEST_P(RoundedPanels, UnusualNumbersStayInTheirRow) {
 // Of one row and few columns, where rounding x is most of the work.
 TEST(PanelPrice, IsLessOnAFasterMachine) {
   Machine slow = MachineOf(nullptr);
-  slow.threads = 1, slow.compute = 1;
+  slow.threads = 1;
+  slow.compute = 1;
   Machine fast = slow;
   fast.compute = 2;
   for (const Rounded* rounded : {static_cast<const Rounded*>(nullptr), &kRounded_avx512}) {

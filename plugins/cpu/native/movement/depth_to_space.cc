@@ -25,7 +25,8 @@ class DepthToSpaceKind final : public KindOf<MoveSpec> {
     const Rep x = words ? b->Unblocked(u.in[0]) : b->GetDense(u.in[0]);
     MoveBox box;
     for (const MoveSpec::Axis& a : spec.axes) {
-      box.size.push_back(a.size), box.dst.push_back(a.to);
+      box.size.push_back(a.size);
+      box.dst.push_back(a.to);
       box.src.push_back(a.times * x.layout.stride[a.x]);
     }
     b->AddPlain(u, "move", MoveLoop({box}, b->parser().size(u.out[0])), {x.place});

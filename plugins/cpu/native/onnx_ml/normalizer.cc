@@ -8,7 +8,7 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
+#include "plugins/cpu/native/row_pieces.h"
 
 namespace ge_engines::cpu::native {
 

@@ -59,7 +59,8 @@ void TransformTargets(ScoreTransform how, double* s, int64_t n) {
 
 void PairOfScore(ScoreTransform how, double score, double* s) {
   const bool sign = how == ScoreTransform::kLogistic;
-  s[0] = sign ? -score : 1 - score, s[1] = score;
+  s[0] = sign ? -score : 1 - score;
+  s[1] = score;
   if (sign || how == ScoreTransform::kProbit) TransformScores(how, s, 2);
 }
 

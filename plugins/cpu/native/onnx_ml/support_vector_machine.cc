@@ -10,8 +10,6 @@
 #include "plugins/cpu/native/onnx_ml/learned_step.h"
 #include "plugins/cpu/native/onnx_ml/score_transform.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
-#include "plugins/cpu/native/training/channel_rows.h"
 
 namespace ge_engines::cpu::native {
 namespace {
@@ -151,7 +149,8 @@ class VectorMachine final : public Loop {
       for (int64_t j = i + 1; j < n; ++j, ++pair) {
         const double at = w.pairs[pair] * m_.prob_a[pair] + m_.prob_b[pair];
         const double chance = std::clamp(1 / (1 + std::exp(at)), kLeast, 1 - kLeast);
-        w.chances[i * n + j] = chance, w.chances[j * n + i] = 1 - chance;
+        w.chances[i * n + j] = chance;
+        w.chances[j * n + i] = 1 - chance;
       }
     }
   }

@@ -177,7 +177,8 @@ class Trees final : public Loop {
     const double score = s[0];
     PairOfScore(f_.transform, score, s);
     if (!f_.positive && f_.transform != ScoreTransform::kLogistic) {
-      s[0] = -score, s[1] = score;
+      s[0] = -score;
+      s[1] = score;
       if (f_.transform == ScoreTransform::kProbit) TransformScores(f_.transform, s, 2);
     }
     return f_.labels[score > (f_.positive ? 0.5 : 0) ? 1 : 0];

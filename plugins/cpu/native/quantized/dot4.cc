@@ -30,8 +30,10 @@ struct Finished {
   Finished(const CodeConvPlan& plan, char* at) {
     Room room{at};
     const int64_t n = plan.groups_columns();
-    add = room.Take<int32_t>(n), scale = room.Take<float>(n);
-    exact = room.Take<double>(n), bias = room.Take<double>(n);
+    add = room.Take<int32_t>(n);
+    scale = room.Take<float>(n);
+    exact = room.Take<double>(n);
+    bias = room.Take<double>(n);
     apart = room.Take<int32_t>(1);
   }
 };
@@ -116,9 +118,12 @@ class CodeConv final : public Loop {
     out.add = f.add;
     if (p_.w_zeros > 0) out.less = reinterpret_cast<const int32_t*>(packed);
     if (!r.codes) return out;
-    out.scale = f.scale, out.exact = f.exact, out.bias = *f.apart != 0 ? f.bias : nullptr;
+    out.scale = f.scale;
+    out.exact = f.exact;
+    out.bias = *f.apart != 0 ? f.bias : nullptr;
     out.zero = static_cast<int16_t>(r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0);
-    out.least = static_cast<int16_t>(r.least()), out.most = static_cast<int16_t>(r.most());
+    out.least = static_cast<int16_t>(r.least());
+    out.most = static_cast<int16_t>(r.most());
     return out;
   }
 
@@ -171,7 +176,9 @@ class CodeConv final : public Loop {
              int64_t panel, int64_t from, int64_t end) const {
     const int64_t group = panel / p_.panels, first = panel % p_.panels * kCodeColumns;
     CodeTile t;
-    t.at = p_.at.data(), t.runs = static_cast<int64_t>(p_.at.size()), t.quads = p_.quads;
+    t.at = p_.at.data();
+    t.runs = static_cast<int64_t>(p_.at.size());
+    t.quads = p_.quads;
     t.bytes = p_.run;
     t.columns = std::min(kCodeColumns, p_.out - first);
     t.vectors = CeilDiv(t.columns, kCodeLanes);
@@ -180,7 +187,10 @@ class CodeConv final : public Loop {
     const int64_t column = group * p_.columns() + first;
     f.add += column;
     if (f.less != nullptr) f.less += column;
-    if (f.scale != nullptr) f.scale += column, f.exact += column;
+    if (f.scale != nullptr) {
+      f.scale += column;
+      f.exact += column;
+    }
     if (f.bias != nullptr) f.bias += column;
     const int64_t size = p_.result.codes ? 1 : static_cast<int64_t>(sizeof(int32_t));
     uint8_t* to = y + (group * p_.out + first) * size;
@@ -214,7 +224,10 @@ class CodeConv final : public Loop {
         Lines(p, image + first, from, channels, quads);
         CodeFinish f = finish;
         f.add += first;
-        if (f.scale != nullptr) f.scale += first, f.exact += first;
+        if (f.scale != nullptr) {
+          f.scale += first;
+          f.exact += first;
+        }
         if (f.bias != nullptr) f.bias += first;
         const int64_t pixel = p_.quads * kCodeQuad, out = p_.pixel_out();
         const int64_t size = out / p_.groups;
@@ -251,7 +264,9 @@ class CodeConv final : public Loop {
         k_.lines(lines);
         lines.to += pixels * step;
       };
-      take(false, before), take(true, count), take(false, p_.wide - before - count);
+      take(false, before);
+      take(true, count);
+      take(false, p_.wide - before - count);
     }
   }
 
@@ -277,9 +292,12 @@ CodeConvPlan::CodeConvPlan(const ConvSpec& spec, int thread_count, const QuantRe
   const auto of = [&](const Dims& d, int axis, int64_t absent) {
     return line ? (axis == 0 ? absent : d.back()) : d[d.size() - 2 + static_cast<size_t>(axis)];
   };
-  h = of(spec.src, 0, 1), w = of(spec.src, 1, 1);
-  out_h = of(spec.dst, 0, 1), out_w = of(spec.dst, 1, 1);
-  kh = of(spec.weights, 0, 1), kw = of(spec.weights, 1, 1);
+  h = of(spec.src, 0, 1);
+  w = of(spec.src, 1, 1);
+  out_h = of(spec.dst, 0, 1);
+  out_w = of(spec.dst, 1, 1);
+  kh = of(spec.weights, 0, 1);
+  kw = of(spec.weights, 1, 1);
   for (int axis : {0, 1}) {
     stride[axis] = of(spec.stride, axis, 1);
     dilation[axis] = of(spec.dilation, axis, 1);
@@ -304,7 +322,10 @@ void CodeConvPlan::Finish() {
   if (depthwise && dilation[0] == 1) together = (4 * quads - kh) / stride[0] + 1;
   copies = !depthwise &&
            (result.x_signed || pad[0] > 0 || pad[1] > 0 || high > h || wide > w || run % 4 != 0);
-  if (!copies && !depthwise) high = h, wide = w;
+  if (!copies && !depthwise) {
+    high = h;
+    wide = w;
+  }
   for (int64_t y = 0; y < kh; ++y) {
     for (int64_t x = 0; x < (joined ? 1 : kw); ++x) {
       at.push_back((y * dilation[0] * wide + x * dilation[1]) * pixel());

@@ -13,7 +13,6 @@
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
 #include "plugins/cpu/native/quantized/integer_product.h"
-#include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
 

@@ -107,11 +107,13 @@ GE_AVX2 void PutFirst(__m256i x, int64_t bytes, void* to) {
   __m128i half = _mm256_castsi256_si128(x);
   if ((bytes & 16) != 0) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y), half);
-    half = _mm256_extracti128_si256(x, 1), y += 16;
+    half = _mm256_extracti128_si256(x, 1);
+    y += 16;
   }
   if ((bytes & 8) != 0) {
     _mm_storel_epi64(reinterpret_cast<__m128i*>(y), half);
-    half = _mm_srli_si128(half, 8), y += 8;
+    half = _mm_srli_si128(half, 8);
+    y += 8;
   }
   if ((bytes & 7) == 0) return;
   const int64_t last = _mm_cvtsi128_si64(half);
@@ -149,22 +151,28 @@ GE_AVX2 void Multiply(const Apart<kRows>& x, int64_t n, const int8_t* w, int64_t
                       const int32_t* begin, int64_t begin_step, int32_t (*sums)[kCodeColumns]) {
   __m256i sum[kRows][2];
   for (int r = 0; r < kRows; ++r) {
-    sum[r][0] = Load(begin + r * begin_step), sum[r][1] = Load(begin + r * begin_step + 8);
+    sum[r][0] = Load(begin + r * begin_step);
+    sum[r][1] = Load(begin + r * begin_step + 8);
   }
   for (int64_t k = 0; k < n; ++k, w += step) {
     const __m256i even0 = EvenWeights(Load(w)), even1 = EvenWeights(Load(w + 32));
     for (int r = 0; r < kRows; ++r) {
       const __m256i a = _mm256_set1_epi32(static_cast<int>(x.even[r][k]));
-      sum[r][0] = AddProducts(sum[r][0], a, even0), sum[r][1] = AddProducts(sum[r][1], a, even1);
+      sum[r][0] = AddProducts(sum[r][0], a, even0);
+      sum[r][1] = AddProducts(sum[r][1], a, even1);
     }
     asm("" : "+r"(w));  // the weights are read again: they had put a sum into memory
     const __m256i odd0 = OddWeights(Load(w)), odd1 = OddWeights(Load(w + 32));
     for (int r = 0; r < kRows; ++r) {
       const __m256i a = _mm256_set1_epi32(static_cast<int>(x.odd[r][k]));
-      sum[r][0] = AddProducts(sum[r][0], a, odd0), sum[r][1] = AddProducts(sum[r][1], a, odd1);
+      sum[r][0] = AddProducts(sum[r][0], a, odd0);
+      sum[r][1] = AddProducts(sum[r][1], a, odd1);
     }
   }
-  for (int r = 0; r < kRows; ++r) Put(sums[r], sum[r][0]), Put(sums[r] + 8, sum[r][1]);
+  for (int r = 0; r < kRows; ++r) {
+    Put(sums[r], sum[r][0]);
+    Put(sums[r] + 8, sum[r][1]);
+  }
 }
 
 // The sum of the codes of one row.
@@ -210,7 +218,9 @@ GE_AVX2 void End(const CodeTile& t, const Finish& finish, const CodeFinish& f, c
     } else {
       __m256i few[2];
       Scale<2>({Load(sums + c), Load(sums + c + 8)}, finish, f, {c, c + 8}, few);
-      q[0] = few[0], q[1] = few[1], q[2] = q[3] = _mm256_setzero_si256();
+      q[0] = few[0];
+      q[1] = few[1];
+      q[2] = q[3] = _mm256_setzero_si256();
     }
     PutFirst(_mm256_permutevar8x32_epi32(Narrow(q, finish), order), t.columns - c,
              static_cast<uint8_t*>(y) + c);
@@ -225,7 +235,8 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
   int64_t begin_step = 0;
   if (f.less != nullptr) {
     for (int r = 0; r < kRows; ++r) Begin(t, f, r, sums[r]);
-    begin = sums[0], begin_step = kCodeColumns;
+    begin = sums[0];
+    begin_step = kCodeColumns;
   }
   const int64_t step = t.vectors * kCodeLanes * 4;
   const int8_t* w = t.w;
@@ -236,8 +247,12 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
       for (int r = 0; r < kRows; ++r) {
         TakeApart(t.x[r] + t.at[run] + 4 * at, take, x.even[r] + n, x.odd[r] + n);
       }
-      n += take, at += take;
-      if (at == t.quads) at = 0, ++run;
+      n += take;
+      at += take;
+      if (at == t.quads) {
+        at = 0;
+        ++run;
+      }
     }
     for (int64_t v = 0; v < t.vectors; ++v) {
       int32_t(*const first)[kCodeColumns] =
@@ -246,7 +261,8 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
                       first);
     }
     w += n * step;
-    begin = sums[0], begin_step = kCodeColumns;
+    begin = sums[0];
+    begin_step = kCodeColumns;
   }
   const Finish finish = FinishOf(f);
   for (int r = 0; r < kRows; ++r) End(t, finish, f, sums[r], t.y[r]);
@@ -300,7 +316,10 @@ GE_AVX2 void LinesOf(const CodeLines& s, int64_t first, int64_t channels) {
     Put(to + 64, _mm256_unpackhi_epi16(ab_low, cd_low));
     Put(to + 128, _mm256_unpacklo_epi16(ab_high, cd_high));
     Put(to + 192, _mm256_unpackhi_epi16(ab_high, cd_high));
-    p0 += s.step[0], p1 += s.step[1], p2 += s.step[2], p3 += s.step[3];
+    p0 += s.step[0];
+    p1 += s.step[1];
+    p2 += s.step[2];
+    p3 += s.step[3];
   }
 }
 
@@ -351,7 +370,8 @@ GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
   for (int64_t k = 0; kApart && k < taps; ++k) {
     for (int v = 0; v < 4; ++v) {
       const __m256i w = Load(t.w + k * kCodeQuad + v * 64 + first);
-      apart.even[k][v] = EvenWeights(w), apart.odd[k][v] = OddWeights(w);
+      apart.even[k][v] = EvenWeights(w);
+      apart.odd[k][v] = OddWeights(w);
     }
   }
   const Finish finish = FinishOf(f);

@@ -309,7 +309,10 @@ void Lines(const CodeLines& s) {
     _mm512_storeu_si512(to + 64, _mm512_unpackhi_epi16(ab_low, cd_low));
     _mm512_storeu_si512(to + 128, _mm512_unpacklo_epi16(ab_high, cd_high));
     _mm512_storeu_si512(to + 192, _mm512_unpackhi_epi16(ab_high, cd_high));
-    p0 += s.step[0], p1 += s.step[1], p2 += s.step[2], p3 += s.step[3];
+    p0 += s.step[0];
+    p1 += s.step[1];
+    p2 += s.step[2];
+    p3 += s.step[3];
   }
 }
 

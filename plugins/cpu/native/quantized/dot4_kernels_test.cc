@@ -43,14 +43,29 @@ void ExpectCodes(const CodeKernels& kernels, const Case& c, std::mt19937* random
   const std::vector<float> scale(64, static_cast<float>(c.scale * (1 << kCodePoint)));
   const std::vector<double> exact(64, c.scale);
   CodeFinish f{add.data(), scale.data(), exact.data(), nullptr, c.less ? less.data() : nullptr};
-  f.zero = 100, f.least = 3, f.most = 250;
-  if (c.is_signed) f.zero = -20, f.least = -128, f.most = 120;
+  f.zero = 100;
+  f.least = 3;
+  f.most = 250;
+  if (c.is_signed) {
+    f.zero = -20;
+    f.least = -128;
+    f.most = 120;
+  }
   std::vector<int64_t> at;
   for (int64_t r = 0; r < c.runs; ++r) at.push_back(r * bytes);
   CodeTile t = {};
-  for (int64_t r = 0; r < c.rows; ++r) t.x[r] = x.data() + r * step, t.y[r] = y.data() + r * 65;
-  t.rows = c.rows, t.at = at.data(), t.runs = c.runs, t.quads = c.quads, t.bytes = bytes;
-  t.w = w.data(), t.columns = c.columns, t.vectors = vectors;
+  for (int64_t r = 0; r < c.rows; ++r) {
+    t.x[r] = x.data() + r * step;
+    t.y[r] = y.data() + r * 65;
+  }
+  t.rows = c.rows;
+  t.at = at.data();
+  t.runs = c.runs;
+  t.quads = c.quads;
+  t.bytes = bytes;
+  t.w = w.data();
+  t.columns = c.columns;
+  t.vectors = vectors;
   kernels.product(t, f);
   for (int64_t r = 0; r < c.rows; ++r) {
     for (int64_t n = 0; n < c.columns; ++n) {

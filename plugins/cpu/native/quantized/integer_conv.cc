@@ -12,7 +12,6 @@
 #include "plugins/cpu/native/quantized/dot4.h"
 #include "plugins/cpu/native/quantized/integer_product.h"
 #include "plugins/cpu/native/quantized/step.h"
-#include "plugins/units/conv/conv.h"
 #include "plugins/units/quantized/inputs.h"
 
 namespace ge_engines::cpu::native {

@@ -42,9 +42,12 @@ Scales ScalesOf(const QuantResult& r, float* const* p, Room* room) {
     bias[i] = r.bias_floats ? FloatAt(p[kBias], i) / (x * w)
                             : reinterpret_cast<const int32_t*>(p[kBias])[i];
   }
-  s.scale = scale, s.bias = bias, s.bias_step = r.biases > 0 ? 1 : 0;
+  s.scale = scale;
+  s.bias = bias;
+  s.bias_step = r.biases > 0 ? 1 : 0;
   s.zero = r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0;
-  s.least = r.least(), s.most = r.most();
+  s.least = r.least();
+  s.most = r.most();
   return s;
 }
 
@@ -82,7 +85,10 @@ class ProductLoop final : public Loop {
       for (int64_t k = 0; k + 2 <= p_.k; k += 2, to += kIntegerRows * 2) {
         std::memcpy(to, row + k, 2 * sizeof(int16_t));
       }
-      if (p_.k % 2 != 0) to[0] = row[p_.k - 1], to[1] = 0;
+      if (p_.k % 2 != 0) {
+        to[0] = row[p_.k - 1];
+        to[1] = 0;
+      }
     }
   }
 

@@ -58,7 +58,8 @@ struct Setting {
     result.codes = variant >= 3;
     result.biases = variant == 4 ? filters : 0;
     w_signed = variant % 2 == 0;
-    x_zero = Codes(1, random), y_zero = Codes(1, random);
+    x_zero = Codes(1, random);
+    y_zero = Codes(1, random);
     const int64_t n = many ? filters : 1;
     const std::vector<uint8_t> zeros = Codes(n, random);
     for (int64_t i = 0; i < n; ++i) {
@@ -206,9 +207,12 @@ TEST_P(IntegerProduct, MiddlesByFours) {
     Setting s(4, n, &random);
     MakeSymmetric(&s);
     s.result.w_scales = 1;
-    s.x_scale = {x_scale}, s.y_scale = {y_scale}, s.w_scale = {w_scale};
+    s.x_scale = {x_scale};
+    s.y_scale = {y_scale};
+    s.w_scale = {w_scale};
     for (int32_t& bias : s.bias) bias = static_cast<int32_t>(random() % 401) - 200;
-    s.bias[1] = INT32_MAX, s.bias[2] = INT32_MIN;
+    s.bias[1] = INT32_MAX;
+    s.bias[2] = INT32_MIN;
     for (const bool large : {false, true}) {  // with and without a bias that sums cannot take
       if (!large) s.bias[1] = s.bias[2] = 7;
       CodeConvPlan plan(m, n, k, false, 1, s.result);

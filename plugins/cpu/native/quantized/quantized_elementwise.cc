@@ -257,7 +257,8 @@ class QuantizedConstantKind final : public KindOf<CodeConstantSpec> {
     const bool of_channels = u.dims.size() > 2 && spec.middle == u.dims[1] &&
                              spec.outer * spec.middle == u.dims[0] * u.dims[1];
     if (!layout.dense() && of_channels) {  // neighbours in memory
-      spec.outer *= spec.inner, spec.inner = 1;
+      spec.outer *= spec.inner;
+      spec.inner = 1;
     } else {
       layout = b->Plain(u.out[0]);
     }

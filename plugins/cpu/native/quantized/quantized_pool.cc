@@ -9,13 +9,10 @@
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/builder.h"
-#include "plugins/cpu/native/conv/window_walk.h"
 #include "plugins/cpu/native/kind.h"
-#include "plugins/cpu/native/matmul/thin_product.h"
 #include "plugins/cpu/native/price.h"
 #include "plugins/cpu/native/quantized/code_rows.h"
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
-#include "plugins/cpu/native/reduce/row_pieces.h"
 #include "plugins/units/quantized/quantized_pool.h"
 
 namespace ge_engines::cpu::native {
@@ -28,11 +25,16 @@ class CodePool final : public Loop {
   explicit CodePool(const PoolSpec& s) : s_(s) {
     const size_t axes = s.kernel.size();
     planes_ = s.src[0] * s.src[1];
-    w_ = s.src.back(), out_w_ = s.dst.back();
-    h_ = axes == 2 ? s.src[2] : 1, out_h_ = axes == 2 ? s.dst[2] : 1;
-    kh_ = axes == 2 ? s.kernel[0] : 1, sh_ = axes == 2 ? s.stride[0] : 1;
+    w_ = s.src.back();
+    out_w_ = s.dst.back();
+    h_ = axes == 2 ? s.src[2] : 1;
+    out_h_ = axes == 2 ? s.dst[2] : 1;
+    kh_ = axes == 2 ? s.kernel[0] : 1;
+    sh_ = axes == 2 ? s.stride[0] : 1;
     ph_ = axes == 2 ? s.pad_l[0] : 0;
-    kw_ = s.kernel.back(), sw_ = s.stride.back(), pw_ = s.pad_l.back();
+    kw_ = s.kernel.back();
+    sw_ = s.stride.back();
+    pw_ = s.pad_l.back();
   }
   void Run(float* const* p) const override {
     const auto* x = reinterpret_cast<const T*>(p[1]);

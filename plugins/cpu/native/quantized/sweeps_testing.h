@@ -71,14 +71,13 @@ inline std::vector<float> Narrowed(const float* x, int64_t m, int64_t k, int64_t
   return y;
 }
 
-// A product with weights of a few bits, codes first to last; zero_bytes as in NBitsForm. narrow: by
-// kernels that narrow x, where a setting has them.
-inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool narrow = false) {
+// Weights of n rows of k as floats.
+inline std::vector<float> NBitsWeights(int64_t n, int64_t k, const NBitsForm& form,
+                                       const std::vector<uint8_t>& codes,
+                                       const std::vector<uint8_t>& zero_codes, const float* zeros,
+                                       const float* scales) {
   const int64_t blocks = CeilDiv(k, form.block), row = form.block * form.bits / 8;
   const int64_t zero_row = CeilDiv(blocks * form.bits, 8);
-  const std::vector<uint8_t> codes = Codes(n * blocks * row), zero_codes = Codes(n * zero_row);
-  const float *x = Numbers(m * k), *bias = Numbers(n) + 7, *scales = Weights(n * blocks);
-  const float* zeros = Numbers(n * blocks) + 5;
   const auto code = [&](const std::vector<uint8_t>& all, int64_t from, int64_t i) {
     return all[Z(from + i * form.bits / 8)] >> (i * form.bits % 8) & ((1 << form.bits) - 1);
   };
@@ -94,10 +93,23 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool nar
           (static_cast<float>(code(codes, j * blocks * row, i)) - zero) * scales[j * blocks + b];
     }
   }
+  return w;
+}
+
+// A product with weights of a few bits, codes first to last; zero_bytes as in NBitsForm. narrow: by
+// kernels that narrow x, where a setting has them.
+inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool narrow = false) {
+  const int64_t blocks = CeilDiv(k, form.block), row = form.block * form.bits / 8;
+  const int64_t zero_row = CeilDiv(blocks * form.bits, 8);
+  const std::vector<uint8_t> codes = Codes(n * blocks * row), zero_codes = Codes(n * zero_row);
+  const float *x = Numbers(m * k), *bias = Numbers(n) + 7, *scales = Weights(n * blocks);
+  const float* zeros = Numbers(n * blocks) + 5;
+  const std::vector<float> w = NBitsWeights(n, k, form, codes, zero_codes, zeros, scales);
   const std::vector<float> steps = narrow ? Narrowed(x, m, k, form.block) : std::vector<float>();
   Wanted want = Product(narrow ? steps.data() : x, w.data(), m, n, k, true);
   for (int64_t i = 0; i < m * n; ++i) {
-    want.sum[Z(i)] += bias[i % n], want.size[Z(i)] += std::fabs(bias[i % n]);
+    want.sum[Z(i)] += bias[i % n];
+    want.size[Z(i)] += std::fabs(bias[i % n]);
   }
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message()
@@ -117,7 +129,8 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool nar
       // Equal packs are kept once: all of their bytes are the constants', wherever they lie.
       const size_t bytes = plan.weight_floats() * sizeof(float);
       AlignedBlock packed(bytes), other(bytes);
-      std::memset(packed.data(), 0x55, bytes), std::memset(other.data(), 0xaa, bytes);
+      std::memset(packed.data(), 0x55, bytes);
+      std::memset(other.data(), 0xaa, bytes);
       PackNBits(plan, from, packed.data());
       PackNBits(plan, from, other.data());
       ASSERT_EQ(std::memcmp(packed.data(), other.data(), bytes), 0);
@@ -161,7 +174,10 @@ inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
   RecurrentSpec spec;
-  spec.steps = 2, spec.batch = batch, spec.inputs = inputs, spec.hidden = hidden;
+  spec.steps = 2;
+  spec.batch = batch;
+  spec.inputs = inputs;
+  spec.hidden = hidden;
   RecurrentHas has;
   has.packed = false;
   for (size_t k = 0; k < 3; ++k) spec.fn[k].kind = k == 0 ? CellFn::kSigmoid : CellFn::kTanh;

@@ -17,7 +17,6 @@
 #include "plugins/cpu/native/matmul/panels.h"
 #include "plugins/cpu/native/matmul/thin_product.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/quantized/scratch.h"
 
 namespace ge_engines::cpu::native {
 namespace {
@@ -65,7 +64,8 @@ class Recurrent final : public Work {
     scratch += s_.batch;
     Job job{call.p, order, call.p[kW], call.p[kR], 0, 0, 0, nullptr};
     if (!p_.has.packed) {
-      job.w = scratch, job.r = scratch + s_.directions * p_.w_panels;
+      job.w = scratch;
+      job.r = scratch + s_.directions * p_.w_panels;
       p_.PackW(simd_, call.p[kW], scratch);
       p_.PackR(simd_, call.p[kR], scratch + s_.directions * p_.w_panels);
       scratch += s_.directions * (p_.w_panels + p_.r_panels);
@@ -100,7 +100,8 @@ class Recurrent final : public Work {
       for (int64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < jobs;) {
         Job one = job;
         one.direction = i % s_.directions;
-        one.first = i / s_.directions, one.step = p_.pieces;
+        one.first = i / s_.directions;
+        one.step = p_.pieces;
         one.scratch = scratch + (p_.alone ? i * each : 0);
         Run(one, p_.alone ? 1 : p_.threads);
       }
@@ -182,7 +183,8 @@ class Recurrent final : public Work {
     const bool in_order =
         !p_.has.lengths && !Reverse(j) && j.step == 1 && (s_.batch == 1 || !s_.batch_first);
     if (!in_order) {
-      m = 0, x = room.x;
+      m = 0;
+      x = room.x;
       for (; step < end; ++step) {
         active = Active(j, step, active);
         for (int64_t r = 0; r < active; ++r, ++m) {

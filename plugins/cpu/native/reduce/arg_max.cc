@@ -56,7 +56,10 @@ class ArgOf final : public Loop {
       const T* row = x + k * cut_.inner;
       if (!Any(row, best, 1, wide)) continue;
       for (int64_t j = 0; j < wide; ++j) {
-        if (Better(row[j], best[j])) best[j] = row[j], at[j] = k;
+        if (Better(row[j], best[j])) {
+          best[j] = row[j];
+          at[j] = k;
+        }
       }
     }
     std::copy_n(at, wide, y);
@@ -68,7 +71,10 @@ class ArgOf final : public Loop {
       const int64_t n = std::min(kWide, cut_.dim - k);
       if (!Any(x + k, &best, 0, n)) continue;
       for (int64_t j = k; j < k + n; ++j) {
-        if (j > 0 && Better(x[j], best)) best = x[j], at = j;
+        if (j > 0 && Better(x[j], best)) {
+          best = x[j];
+          at = j;
+        }
       }
     }
     *y = at;

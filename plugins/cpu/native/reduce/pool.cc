@@ -10,9 +10,10 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/builder.h"
-#include "plugins/cpu/native/conv/channel_sums.h"
+#include "plugins/cpu/native/channel_planes.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
+#include "plugins/cpu/native/reduce/channel_pool.h"
 #include "plugins/cpu/native/window_axis.h"
 #include "plugins/units/reduce/pool.h"
 

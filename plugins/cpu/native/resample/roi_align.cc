@@ -115,7 +115,8 @@ class RoiAligned final : public Work {
     const auto flush = [&] {
       Sum(x, taps, begun ? more : y);
       if (begun) simd_.binary(Fn::kAdd, y, more, y, s_.channels);
-      begun = true, taps.n = 0;
+      begun = true;
+      taps.n = 0;
     };
     for (int64_t i = 0; i < down.samples; ++i) {
       const Pair row = Sample(down, h, i, s_.height);

@@ -52,7 +52,8 @@ class BatchNormGrad final : public Loop {
       p[2][first + k] = static_cast<float>(sums.first[k]);
       const double by = static_cast<double>(scale[first + k]) * inverse;
       const double pull = -by * sums.second[k] / (n * spread);
-      a[k] = static_cast<float>(by), b[k] = static_cast<float>(pull);
+      a[k] = static_cast<float>(by);
+      b[k] = static_cast<float>(pull);
       shift[k] = static_cast<float>(-by * sums.first[k] / n - pull * static_cast<double>(mean[k]));
     }
     c_.ForParts(g, [&](int64_t at, int64_t rows) {

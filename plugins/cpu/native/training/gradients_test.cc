@@ -248,7 +248,8 @@ std::vector<std::vector<double>> StepOf(const StepSpec& s, const Rows& before, d
     return v;
   };
   for (size_t i = 0; i < before[0].size(); ++i) {
-    weights.push_back(at(i)[0]), gradients.push_back(at(i).back());
+    weights.push_back(at(i)[0]);
+    gradients.push_back(at(i).back());
     steps.push_back(at(i)[0] - ElementStep(s, at(i), 1, first, second)[0]);
   }
   const double length = NormOf(weights), slope = NormOf(gradients), step = NormOf(steps);

@@ -11,7 +11,6 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/units/resample/resize.h"
 
 namespace ge_engines::cpu::native {
 
@@ -39,11 +38,15 @@ class PoolGrad final : public Loop {
     for (size_t i = 0; i < axes; ++i) {
       const int64_t dim = s.x[2 + i], windows = s.dy[2 + i];
       axes_.emplace_back(dim, windows, s.kernel[i], s.stride[i], s.dilation[i], s.pad_l[i]);
-      dims_.push_back(dim), windows_.push_back(windows);
-      in_ *= dim, out_ *= windows;
+      dims_.push_back(dim);
+      windows_.push_back(windows);
+      in_ *= dim;
+      out_ *= windows;
     }
-    taps_ = s.kernel.back(), stride_ = s.stride.back();
-    dilation_ = s.dilation.back(), pad_ = s.pad_l.back();
+    taps_ = s.kernel.back();
+    stride_ = s.stride.back();
+    dilation_ = s.dilation.back();
+    pad_ = s.pad_l.back();
     pairs_ = axes == 2;
     for (size_t i = 0; i < axes; ++i) {
       pairs_ = pairs_ && s.kernel[i] == 2 && s.stride[i] == 2 && s.dilation[i] == 1 &&

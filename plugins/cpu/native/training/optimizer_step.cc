@@ -75,8 +75,10 @@ class Step final : public Loop {
 
   StepFactors Averages() const {
     StepFactors f;
-    f.keep1 = static_cast<float>(s_.beta1), f.add1 = static_cast<float>(1 - s_.beta1);
-    f.keep2 = static_cast<float>(s_.beta2), f.add2 = static_cast<float>(1 - s_.beta2);
+    f.keep1 = static_cast<float>(s_.beta1);
+    f.add1 = static_cast<float>(1 - s_.beta1);
+    f.keep2 = static_cast<float>(s_.beta2);
+    f.add2 = static_cast<float>(1 - s_.beta2);
     f.eps = static_cast<float>(s_.eps);
     return f;
   }
@@ -85,41 +87,51 @@ class Step final : public Loop {
     StepFactors f = Averages();
     if (s_.apart) f.keep = 1 - rate * static_cast<float>(s_.decay);
     if (!s_.apart) f.decay = static_cast<float>(s_.decay);
-    f.rate = rate / first, f.second = 1 / second;
+    f.rate = rate / first;
+    f.second = 1 / second;
     return f;
   }
 
   // Adam's with a rate that the norms of weight and step say, decay in the step.
   StepFactors Lamb(float* const* in, float rate, float first, float second) const {
     StepFactors f = Averages();
-    f.rate = 1 / first, f.second = 1 / second, f.slot = static_cast<float>(s_.decay);
+    f.rate = 1 / first;
+    f.second = 1 / second;
+    f.slot = static_cast<float>(s_.decay);
     const Norms norms = NormsOf([&](int64_t at, int64_t n, float* weight, float* step) {
       const float* const from[4] = {in[0] + at, in[1] + at, in[2] + at, in[3] + at};
       simd_.adam_squares(f, from, n, weight, step);
     });
     const float by = rate * Ratio(norms.first, norms.second);
-    f.rate = by / first, f.keep = 1 - by * static_cast<float>(s_.decay);
+    f.rate = by / first;
+    f.keep = 1 - by * static_cast<float>(s_.decay);
     return f;
   }
 
   StepFactors Lion(float rate) const {
     StepFactors f = Averages();
-    f.keep = 1 - rate * static_cast<float>(s_.decay), f.rate = rate;
+    f.keep = 1 - rate * static_cast<float>(s_.decay);
+    f.rate = rate;
     return f;
   }
 
   StepFactors Square(float rate) const {
     StepFactors f = Averages();
     if (s_.rule == StepRule::kAdagrad) f.keep2 = f.add2 = 1;
-    f.decay = static_cast<float>(s_.decay), f.rate = rate;
+    f.decay = static_cast<float>(s_.decay);
+    f.rate = rate;
     return f;
   }
 
   StepFactors Momentum(float* const* in, float rate) const {
     StepFactors f;
-    f.keep1 = static_cast<float>(s_.beta1), f.decay = static_cast<float>(s_.decay);
+    f.keep1 = static_cast<float>(s_.beta1);
+    f.decay = static_cast<float>(s_.decay);
     f.rate = rate;
-    if (s_.ahead) f.slope = 1, f.slot = f.keep1;
+    if (s_.ahead) {
+      f.slope = 1;
+      f.slot = f.keep1;
+    }
     if (s_.rule != StepRule::kLars) return f;
     const Norms norms = NormsOf([&](int64_t at, int64_t n, float* weight, float* slope) {
       float sum = 0;
@@ -152,12 +164,14 @@ class Step final : public Loop {
       for (int64_t at = pieces * i / parts; at < pieces * (i + 1) / parts; ++at) {
         float first = 0, second = 0;
         add(at * kSquares, std::min(kSquares, n_ - at * kSquares), &first, &second);
-        part[i].first += static_cast<double>(first), part[i].second += static_cast<double>(second);
+        part[i].first += static_cast<double>(first);
+        part[i].second += static_cast<double>(second);
       }
     });
     Norms all;
     for (int64_t i = 0; i < parts; ++i) {
-      all.first += part[i].first, all.second += part[i].second;
+      all.first += part[i].first;
+      all.second += part[i].second;
     }
     return {std::sqrt(all.first), std::sqrt(all.second)};
   }

@@ -67,7 +67,8 @@ Config ConfigOf(const int64_t (&rows)[2]) {
       c.rows[t] = static_cast<uint8_t>(rows[r]);
       c.row_bytes[t] = rows[r] > 0 ? kTileBytes : 0;
     }
-    c.rows[kRight + r] = kTile, c.row_bytes[kRight + r] = kTileBytes;
+    c.rows[kRight + r] = kTile;
+    c.row_bytes[kRight + r] = kTileBytes;
   }
   return c;
 }
@@ -158,13 +159,15 @@ void AllColumns(Operands q, const uint16_t* b, int64_t panel) {
     return b + t / kTilesOfPanel * panel + t % kTilesOfPanel * (2 * kTile);
   };
   for (int64_t t = 0; t < tiles; t += 2) {
-    q.b[0] = at(t), q.b[1] = at(std::min(t + 1, tiles - 1));
+    q.b[0] = at(t);
+    q.b[1] = at(std::min(t + 1, tiles - 1));
     if (t + 1 < tiles) {
       Block<kRowTiles, 2>(q);
     } else {
       Block<kRowTiles, 1>(q);
     }
-    q.n -= 2 * kTile, q.y += 2 * kTile;
+    q.n -= 2 * kTile;
+    q.y += 2 * kTile;
     if (q.bias != nullptr) q.bias += 2 * kTile;
   }
 }
@@ -177,9 +180,11 @@ void Product(const uint16_t* a, int64_t lda, const uint16_t* b, int64_t panel, c
   Operands q{a, lda, {}, bias, y, ldy, n, pairs, {0, 0}};
   for (int64_t r = 0; r < m; r += 2 * kTile) {
     const int64_t before[2] = {q.rows[0], q.rows[1]};
-    q.rows[0] = std::min(m - r, kTile), q.rows[1] = std::clamp<int64_t>(m - r - kTile, 0, kTile);
+    q.rows[0] = std::min(m - r, kTile);
+    q.rows[1] = std::clamp<int64_t>(m - r - kTile, 0, kTile);
     if (q.rows[0] != before[0] || q.rows[1] != before[1]) Configure(ConfigOf(q.rows));
-    q.a = a + r * lda, q.y = y + r * ldy;
+    q.a = a + r * lda;
+    q.y = y + r * ldy;
     q.rows[1] > 0 ? AllColumns<2>(q, b, panel) : AllColumns<1>(q, b, panel);
   }
   Release();

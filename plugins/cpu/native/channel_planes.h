@@ -1,0 +1,62 @@
+// Images whose channels are neighbours, as planes of pixels, and windows over them. Plain values;
+// any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "plugins/cpu/native/window_axis.h"
+#include "plugins/units/layout.h"
+
+namespace ge_engines::cpu::native {
+
+// Images as planes of pixels with some channels each: channels last, or each block of channels.
+struct ChannelPlanes {
+  ChannelPlanes(const Layout& x, const Layout& result);
+  int64_t images, blocks, channels;  // channels of a plane's pixel
+  bool padded;                       // the last block has channels that are none
+};
+
+// Taps of a window at most, and where they are.
+inline constexpr int64_t kMostTaps = 256;
+using ChannelTaps = std::array<const float*, kMostTaps>;
+
+// Windows along three axes, the last of which makes lines.
+struct ChannelWindows {
+  WindowAxis depth, height, width;
+  std::vector<WindowAxis::Run> runs;  // of the width
+
+  ChannelWindows(WindowAxis d, WindowAxis h, WindowAxis w)
+      : depth(std::move(d)), height(std::move(h)), width(std::move(w)), runs(width.Runs()) {}
+
+  int64_t lines() const { return depth.result * height.result; }
+  int64_t src_pixels() const { return depth.dim * height.dim * width.dim; }
+
+  // f(tap, offset) for each tap of the first window of a run in line `line` of the result; a tap's
+  // number counts all taps of a window, offsets are pixels of the plane.
+  template <class F>
+  void ForTaps(int64_t line, const WindowAxis::Run& run, int64_t taps_h, int64_t taps_w,
+               F f) const {
+    const auto z = static_cast<size_t>(line / height.result);
+    const auto y = static_cast<size_t>(line % height.result), x = static_cast<size_t>(run.first);
+    for (int64_t a = depth.first[z]; a < depth.end[z]; ++a) {
+      for (int64_t b = height.first[y]; b < height.end[y]; ++b) {
+        const int64_t row = (depth.start[z] + a * depth.dilation) * height.dim + height.start[y] +
+                            b * height.dilation;
+        for (int64_t c = width.first[x]; c < width.end[x]; ++c) {
+          f((a * taps_h + b) * taps_w + c, row * width.dim + width.start[x] + c * width.dilation);
+        }
+      }
+    }
+  }
+  // Elements that the mean of a run's windows is over.
+  int64_t Count(int64_t line, const WindowAxis::Run& run) const {
+    return depth.count[static_cast<size_t>(line / height.result)] *
+           height.count[static_cast<size_t>(line % height.result)] *
+           width.count[static_cast<size_t>(run.first)];
+  }
+};
+
+}  // namespace ge_engines::cpu::native
