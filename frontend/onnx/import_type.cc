@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "frontend/onnx/import_state.h"
-#include "ge/base/utf8.h"
+#include "ge/base/text/utf8.h"
 #include "ge/wire/onnx.pb.h"
 
 namespace ge {

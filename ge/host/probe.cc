@@ -11,10 +11,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "ge/base/json_number.h"
-#include "ge/base/json_text.h"
 #include "ge/base/repeat_timing.h"
 #include "ge/base/sha256.h"
+#include "ge/base/text/json_number.h"
+#include "ge/base/text/json_text.h"
 #include "ge/ge_plugin.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/host_load.h"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <map>
 
-#include "ge/base/edit_distance.h"
+#include "ge/base/text/edit_distance.h"
 
 namespace ge {
 

@@ -9,10 +9,10 @@
 #include <optional>
 #include <span>
 
-#include "ge/base/json_number.h"
-#include "ge/base/json_text.h"
 #include "ge/base/log.h"
 #include "ge/base/sha256.h"
+#include "ge/base/text/json_number.h"
+#include "ge/base/text/json_text.h"
 #include "ge/host/cache_folder.h"
 
 namespace ge {

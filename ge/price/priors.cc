@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "ge/base/json_number.h"
-#include "ge/base/json_text.h"
+#include "ge/base/text/json_number.h"
+#include "ge/base/text/json_text.h"
 #include "ge/ge_plugin.h"
 #include "ge/host/shipped.h"
 

@@ -9,10 +9,10 @@
 #include <span>
 
 #include "frontend/text/text.h"
-#include "ge/base/json_number.h"
-#include "ge/base/json_text.h"
 #include "ge/base/log.h"
 #include "ge/base/sha256.h"
+#include "ge/base/text/json_number.h"
+#include "ge/base/text/json_text.h"
 #include "ge/host/cache_folder.h"
 #include "ge/host/machine.h"
 #include "ge/host/probe.h"

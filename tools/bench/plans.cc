@@ -23,8 +23,8 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/clock.h"
-#include "ge/base/json_text.h"
 #include "ge/base/read_file.h"
+#include "ge/base/text/json_text.h"
 #include "ge/place/placed.h"
 #include "ge/run/tensor_view.h"
 #include "tools/ge/price_flags.h"

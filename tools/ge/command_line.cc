@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ge/base/edit_distance.h"
+#include "ge/base/text/edit_distance.h"
 
 namespace ge::tool {
 namespace {

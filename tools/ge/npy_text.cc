@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "ge/base/utf8.h"
+#include "ge/base/text/utf8.h"
 
 namespace ge::tool {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "ge/base/json_text.h"
+#include "ge/base/text/json_text.h"
 #include "ge/engine/plugin/driver_probe.h"
 
 namespace ge {

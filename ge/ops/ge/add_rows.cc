@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/channel_moments.h"
+#include "ge/ops/families/channel_moments.h"
 #include "ge/ops/infer_shapes.h"
 
 namespace ge {

@@ -1,4 +1,4 @@
-#include "ge/ops/channel_moments.h"
+#include "ge/ops/families/channel_moments.h"
 
 namespace ge {
 namespace {

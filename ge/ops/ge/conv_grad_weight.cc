@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "ge/ops/conv_grad.h"
+#include "ge/ops/families/conv_grad.h"
 #include "ge/ops/onnx/conv.h"
 
 namespace ge {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "ge/ops/conv_grad.h"
-#include "ge/ops/pooling.h"
+#include "ge/ops/families/conv_grad.h"
+#include "ge/ops/families/pooling.h"
 
 namespace ge {
 namespace {

@@ -1,4 +1,4 @@
-#include "ge/ops/optimizer_step.h"
+#include "ge/ops/families/optimizer_step.h"
 #include "ge/ops/work.h"
 
 namespace ge {

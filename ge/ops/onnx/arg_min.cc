@@ -1,4 +1,4 @@
-#include "ge/ops/arg_reduction.h"
+#include "ge/ops/families/arg_reduction.h"
 
 namespace ge {
 

@@ -1,4 +1,4 @@
-#include "ge/ops/cumulation.h"
+#include "ge/ops/families/cumulation.h"
 
 namespace ge {
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/indexing.h"
+#include "ge/ops/families/indexing.h"
 #include "ge/ops/infer_shapes.h"
 #include "ge/ops/work.h"
 

@@ -1,4 +1,4 @@
-#include "ge/ops/recurrent.h"
+#include "ge/ops/families/recurrent.h"
 
 namespace ge {
 namespace {

@@ -1,4 +1,4 @@
-#include "ge/ops/signal_window.h"
+#include "ge/ops/families/signal_window.h"
 
 namespace ge {
 

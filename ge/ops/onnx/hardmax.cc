@@ -1,4 +1,4 @@
-#include "ge/ops/along_axis.h"
+#include "ge/ops/families/along_axis.h"
 #include "ge/ops/work.h"
 
 namespace ge {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/along_axis.h"
+#include "ge/ops/families/along_axis.h"
 #include "ge/ops/work.h"
 
 namespace ge {

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/pooling.h"
+#include "ge/ops/families/pooling.h"
 
 namespace ge {
 namespace {

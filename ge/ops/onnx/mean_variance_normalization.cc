@@ -1,4 +1,4 @@
-#include "ge/ops/normalization.h"
+#include "ge/ops/families/normalization.h"
 
 namespace ge {
 namespace {

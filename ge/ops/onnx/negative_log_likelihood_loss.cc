@@ -1,4 +1,4 @@
-#include "ge/ops/loss.h"
+#include "ge/ops/families/loss.h"
 
 namespace ge {
 namespace {

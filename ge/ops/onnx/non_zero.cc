@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/sequences.h"
+#include "ge/ops/families/sequences.h"
 #include "ge/ops/work.h"
 
 namespace ge {

@@ -1,4 +1,4 @@
-#include "ge/ops/random_numbers.h"
+#include "ge/ops/families/random_numbers.h"
 
 namespace ge {
 

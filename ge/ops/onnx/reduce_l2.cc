@@ -1,4 +1,4 @@
-#include "ge/ops/reduction.h"
+#include "ge/ops/families/reduction.h"
 
 namespace ge {
 

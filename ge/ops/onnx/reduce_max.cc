@@ -1,4 +1,4 @@
-#include "ge/ops/folded_reduction.h"
+#include "ge/ops/families/folded_reduction.h"
 
 namespace ge {
 namespace {

@@ -1,5 +1,5 @@
 #include "ge/ops/decompose.h"
-#include "ge/ops/normalization.h"
+#include "ge/ops/families/normalization.h"
 
 namespace ge {
 namespace {

@@ -1,4 +1,4 @@
-#include "ge/ops/indexing.h"
+#include "ge/ops/families/indexing.h"
 #include "ge/ops/infer_shapes.h"
 #include "ge/ops/work.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "ge/ops/control.h"
-#include "ge/ops/sequences.h"
+#include "ge/ops/families/sequences.h"
 #include "ge/ops/work.h"
 
 namespace ge {

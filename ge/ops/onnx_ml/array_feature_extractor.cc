@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/feature_rows.h"
+#include "ge/ops/families/feature_rows.h"
 #include "ge/ops/known_ints.h"
 #include "ge/ops/work.h"
 

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/maps.h"
+#include "ge/ops/families/maps.h"
 #include "ge/ops/work.h"
 
 namespace ge {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ge/ops/feature_rows.h"
+#include "ge/ops/families/feature_rows.h"
 #include "ge/ops/work.h"
 
 namespace ge {

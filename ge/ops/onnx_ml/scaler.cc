@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "ge/ops/decompose.h"
-#include "ge/ops/feature_rows.h"
+#include "ge/ops/families/feature_rows.h"
 #include "ge/ops/work.h"
 
 namespace ge {

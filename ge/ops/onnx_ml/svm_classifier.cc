@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/support_vectors.h"
+#include "ge/ops/families/support_vectors.h"
 #include "ge/ops/work.h"
 
 namespace ge {

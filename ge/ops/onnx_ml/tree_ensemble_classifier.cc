@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/tree_ensemble.h"
+#include "ge/ops/families/tree_ensemble.h"
 #include "ge/ops/work.h"
 
 namespace ge {

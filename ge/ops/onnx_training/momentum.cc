@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "ge/ops/training.h"
+#include "ge/ops/families/training.h"
 
 namespace ge {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "ge/base/json_text.h"
 #include "ge/base/read_file.h"
+#include "ge/base/text/json_text.h"
 #include "tools/ge/train/digest.h"
 
 namespace ge::tool {

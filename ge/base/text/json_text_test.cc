@@ -1,5 +1,5 @@
 // Bounds of JSON that others may have written, and what is said of text that is none.
-#include "ge/base/json_text.h"
+#include "ge/base/text/json_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ge/ops/support_vectors.h"
+#include "ge/ops/families/support_vectors.h"
 
 #include <fmt/format.h>
 

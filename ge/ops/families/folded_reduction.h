@@ -2,8 +2,8 @@
 // call.
 #pragma once
 
+#include "ge/ops/families/reduction.h"
 #include "ge/ops/known_ints.h"
-#include "ge/ops/reduction.h"
 
 namespace ge {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "ge/ops/normalization.h"
+#include "ge/ops/families/normalization.h"
 
 namespace ge {
 

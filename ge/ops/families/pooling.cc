@@ -1,4 +1,4 @@
-#include "ge/ops/pooling.h"
+#include "ge/ops/families/pooling.h"
 
 namespace ge {
 

@@ -2,7 +2,7 @@
 // must agree. Which node follows which is checked by the engine that builds the trees. Any thread.
 #pragma once
 
-#include "ge/ops/feature_rows.h"
+#include "ge/ops/families/feature_rows.h"
 
 namespace ge {
 

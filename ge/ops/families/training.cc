@@ -1,4 +1,4 @@
-#include "ge/ops/training.h"
+#include "ge/ops/families/training.h"
 
 #include <fmt/format.h>
 

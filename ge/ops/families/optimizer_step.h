@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "ge/ops/channel_moments.h"
+#include "ge/ops/families/channel_moments.h"
 #include "ge/ops/scalar_inputs.h"
 
 namespace ge {

@@ -1,4 +1,4 @@
-#include "ge/ops/conv_grad.h"
+#include "ge/ops/families/conv_grad.h"
 
 #include <fmt/format.h>
 

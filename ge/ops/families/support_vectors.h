@@ -1,7 +1,7 @@
 // What the rules of the support vector machines of ai.onnx.ml share. Any thread may call.
 #pragma once
 
-#include "ge/ops/feature_rows.h"
+#include "ge/ops/families/feature_rows.h"
 
 namespace ge {
 

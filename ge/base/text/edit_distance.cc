@@ -1,4 +1,4 @@
-#include "ge/base/edit_distance.h"
+#include "ge/base/text/edit_distance.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "ge/ops/sequences.h"
+#include "ge/ops/families/sequences.h"
 
 #include <fmt/format.h>
 

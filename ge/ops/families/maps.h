@@ -2,8 +2,8 @@
 // (ge/control/host). Any thread may call.
 #pragma once
 
-#include "ge/ops/feature_rows.h"
-#include "ge/ops/sequences.h"
+#include "ge/ops/families/feature_rows.h"
+#include "ge/ops/families/sequences.h"
 
 namespace ge {
 

@@ -1,4 +1,4 @@
-#include "ge/ops/maps.h"
+#include "ge/ops/families/maps.h"
 
 #include <fmt/format.h>
 

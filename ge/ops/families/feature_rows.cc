@@ -1,4 +1,4 @@
-#include "ge/ops/feature_rows.h"
+#include "ge/ops/families/feature_rows.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "ge/base/json_text.h"
+#include "ge/base/text/json_text.h"
 
 #include <fmt/format.h>
 

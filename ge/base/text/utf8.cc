@@ -1,4 +1,4 @@
-#include "ge/base/utf8.h"
+#include "ge/base/text/utf8.h"
 
 namespace ge {
 

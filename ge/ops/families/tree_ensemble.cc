@@ -1,4 +1,4 @@
-#include "ge/ops/tree_ensemble.h"
+#include "ge/ops/families/tree_ensemble.h"
 
 #include <fmt/format.h>
 
