@@ -272,17 +272,17 @@ class Builder {
     const bool wanted = options_.classes && FreeChoice() && !options_.place.expanded &&
                         !options_.incumbent && options_.prices.mode != PriceMode::kMeasure;
     if (!wanted) return;
-    GraphLoan* loan = options_.loan;
-    class_key_ =
-        loan && loan->shape_class ? *loan->shape_class : ShapeClasses::KeyOf(c_->graph, c_->fn);
-    if (loan) loan->shape_class = class_key_;
+    ReshapeInputs* reshape = options_.reshape;
+    class_key_ = reshape && reshape->shape_class ? *reshape->shape_class
+                                                 : ShapeClasses::KeyOf(c_->graph, c_->fn);
+    if (reshape) reshape->shape_class = class_key_;
     c_->shape_class = class_key_;
     dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
     near_ = options_.classes->Near(*class_key_, dims_);
     if (near_.empty()) {
-      kin_key_ = ShapeClasses::KinOf(c_->graph, c_->fn);  // before parts are made
-      near_ = options_.classes->Near(*kin_key_, dims_);
-      of_kin_ = !near_.empty();
+      looser_key_ = ShapeClasses::LooserKeyOf(c_->graph, c_->fn);  // before parts are made
+      near_ = options_.classes->Near(*looser_key_, dims_);
+      looser_ = !near_.empty();
     }
     if (!options_.of_data) return;
     // Pieces come and go: one that is there serves better than a nearer one that is not.
@@ -298,16 +298,16 @@ class Builder {
     return plan && plan->plan.predicted_ns * growth * growth < kShortNs;
   }
 
-  // The nearest plan, where it lives and its dims are close: its cover is taken unseen. That of kin
-  // where sizes are data, since any of them may be 0 or 1 once there, or where a few come after
-  // one.
+  // The nearest plan, where it lives and its dims are close: its cover is taken unseen. That of a
+  // looser class where sizes are data, since any of them may be 0 or 1 once there, or where a few
+  // come after one.
   std::shared_ptr<const Compiled> CloseOne() const {
     const double close = options_.of_data ? ShapeClasses::kCloseOfData
-                         : of_kin_        ? ShapeClasses::kCloseOfKin
+                         : looser_        ? ShapeClasses::kCloseLooser
                                           : ShapeClasses::kClose;
     const bool wanted = !near_.empty() && !options_.prices.replan &&
                         options_.stop_after == StageId::kCheck &&
-                        (!of_kin_ || options_.of_data || ShapeClasses::IsMore(dims_, *near_[0])) &&
+                        (!looser_ || options_.of_data || ShapeClasses::IsMore(dims_, *near_[0])) &&
                         (ShapeClasses::IsClose(near_[0]->dims, dims_, close) ||
                          (options_.of_data && IsShort(*near_[0])));
     return wanted ? near_[0]->plan.lock() : nullptr;
@@ -337,8 +337,8 @@ class Builder {
   }
 
   Status TakeView() {
-    if (options_.loan && options_.loan->view) {
-      c_->view_ = std::move(options_.loan->view);
+    if (options_.reshape && options_.reshape->view) {
+      c_->view_ = std::move(options_.reshape->view);
       return {};
     }
     GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
@@ -402,8 +402,8 @@ class Builder {
       if (c.expanded) kept.push_back(c.expanded);
     }
     c_->payloads_.shrink_to_fit();
-    if (options_.loan && c_->expanded.empty() && c_->graph.states.size() <= 1) {
-      options_.loan->graph = std::move(c_->graph), options_.loan->view = std::move(c_->view_);
+    if (options_.reshape && c_->expanded.empty() && c_->graph.states.size() <= 1) {
+      options_.reshape->graph = std::move(c_->graph), options_.reshape->view = std::move(c_->view_);
     }
     c_->view_.reset();
     c_->graph.functions.clear();
@@ -429,7 +429,7 @@ class Builder {
     const ClassCover cover{dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_, over};
     options_.classes->Add(*class_key_, cover);
     KeepForClass(c_);
-    if (near_.empty() && kin_key_) options_.classes->Add(*kin_key_, cover, /*of_kin=*/true);
+    if (near_.empty() && looser_key_) options_.classes->Add(*looser_key_, cover, /*looser=*/true);
   }
 
   PlaceOptions HowToPlace() const {
@@ -574,9 +574,9 @@ class Builder {
   std::optional<SegmentCompiler> compiler_;
   std::optional<uint64_t> class_key_;  // set when the session's classes count
   std::vector<int64_t> dims_;
-  std::optional<uint64_t> kin_key_;  // set when its class has no cover
+  std::optional<uint64_t> looser_key_;  // set when its class has no cover
   ShapeClasses::Covers near_;
-  bool of_kin_ = false;  // those are
+  bool looser_ = false;  // those are
   Graph bound_;          // before the class's nodes were expanded; empty when none were
   bool reshaped_ = false;
   bool stopped_ = false, keep_incumbent_ = false;  // of PlaceAndCompile

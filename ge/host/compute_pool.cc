@@ -79,7 +79,7 @@ class SpaceForTheRest {
 }  // namespace
 
 ComputePool::ComputePool(uint32_t threads)
-    : helpers_(StartHelpers(std::max(1u, threads) - 1)), turns_(this->threads()) {}
+    : helpers_(StartHelpers(std::max(1u, threads) - 1)), semaphore_(this->threads()) {}
 
 std::vector<std::thread> ComputePool::StartHelpers(uint32_t n) {
   std::vector<std::thread> helpers;
@@ -104,7 +104,7 @@ ComputePool::~ComputePool() {
 bool ComputePool::Inside() { return inside; }
 
 Status ComputePool::InFlight::Begin(ComputePool* pool) {
-  GE_RETURN_IF_ERROR(pool->turns_.Take());
+  GE_RETURN_IF_ERROR(pool->semaphore_.Take());
   pool_ = pool;
   return {};
 }
@@ -126,7 +126,7 @@ void ComputePool::Run(uint64_t n, Body body, void* ctx) {
 }
 
 uint32_t ComputePool::HelpersForOne() const {
-  const uint32_t others = std::max(1u, turns_.taken()) - 1;
+  const uint32_t others = std::max(1u, semaphore_.taken()) - 1;
   const auto all = static_cast<uint32_t>(helpers_.size());
   return all > others ? all - others : 0;
 }

@@ -38,7 +38,7 @@ class ComputePool {
    public:
     InFlight() = default;
     ~InFlight() {
-      if (pool_ != nullptr) pool_->turns_.Give();
+      if (pool_ != nullptr) pool_->semaphore_.Give();
     }
     InFlight(const InFlight&) = delete;
     InFlight& operator=(const InFlight&) = delete;
@@ -90,7 +90,7 @@ class ComputePool {
   std::atomic<uint32_t> parts_{0}, helping_{0}, float_control_{0};
   // They use what stands above. As many turns as there are threads, of the runs in flight.
   std::vector<std::thread> helpers_;
-  alignas(64) Turns turns_;
+  alignas(64) FairSemaphore semaphore_;
   alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers
   std::atomic<uint64_t> forks_{0}, teams_{0}, parks_{0}, wakes_{0};
 };

@@ -9,7 +9,7 @@ namespace ge {
 // A cancel is seen so late at most.
 constexpr auto kLook = std::chrono::milliseconds(10);
 
-bool Turns::TakeFree() {
+bool FairSemaphore::TakeFree() {
   uint64_t now = word_.load(std::memory_order_relaxed);
   while (now < limit_) {  // nobody waits, and not all are taken
     if (word_.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
@@ -20,7 +20,7 @@ bool Turns::TakeFree() {
   return false;
 }
 
-Status Turns::Take() {
+Status FairSemaphore::Take() {
   if (TakeFree()) return {};
   Waiter me;
   std::unique_lock<std::mutex> lock(mutex_);
@@ -42,7 +42,7 @@ Status Turns::Take() {
   return {};
 }
 
-void Turns::Give() {
+void FairSemaphore::Give() {
   uint64_t now = word_.load(std::memory_order_relaxed);
   while (now < kWaiting) {
     if (word_.compare_exchange_weak(now, now - 1, std::memory_order_release,
@@ -57,7 +57,7 @@ void Turns::Give() {
 
 // The turn that is held is the first waiter's from now on. Woken under the lock: a waiter that has
 // its turn may be gone once the lock is free.
-void Turns::CallFirst() {
+void FairSemaphore::CallFirst() {
   Waiter* w = first_;
   first_ = w->next;
   if (first_ == nullptr) last_ = nullptr;
@@ -66,7 +66,7 @@ void Turns::CallFirst() {
   w->called.notify_one();
 }
 
-void Turns::Remove(Waiter* waiter) {
+void FairSemaphore::Remove(Waiter* waiter) {
   Waiter* before = nullptr;
   for (Waiter* x = first_; x != waiter; x = x->next) before = x;
   (before != nullptr ? before->next : first_) = waiter->next;

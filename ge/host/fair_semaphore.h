@@ -1,7 +1,7 @@
-// Turns: how many runs of plans compute at once, and who is next. As many as the pool has threads;
-// the others sleep and come in the order in which they asked, so that no more threads compute than
-// the process may use and no caller is passed over. Thread-safe; a turn that is free costs one
-// exchange, and nothing allocates.
+// FairSemaphore: how many runs of plans compute at once, and who is next. As many as the pool has
+// threads; the others sleep and come in the order in which they asked, so that no more threads
+// compute than the process may use and no caller is passed over. Thread-safe; a turn that is free
+// costs one exchange, and nothing allocates.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@
 
 namespace ge {
 
-class Turns {
+class FairSemaphore {
  public:
-  explicit Turns(uint32_t limit) : limit_(limit) {}
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
+  explicit FairSemaphore(uint32_t limit) : limit_(limit) {}
+  FairSemaphore(const FairSemaphore&) = delete;
+  FairSemaphore& operator=(const FairSemaphore&) = delete;
 
   // Waits for a turn. CANCELLED or DEADLINE_EXCEEDED when this thread's call is to end before; then
   // it has none.

@@ -165,7 +165,7 @@ DomainBlocks MakeBlocks(const PlanFunction& function, const std::vector<PlanUses
                         const Lifetimes& life, const Aliases& aliases, DomainId domain, int64_t gap,
                         bool reuse) {
   DomainBlocks d;
-  const Moments moments(function);
+  const ProgramPoints points(function);
   std::vector<BlockMember> members;
   std::vector<bool> writing(std::max<size_t>(1, function.streams.size()));
   for (PlanValueId v = 1; v < function.values.size(); ++v) {
@@ -187,7 +187,7 @@ DomainBlocks MakeBlocks(const PlanFunction& function, const std::vector<PlanUses
     }
     d.members[at].push_back(m.value);
     m.block = at;
-    m.stay = moments.Of(life, m.value, writing);
+    m.stay = points.Of(life, m.value, writing);
     PackBlock& b = d.blocks[at];
     b.bytes = std::max(b.bytes, value.bytes > 0 ? value.bytes + gap : 0);
     b.align = std::max(b.align, value.align);

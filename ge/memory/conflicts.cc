@@ -42,13 +42,13 @@ class Walk {
     return compared_ <= kMostComparisons && pairs_ <= kMostPairs;
   }
 
-  // Whether a value may still hold its bytes at a moment. One that will again is parked.
-  bool Holds(uint32_t moment, BlockMember* a) {
+  // Whether a value may still hold its bytes at a point. One that will again is parked.
+  bool Holds(uint32_t point, BlockMember* a) {
     Stay& stay = a->stay;
-    if (stay.last >= moment) return true;
-    if (stay.linger_first > stay.linger_last || stay.linger_last < moment) return false;
+    if (stay.last >= point) return true;
+    if (stay.linger_first > stay.linger_last || stay.linger_last < point) return false;
     stay.last = stay.linger_last;
-    if (stay.linger_first <= moment) return true;
+    if (stay.linger_first <= point) return true;
     parked_.push_back(*a);
     return false;
   }

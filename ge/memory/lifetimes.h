@@ -23,7 +23,7 @@ class Lifetimes {
   // The first place in issue order from which on every instruction of those streams, if there are
   // any, runs after all uses of `value`.
   uint32_t OverFrom(PlanValueId value, const std::vector<bool>& streams) const;
-  // The two may hold bytes at one moment; values of one launch's inside by their steps.
+  // The two may hold bytes at one point; values of one launch's inside by their steps.
   bool Together(PlanValueId left, PlanValueId right) const;
 
   // Places in issue order, for the packer's heuristics.

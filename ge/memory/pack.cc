@@ -110,7 +110,7 @@ class Packer {
     const auto life = [&](uint32_t i) {
       return static_cast<int64_t>(blocks_[i].last) - blocks_[i].first + 1;
     };
-    // Breadth: the fullest moment that a block lives through; then by size.
+    // Breadth: the fullest point that a block lives through; then by size.
     std::vector<int64_t> breadth(blocks_.size());
     const RangeMaximum fullest(live_);
     for (uint32_t i = 0; i < blocks_.size(); ++i) {
@@ -219,7 +219,7 @@ class Packer {
   uint64_t random_ = 0x9e3779b97f4a7c15ull;
 };
 
-// The bytes of an arena that nobody holds at one moment; joined where they touch.
+// The bytes of an arena that nobody holds at one point; joined where they touch.
 class Gaps {
  public:
   // The start of a place for the block: in the smallest gap of a few that may do, else at the end

@@ -10,7 +10,7 @@ namespace ge::memory {
 struct PackBlock {
   int64_t bytes = 0, align = 1;     // align: a power of two
   uint32_t first = 0, last = 0;     // rough lifetime in issue order; steers the order of placement
-  uint32_t until = 0;               // no block that starts behind this moment shares one with it
+  uint32_t until = 0;               // no block that starts behind this point shares one with it
   std::vector<uint32_t> conflicts;  // blocks that may not share bytes with this one; symmetric
 };
 

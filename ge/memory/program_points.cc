@@ -4,7 +4,8 @@
 
 namespace ge::memory {
 
-Moments::Moments(const PlanFunction& function) : f_(function), steps_(function.segments.size()) {
+ProgramPoints::ProgramPoints(const PlanFunction& function)
+    : f_(function), steps_(function.segments.size()) {
   for (uint32_t s = 0; s < function.segments.size(); ++s) {
     for (PlanValueId v : function.segments[s].internals) {
       steps_[s].push_back(function.values[v].first_step);
@@ -22,8 +23,8 @@ Moments::Moments(const PlanFunction& function) : f_(function), steps_(function.s
   begin_.push_back(at);
 }
 
-Stay Moments::Of(const Lifetimes& life, PlanValueId plan_value,
-                 const std::vector<bool>& writing) const {
+Stay ProgramPoints::Of(const Lifetimes& life, PlanValueId plan_value,
+                       const std::vector<bool>& writing) const {
   Stay stay;
   if (f_.code.empty()) return stay;
   const PlanValue& value = f_.values[plan_value];

@@ -1,6 +1,6 @@
-// Moments: the time of one function as its packer sees it: one for each instruction in issue order,
-// and one for each step at which some internal value of a launch starts or ends. From when to when
-// each value needs its bytes, in moments. Immutable; const use from any thread.
+// ProgramPoints: the time of one function as its packer sees it: one for each instruction in issue
+// order, and one for each step at which some internal value of a launch starts or ends. From when
+// to when each value needs its bytes, in points. Immutable; const use from any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace ge::memory {
 
-// The moments in which a value may share its bytes with no other. With the host alone issue order
+// The points in which a value may share its bytes with no other. With the host alone issue order
 // is time; on another stream work may go on that does not know of a value's end.
 struct Stay {
   uint32_t first = 0, last = 0;  // of a launch's internal value: those of its steps
   // An internal value, once its launch is over: while others do not know. Empty: first > last.
   uint32_t linger_first = 1, linger_last = 0;
-  uint32_t used_last = 0;  // the last moment at which it is used itself
+  uint32_t used_last = 0;  // the last point at which it is used itself
 
-  // No value that starts behind this moment meets it.
+  // No value that starts behind this point meets it.
   uint32_t until() const { return linger_first <= linger_last ? linger_last : last; }
 };
 
-class Moments {
+class ProgramPoints {
  public:
-  explicit Moments(const PlanFunction& function);
+  explicit ProgramPoints(const PlanFunction& function);
 
   // `writing`: the streams whose instructions write into the value's domain.
   Stay Of(const Lifetimes& life, PlanValueId plan_value, const std::vector<bool>& writing) const;

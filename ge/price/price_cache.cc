@@ -205,9 +205,9 @@ PriceFit PriceCache::FitOfPriors() const {
   return fit;
 }
 
-Pace PriceCache::PaceHere() const {
+PriorScale PriceCache::PriorScaleHere() const {
   constexpr size_t kEnough = 300;  // rows of a book: a look-up takes microseconds
-  Pace pace;
+  PriorScale scale;
   for (const auto& [book, known] : books_) {
     if (priors_.count(book) == 0) continue;
     if (!priors_alone_) priors_alone_ = FitOfPriors();
@@ -221,16 +221,16 @@ Pace PriceCache::PaceHere() const {
       const WorkName work{std::string_view(key).substr(0, key.rfind('|')), row.family, row.size};
       const Correction prior =
           priors_alone_->Find(book, work, static_cast<int>(Kind::kAlone), 0, false);
-      if (prior.rows > 0) pace.Add(book, work, *log - std::log(prior.factor));
+      if (prior.rows > 0) scale.Add(book, work, *log - std::log(prior.factor));
     }
   }
-  pace.Finish();
-  return pace;
+  scale.Finish();
+  return scale;
 }
 
 void PriceCache::FitPriors() const {
   constexpr double kLikeSize = 1.5;  // binary digits; kernels change their way every few
-  const Pace pace = PaceHere();
+  const PriorScale scale = PriorScaleHere();
   for (const auto& [book, rows] : priors_) {
     std::unordered_map<std::string_view, std::vector<double>> seen;  // sizes by signature
     const auto known = books_.find(book);
@@ -248,7 +248,7 @@ void PriceCache::FitPriors() const {
           });
       if (measured) continue;
       fit_.Add(book, {row.signature, row.family, row.size}, static_cast<int>(Kind::kAlone),
-               row.log_error + pace.Of(book, row.family));
+               row.log_error + scale.Of(book, row.family));
     }
   }
 }

@@ -61,7 +61,7 @@ class PriceCache {
 
   bool Empty() const;
   // What is taken for this engine's rows where this machine has none of the same signature and a
-  // like size, at the pace of the rows that it has. Never written to the file.
+  // like size, at the scale of the rows that it has. Never written to the file.
   void SetPriors(const PriceBook& book, std::vector<PriorRow> rows);
   // The rows of a book as they may ship: those that are sound, alone.
   std::vector<PriorRow> AsPriors(const PriceBook& book) const;
@@ -96,7 +96,7 @@ class PriceCache {
   void Fitted() const;
   // Priors as they ship, and how far this machine's rows are from them.
   PriceFit FitOfPriors() const;
-  Pace PaceHere() const;
+  PriorScale PriorScaleHere() const;
   void FitPriors() const;
   static void Merge(const Books& from, Books* into);
   static void Prune(Books* books);

@@ -316,7 +316,7 @@ TEST_F(PriceCacheTest, PriorsStandWhereThisMachineHasNoRows) {
   EXPECT_NEAR(cache.CorrectionFor(kBook, conv, Kind::kAlone, 0).factor, 4, 0.5);
   EXPECT_NEAR(cache.CorrectionFor(kBook, larger, Kind::kAlone, 0).factor, 2, 0.3);
   // Rows of this machine take the place of those of a like size, and of no others; these go by its
-  // pace.
+  // scale.
   for (int i = 0; i < 4; ++i) {
     cache.Add(kBook, {"Conv", "Conv(f32)", std::to_string(i), 20}, Kind::kAlone, 100, {100, 9});
   }
@@ -346,7 +346,7 @@ TEST_F(PriceCacheTest, PriorsFollowThePaceOfThisMachine) {
   for (int i = 0; i < 30; ++i) cache.Add(kBook, name(i), Kind::kAlone, 100, {200, 9});
   EXPECT_NEAR(factor(kBook, 39) / before, 1.99, 0.01) << "all but a share for what is not known";
   EXPECT_NEAR(factor(other, 39) / before, 1.92, 0.01) << "of another engine only the machine tells";
-  // Within a kind of work its own rows say more: of ten, a quarter of the engine's pace is left.
+  // Within a kind of work its own rows say more: of ten, a quarter of the engine's scale is left.
   for (int i = 0; i < 10; ++i) {
     OfferName like = name(39);
     like.signature += std::to_string(i);

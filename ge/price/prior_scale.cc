@@ -10,7 +10,7 @@ namespace {
 // So many signatures weigh as much as what is known without them. Machines differ by about as much
 // as the rows of one lie apart, engines and kinds of work on one machine by less.
 constexpr double kDoubtOfKind = 4, kDoubtOfEngine = 4, kDoubtOfMachine = 2;
-constexpr double kMostPaceLog = 1.3863;  // log 4: beyond, it is not the processor
+constexpr double kMostScaleLog = 1.3863;  // log 4: beyond, it is not the processor
 
 double MedianPace(std::vector<double> logs) {
   const auto middle = logs.begin() + static_cast<int64_t>(logs.size() / 2);
@@ -18,11 +18,11 @@ double MedianPace(std::vector<double> logs) {
   return *middle;
 }
 
-double BlendedPace(const std::vector<double>& logs, double doubt, double without) {
+double BlendedScale(const std::vector<double>& logs, double doubt, double without) {
   if (logs.empty()) return without;
   const auto n = static_cast<double>(logs.size());
   const double log = (n * MedianPace(logs) + doubt * without) / (n + doubt);
-  return std::clamp(log, -kMostPaceLog, kMostPaceLog);
+  return std::clamp(log, -kMostScaleLog, kMostScaleLog);
 }
 
 std::string LeadOf(std::string_view family) {
@@ -31,11 +31,11 @@ std::string LeadOf(std::string_view family) {
 
 }  // namespace
 
-void Pace::Add(const PriceBook& book, const WorkName& work, double log) {
+void PriorScale::Add(const PriceBook& book, const WorkName& work, double log) {
   rows_[{{book, LeadOf(work.family)}, std::string(work.signature)}].push_back(log);
 }
 
-void Pace::Finish() {
+void PriorScale::Finish() {
   std::vector<double> all;
   std::map<PriceBook, std::vector<double>> of_book;
   std::map<Kind, std::vector<double>> of_kind;
@@ -45,14 +45,15 @@ void Pace::Finish() {
     of_book[name.first.first].push_back(log);
     of_kind[name.first].push_back(log);
   }
-  all_ = BlendedPace(all, kDoubtOfMachine, 0);
-  for (const auto& [book, logs] : of_book) of_book_[book] = BlendedPace(logs, kDoubtOfEngine, all_);
+  all_ = BlendedScale(all, kDoubtOfMachine, 0);
+  for (const auto& [book, logs] : of_book)
+    of_book_[book] = BlendedScale(logs, kDoubtOfEngine, all_);
   for (const auto& [kind, logs] : of_kind) {
-    of_kind_[kind] = BlendedPace(logs, kDoubtOfKind, of_book_[kind.first]);
+    of_kind_[kind] = BlendedScale(logs, kDoubtOfKind, of_book_[kind.first]);
   }
 }
 
-double Pace::Of(const PriceBook& book, std::string_view family) const {
+double PriorScale::Of(const PriceBook& book, std::string_view family) const {
   if (const auto kind = of_kind_.find({book, LeadOf(family)}); kind != of_kind_.end()) {
     return kind->second;
   }

@@ -1,7 +1,7 @@
-// Pace: how much longer than priors say work takes on this machine, by the rows that it has. Priors
-// come from another processor, so that what was measured here and what is only known from there
-// cannot be compared: all that never ran would seem cheap on a slower machine, and a plan would
-// wander to it, offer by offer. It knows no file; owned by a PriceCache.
+// PriorScale: how much longer than priors say work takes on this machine, by the rows that it has.
+// Priors come from another processor, so that what was measured here and what is only known from
+// there cannot be compared: all that never ran would seem cheap on a slower machine, and a plan
+// would wander to it, offer by offer. It knows no file; owned by a PriceCache.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace ge {
 
-class Pace {
+class PriorScale {
  public:
   // log(measured / what priors say) of a row. Rows of one signature count as one.
   void Add(const PriceBook& book, const WorkName& work, double log);

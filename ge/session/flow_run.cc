@@ -34,16 +34,16 @@ const Entry* Session::FlowEntry(std::string_view name) {
 }
 
 // As BindAndFold does it for a part of a model: verified once for each structure.
-Status Session::FoldPiece(FlowPlanned* piece, GraphLoan* loan) {
+Status Session::FoldPiece(FlowPlanned* piece, ReshapeInputs* reshape) {
   std::vector<StageTime> times;  // nobody's: a piece is a part of a run
   if (whole_binds_) return rewriter_->Bind(&piece->graph, weight_bytes_, &times, kFoldOfPiece);
   const auto fold = [&](Graph* g) {
     return rewriter_->BindUnverified(g, weight_bytes_, &times, kFoldOfPiece);
   };
-  GE_ASSIGN_OR_RETURN(const bool known, piece_programs_.Bind(*piece, fold, loan));
+  GE_ASSIGN_OR_RETURN(const bool known, piece_programs_.Bind(*piece, fold, reshape));
   if (known) {
-    piece->graph = std::move(loan->graph);
-    loan->graph = {};
+    piece->graph = std::move(reshape->graph);
+    reshape->graph = {};
     ++flow_programs_;
     return {};
   }
@@ -64,17 +64,17 @@ Result<Flow*> Session::FlowOf() {
     GE_RETURN_IF_ERROR(LockOrStop(&one));
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
-    GraphLoan loan;
-    GE_RETURN_IF_ERROR(FoldPiece(&piece, &loan));
+    ReshapeInputs reshape;
+    GE_RETURN_IF_ERROR(FoldPiece(&piece, &reshape));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.of_data = true;
     given.runs_a_shape = kRunsOfDataSizes;
     given.place.pins_may_miss = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
-    if (!whole_binds_) given.loan = &loan;
+    if (!whole_binds_) given.reshape = &reshape;
     auto made = CompileBound(std::move(piece.graph), piece.fn, given);
-    if (!whole_binds_) piece_programs_.TakeBack(piece.cut, std::move(loan));
+    if (!whole_binds_) piece_programs_.TakeBack(piece.cut, std::move(reshape));
     GE_ASSIGN_OR_RETURN(auto c, std::move(made));
     ++flow_plans_;
     c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);

@@ -74,23 +74,23 @@ PartBound::Part* PartBound::PartOf(const Entry& entry) {
 }
 
 Result<bool> PartBound::Bind(const Entry& entry, const Shapes& shapes, const Fold& fold,
-                             GraphLoan* loan) {
+                             ReshapeInputs* reshape) {
   Part* part = PartOf(entry);
   if (part == nullptr || !part->program) return false;
-  return part->program->Bind(&part->graph, entry, shapes, fold, loan);
+  return part->program->Bind(&part->graph, entry, shapes, fold, reshape);
 }
 
-void PartBound::TakeBack(const Entry& entry, GraphLoan loan) {
+void PartBound::TakeBack(const Entry& entry, ReshapeInputs reshape) {
   Part* part = PartOf(entry);
   if (part == nullptr || !part->program) return;
-  part->program->TakeBack(std::move(loan));
+  part->program->TakeBack(std::move(reshape));
   if (!part->program->usable()) part->program.reset();
 }
 
-void PartBound::Learn(const Entry& entry, GraphLoan loan) {
+void PartBound::Learn(const Entry& entry, ReshapeInputs reshape) {
   Part* part = PartOf(entry);
-  if (part == nullptr || !loan.is_back() || part->refused == kMostRefused) return;
-  auto made = ShapeProgram::Make(part->graph, entry.fn, std::move(loan),
+  if (part == nullptr || !reshape.is_back() || part->refused == kMostRefused) return;
+  auto made = ShapeProgram::Make(part->graph, entry.fn, std::move(reshape),
                                  /*of_data=*/false);
   if (!made) ++part->refused;
   // Where the passes did more at one signature, the program of another still serves.

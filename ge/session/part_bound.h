@@ -30,12 +30,13 @@ class PartBound {
   // is to end.
   Result<const Graph*> For(const Graph& model, const Entry& entry, const Shapes& shapes,
                            const Fold& fold);
-  // The graph of these shapes in *loan, where an earlier signature has shown how it is made without
-  // all passes; false else. After For, of the same shapes. Fails when the call is to end.
-  Result<bool> Bind(const Entry& entry, const Shapes& shapes, const Fold& fold, GraphLoan* loan);
+  // The graph of these shapes in *reshape, where an earlier signature has shown how it is made
+  // without all passes; false else. After For, of the same shapes. Fails when the call is to end.
+  Result<bool> Bind(const Entry& entry, const Shapes& shapes, const Fold& fold,
+                    ReshapeInputs* reshape);
   // What the plan of a graph hands back that Bind gave, or the long way from a part.
-  void TakeBack(const Entry& entry, GraphLoan loan);
-  void Learn(const Entry& entry, GraphLoan loan);
+  void TakeBack(const Entry& entry, ReshapeInputs reshape);
+  void Learn(const Entry& entry, ReshapeInputs reshape);
   // Whether the function's structure (see ShapeClasses::KeyOf) was not asked about yet. One with
   // bodies, which the key does not see, is always new.
   bool IsNew(const Graph& bound, FunctionId fn);

@@ -27,10 +27,10 @@ PiecePrograms::Cut* PiecePrograms::At(uint64_t cut) {
 }
 
 Result<bool> PiecePrograms::Bind(const FlowPlanned& piece, const ShapeProgram::Fold& fold,
-                                 GraphLoan* loan) {
+                                 ReshapeInputs* reshape) {
   Cut& at = *At(piece.cut);
   if (at.program && SameConstants(at.part, piece.graph)) {
-    return at.program->BindSized(piece.graph.fn(at.fn), fold, loan);
+    return at.program->BindSized(piece.graph.fn(at.fn), fold, reshape);
   }
   if (at.met && !at.program && at.refused < kMostRefused) {
     at.part = piece.graph;
@@ -40,16 +40,16 @@ Result<bool> PiecePrograms::Bind(const FlowPlanned& piece, const ShapeProgram::F
   return false;
 }
 
-void PiecePrograms::TakeBack(uint64_t cut, GraphLoan loan) {
+void PiecePrograms::TakeBack(uint64_t cut, ReshapeInputs reshape) {
   const auto found = cuts_.find(cut);
   if (found == cuts_.end()) return;
   Cut& at = found->second;
   if (at.program) {
     if (at.program->usable()) return;  // it was not asked
-    at.program->TakeBack(std::move(loan));
+    at.program->TakeBack(std::move(reshape));
     if (!at.program->usable()) at.program.reset();
   } else if (at.fn != 0) {
-    at.program = ShapeProgram::Make(at.part, at.fn, std::move(loan), /*of_data=*/true);
+    at.program = ShapeProgram::Make(at.part, at.fn, std::move(reshape), /*of_data=*/true);
     if (!at.program) ++at.refused;
   }
   if (!at.program) {

@@ -17,11 +17,12 @@ namespace ge {
 
 class PiecePrograms {
  public:
-  // True, and *loan has what the passes make of the piece; false where they are to run. Fails when
-  // the call is to end.
-  Result<bool> Bind(const FlowPlanned& piece, const ShapeProgram::Fold& fold, GraphLoan* loan);
+  // True, and *reshape has what the passes make of the piece; false where they are to run. Fails
+  // when the call is to end.
+  Result<bool> Bind(const FlowPlanned& piece, const ShapeProgram::Fold& fold,
+                    ReshapeInputs* reshape);
   // After each Bind: what the plan handed back, nothing where none was made.
-  void TakeBack(uint64_t cut, GraphLoan loan);
+  void TakeBack(uint64_t cut, ReshapeInputs reshape);
 
  private:
   struct Cut {

@@ -60,14 +60,14 @@ bool HasPatternOf(const Function& f, std::span<const TensorView> inputs) {
 
 // What a plan that keeps its graph could have handed back; none where another graph became of it
 // than the passes left, or where it is no model for these inputs.
-GraphLoan LoanFrom(const Compiled& c, std::span<const TensorView> inputs) {
-  GraphLoan loan;
+ReshapeInputs ReshapeInputsFrom(const Compiled& c, std::span<const TensorView> inputs) {
+  ReshapeInputs reshape;
   const bool whole = c.graph.functions.size() > 1 && c.graph.states.size() <= 1 &&
                      c.expanded.empty() && c.shape_class;
-  if (!whole || !HasPatternOf(c.graph.fn(c.fn), inputs)) return loan;
-  loan.shape_class = c.shape_class;
-  loan.graph = c.graph;
-  return loan;
+  if (!whole || !HasPatternOf(c.graph.fn(c.fn), inputs)) return reshape;
+  reshape.shape_class = c.shape_class;
+  reshape.graph = c.graph;
+  return reshape;
 }
 
 bool HasFreeSizes(const Function& f) {
@@ -292,7 +292,7 @@ Result<const Graph*> Session::GraphToBind(const Entry& entry, std::span<const Te
 }
 
 Result<bool> Session::BindKnown(const Entry& entry, std::span<const TensorView> inputs,
-                                GraphLoan* loan, std::vector<StageTime>* times) {
+                                ReshapeInputs* reshape, std::vector<StageTime>* times) {
   bool known = false;
   Runner runner(options_.build.runner);
   const auto bind = [&]() -> Status {
@@ -302,8 +302,8 @@ Result<bool> Session::BindKnown(const Entry& entry, std::span<const TensorView> 
     };
     // The one plan so far has the graph that the passes made of its signature.
     const auto first = compiles_ == 1 ? plans_.Latest(&entry) : nullptr;
-    if (first) part_bound_.Learn(entry, LoanFrom(*first, inputs));
-    GE_ASSIGN_OR_RETURN(known, part_bound_.Bind(entry, ShapesOf(inputs), fold, loan));
+    if (first) part_bound_.Learn(entry, ReshapeInputsFrom(*first, inputs));
+    GE_ASSIGN_OR_RETURN(known, part_bound_.Bind(entry, ShapesOf(inputs), fold, reshape));
     return {};
   };
   GE_RETURN_IF_ERROR(runner.RunStage(StageId::kBind, bind, {}));
@@ -328,17 +328,17 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(const Graph* from, GraphToBind(entry, inputs));
   // Who asks for a plan of another kind wants to look at its graph.
-  const bool lends = from != &graph_ && &build == &options_.build;
-  GraphLoan loan;
+  const bool hands_over = from != &graph_ && &build == &options_.build;
+  ReshapeInputs reshape;
   bool known = false;
-  if (lends) {
-    GE_ASSIGN_OR_RETURN(known, BindKnown(entry, inputs, &loan, &times));
+  if (hands_over) {
+    GE_ASSIGN_OR_RETURN(known, BindKnown(entry, inputs, &reshape, &times));
   }
   if (!known) {
-    GE_ASSIGN_OR_RETURN(loan.graph, BindAndFold(*from, entry, inputs, &times));
+    GE_ASSIGN_OR_RETURN(reshape.graph, BindAndFold(*from, entry, inputs, &times));
   }
-  Graph bound = std::move(loan.graph);
-  loan.graph = {};
+  Graph bound = std::move(reshape.graph);
+  reshape.graph = {};
   if (!known && NeedsFlow(bound, bound.fn(entry.fn))) {
     std::lock_guard<std::mutex> lock(flow_mutex_);
     flows_.insert(&entry);
@@ -347,12 +347,12 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
   BuildOptions given = build;
   given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
   if (HasFreeSizes(graph_.fn(entry.fn))) given.runs_a_shape = kRunsOfFreeSizes;
-  if (lends) given.loan = &loan;
+  if (hands_over) given.reshape = &reshape;
   auto made = CompileBound(std::move(bound), entry.fn, given);
   if (known)
-    part_bound_.TakeBack(entry, std::move(loan));
-  else if (lends)
-    part_bound_.Learn(entry, std::move(loan));
+    part_bound_.TakeBack(entry, std::move(reshape));
+  else if (hands_over)
+    part_bound_.Learn(entry, std::move(reshape));
   GE_ASSIGN_OR_RETURN(auto c, std::move(made));
   if (!c) return c;  // The incumbent stays.
   ++compiles_;

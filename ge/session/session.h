@@ -172,8 +172,8 @@ class Session {
   Result<Graph> BindAndFold(const Graph& from, const Entry& entry,
                             std::span<const TensorView> inputs, std::vector<StageTime>* times);
   // PartBound::Bind, as a stage.
-  Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs, GraphLoan* loan,
-                         std::vector<StageTime>* times);
+  Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs,
+                         ReshapeInputs* reshape, std::vector<StageTime>* times);
   // IO_ERROR where the model's files are not as they were loaded, whatever was read of them.
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
@@ -193,8 +193,8 @@ class Session {
   // A bound function, after the passes, as a finished plan.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
-  // Puts in piece->graph what the passes make of it; *loan: what goes with it.
-  Status FoldPiece(FlowPlanned* piece, GraphLoan* loan);
+  // Puts in piece->graph what the passes make of it; *reshape: what goes with it.
+  Status FoldPiece(FlowPlanned* piece, ReshapeInputs* reshape);
   Result<Flow*> FlowOf();
   Status RunWithStates(const Entry& entry, std::vector<FlowValue> args,
                        const std::function<Status(std::vector<FlowValue>)>& give);

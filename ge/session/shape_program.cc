@@ -254,29 +254,29 @@ class ShapeProgram::Maker {
   std::vector<ValueId> in_cone_;       // by value of the part
 };
 
-std::unique_ptr<ShapeProgram> ShapeProgram::Make(const Graph& part, FunctionId fn, GraphLoan made,
-                                                 bool of_data) {
+std::unique_ptr<ShapeProgram> ShapeProgram::Make(const Graph& part, FunctionId fn,
+                                                 ReshapeInputs made, bool of_data) {
   std::unique_ptr<ShapeProgram> out(new ShapeProgram);
   out->fn_ = fn;
   out->of_data_ = of_data;
   if (!made.is_back() || !made.shape_class || !Maker(part, made.graph, fn, out.get()).Run()) {
     return nullptr;
   }
-  out->loan_ = std::move(made);
-  for (Value& v : out->loan_.graph.fn(fn).values) v.ints.reset();  // of that signature
+  out->reshape_ = std::move(made);
+  for (Value& v : out->reshape_.graph.fn(fn).values) v.ints.reset();  // of that signature
   out->alike_ = out->Likenesses();
   out->DropMade();
   return out;
 }
 
-void ShapeProgram::TakeBack(GraphLoan loan) {
-  loan_ = std::move(loan);
+void ShapeProgram::TakeBack(ReshapeInputs reshape) {
+  reshape_ = std::move(reshape);
   if (usable()) DropMade();
 }
 
 void ShapeProgram::DropMade() {
   for (const Made& m : made_) {
-    Const& c = loan_.graph.consts[m.constant];
+    Const& c = reshape_.graph.consts[m.constant];
     c.owner.reset();
     c.expanded.reset();
     c.data = nullptr;
@@ -286,7 +286,7 @@ void ShapeProgram::DropMade() {
 std::vector<uint64_t> ShapeProgram::Likenesses() const {
   std::vector<uint64_t> contents, out;
   for (const Made& m : made_) {
-    const uint64_t content = ContentOf(loan_.graph.consts[m.constant]);
+    const uint64_t content = ContentOf(reshape_.graph.consts[m.constant]);
     contents.push_back(content);
     const auto own = std::lower_bound(own_.begin(), own_.end(), content);
     if (content != 0 && own != own_.end() && *own == content) {
@@ -303,12 +303,12 @@ std::vector<uint64_t> ShapeProgram::Likenesses() const {
 bool ShapeProgram::Fits(const std::vector<Dim>& now, const std::vector<Dim>& then) {
   if (SamePattern(now, then)) return true;
   if (!of_data_ || now.size() != then.size()) return false;
-  loan_.shape_class.reset();
+  reshape_.shape_class.reset();
   return true;
 }
 
 bool ShapeProgram::TakeTypes(const Function& part) {
-  Function& f = loan_.graph.fn(fn_);
+  Function& f = reshape_.graph.fn(fn_);
   for (ValueId v = 1; v < f.values.size(); ++v) {
     if (from_[v] == 0 || f.values[v].constant != 0) continue;
     const Type& now = part.value(from_[v]).type;
@@ -322,9 +322,9 @@ bool ShapeProgram::TakeTypes(const Function& part) {
 }
 
 bool ShapeProgram::TakeMade(std::vector<Const> made) {
-  Function& f = loan_.graph.fn(fn_);
+  Function& f = reshape_.graph.fn(fn_);
   for (size_t i = 0; i < made_.size(); ++i) {
-    Const& at = loan_.graph.consts[made_[i].constant];
+    Const& at = reshape_.graph.consts[made_[i].constant];
     if (made[i].type.dtype != at.type.dtype || !Fits(made[i].type.dims, at.type.dims)) return false;
     at = std::move(made[i]);
     f.value(made_[i].value).type = at.type;
@@ -439,17 +439,17 @@ Result<bool> ShapeProgram::Take(const Function& part, const Fold& fold) {
   return good;
 }
 
-Status ShapeProgram::Lend(GraphLoan* loan) {
-  if (loan_.view) {
-    GE_RETURN_IF_ERROR(loan_.view->Renew(loan_.graph, loan_.graph.fn(fn_)));
+Status ShapeProgram::HandOver(ReshapeInputs* reshape) {
+  if (reshape_.view) {
+    GE_RETURN_IF_ERROR(reshape_.view->Renew(reshape_.graph, reshape_.graph.fn(fn_)));
   }
-  *loan = std::move(loan_);
-  loan_ = {};
+  *reshape = std::move(reshape_);
+  reshape_ = {};
   return {};
 }
 
 Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& shapes,
-                                const Fold& fold, GraphLoan* loan) {
+                                const Fold& fold, ReshapeInputs* reshape) {
   if (!usable()) return false;
   Function& p = part->fn(fn_);
   Result<bool> good = false;
@@ -459,14 +459,15 @@ Result<bool> ShapeProgram::Bind(Graph* part, const Entry& entry, const Shapes& s
     GE_RETURN_IF_ERROR(CheckInterrupt());
     if (status.ok()) good = Take(p, fold);
   }
-  if (good.ok() && *good) GE_RETURN_IF_ERROR(Lend(loan));
+  if (good.ok() && *good) GE_RETURN_IF_ERROR(HandOver(reshape));
   return good;
 }
 
-Result<bool> ShapeProgram::BindSized(const Function& part, const Fold& fold, GraphLoan* loan) {
+Result<bool> ShapeProgram::BindSized(const Function& part, const Fold& fold,
+                                     ReshapeInputs* reshape) {
   if (!usable()) return false;
   const Result<bool> good = Take(part, fold);
-  if (good.ok() && *good) GE_RETURN_IF_ERROR(Lend(loan));
+  if (good.ok() && *good) GE_RETURN_IF_ERROR(HandOver(reshape));
   return good;
 }
 

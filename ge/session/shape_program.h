@@ -34,18 +34,18 @@ class ShapeProgram {
   // `made` is what became of `part` at some signature, handed back by the plan for it. Null where
   // the passes did something else, or what they did may depend on more. `of_data`: the data decide
   // its sizes.
-  static std::unique_ptr<ShapeProgram> Make(const Graph& part, FunctionId fn, GraphLoan made,
+  static std::unique_ptr<ShapeProgram> Make(const Graph& part, FunctionId fn, ReshapeInputs made,
                                             bool of_data);
 
-  // Whether the loan has the graph of these shapes now, with its view. False where the long way is
-  // to be taken; the part is then as before. Fails when the call is to end.
+  // Whether the reshape has the graph of these shapes now, with its view. False where the long way
+  // is to be taken; the part is then as before. Fails when the call is to end.
   Result<bool> Bind(Graph* part, const Entry& entry, const Shapes& shapes, const Fold& fold,
-                    GraphLoan* loan);
+                    ReshapeInputs* reshape);
   // The same for the part's function as it is at such shapes, its types inferred.
-  Result<bool> BindSized(const Function& part, const Fold& fold, GraphLoan* loan);
-  // The loan when the plan is made. Without a graph the program is of no more use.
-  void TakeBack(GraphLoan loan);
-  bool usable() const { return loan_.is_back(); }
+  Result<bool> BindSized(const Function& part, const Fold& fold, ReshapeInputs* reshape);
+  // What Bind handed over, once the plan is made. Without a graph the program is of no more use.
+  void TakeBack(ReshapeInputs reshape);
+  bool usable() const { return reshape_.is_back(); }
 
  private:
   struct Made {  // a constant that the cone gives
@@ -59,7 +59,7 @@ class ShapeProgram {
 
   // Whether the graph is at the part's sizes now. What the cone gives is dropped where it is not.
   Result<bool> Take(const Function& part, const Fold& fold);
-  Status Lend(GraphLoan* loan);
+  Status HandOver(ReshapeInputs* reshape);
   void DropMade();  // their contents, which may be large
   bool Fits(const std::vector<Dim>& now, const std::vector<Dim>& then);
   bool TakeTypes(const Function& part);
@@ -71,7 +71,7 @@ class ShapeProgram {
 
   FunctionId fn_ = 0;
   bool of_data_ = false;
-  GraphLoan loan_;                  // the graph of the signature before
+  ReshapeInputs reshape_;           // the graph of the signature before
   std::vector<ValueId> from_;       // by value of the graph: the part's, 0 for a constant
   Graph cone_;                      // one function; its results in the order of made_[i].result
   std::vector<ValueId> cone_from_;  // by value of the cone: the part's, 0 for a constant

@@ -73,7 +73,7 @@ std::vector<int64_t> Batch(int64_t size) {
   return {size, kRest...};
 }
 
-// From one row, image or token to a few: kin, whose covers are taken unseen.
+// From one row, image or token to a few: a looser class, whose covers are taken unseen.
 const std::vector<Network>& FromOne() {
   static const std::vector<int64_t> few = {1, 2, 3, 4, 8, 16, 32};
   static const std::vector<Network> all = {

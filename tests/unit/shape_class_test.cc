@@ -190,7 +190,7 @@ TEST(ShapeClass, RowsNearAShapeThatWasPlannedAreReshaped) {
   }
 }
 
-// Of another class, since a dim was 1: kin. From below alone, and not from afar.
+// Of another class, since a dim was 1: a looser one. From below alone, and not from afar.
 TEST(ShapeClass, AFewRowsAfterOneAreReshaped) {
   for (const char* engines : {"ref", "native,ref"}) {
     std::vector<Seen> seen;

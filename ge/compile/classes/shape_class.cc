@@ -47,7 +47,7 @@ uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
 }  // namespace
 
 uint64_t ShapeClasses::KeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 2); }
-uint64_t ShapeClasses::KinOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
+uint64_t ShapeClasses::LooserKeyOf(const Graph& bound, FunctionId fn) { return Key(bound, fn, 0); }
 
 std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
   std::vector<int64_t> out;
@@ -100,7 +100,7 @@ ShapeClasses::Covers ShapeClasses::Near(uint64_t key, const std::vector<int64_t>
   return out;
 }
 
-void ShapeClasses::Add(uint64_t key, ClassCover cover, bool of_kin) {
+void ShapeClasses::Add(uint64_t key, ClassCover cover, bool looser) {
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = classes_.find(key);
   if (it == classes_.end()) {
@@ -109,7 +109,7 @@ void ShapeClasses::Add(uint64_t key, ClassCover cover, bool of_kin) {
       recent_.pop_back();
     }
     recent_.push_front(key);
-    it = classes_.emplace(key, Class{{}, recent_.begin(), of_kin}).first;
+    it = classes_.emplace(key, Class{{}, recent_.begin(), looser}).first;
   }
   Covers& covers = it->second.covers;
   std::erase_if(covers, [&](const auto& c) { return c->dims == cover.dims; });
@@ -134,13 +134,13 @@ void ShapeClasses::Keep(std::shared_ptr<const Compiled> plan) {
 size_t ShapeClasses::classes() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return static_cast<size_t>(std::count_if(classes_.begin(), classes_.end(),
-                                           [](const auto& c) { return !c.second.of_kin; }));
+                                           [](const auto& c) { return !c.second.looser; }));
 }
 
 size_t ShapeClasses::covers() const {
   std::lock_guard<std::mutex> lock(mutex_);
   size_t n = 0;
-  for (const auto& [key, c] : classes_) n += c.of_kin ? 0 : c.covers.size();
+  for (const auto& [key, c] : classes_) n += c.looser ? 0 : c.covers.size();
   return n;
 }
 

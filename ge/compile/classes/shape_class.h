@@ -37,16 +37,16 @@ class ShapeClasses {
   // Equal for functions with the same nodes, attributes, wiring and ranks whose dims are 0, 1 or
   // more at the same places. What constants hold plays no part, since shapes are folded into them.
   static uint64_t KeyOf(const Graph& bound, FunctionId fn);
-  // Equal for those whose dims are 0, 1 or more at other places, too: kin, whose covers are worth
-  // asking about where there are none of the class.
-  static uint64_t KinOf(const Graph& bound, FunctionId fn);
+  // Equal for those whose dims are 0, 1 or more at other places, too: a looser class, whose covers
+  // are worth asking about where there are none of the class.
+  static uint64_t LooserKeyOf(const Graph& bound, FunctionId fn);
   static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
 
   // All covers of the class, those found for the nearest dims first. Empty = it is time to search.
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
   // Whether each dim is within `most` times the other's, 0 counting as 1: then the cover may be
   // taken unseen. docs/decisions/0034-new-shapes.md and 0026-pieces.md have measured it.
-  static constexpr double kClose = 32, kCloseOfKin = 32, kCloseOfData = 128;
+  static constexpr double kClose = 32, kCloseLooser = 32, kCloseOfData = 128;
   static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b, double most);
   // Whether no dim is less than the cover's.
   static bool IsMore(const std::vector<int64_t>& dims, const ClassCover& cover) {
@@ -56,8 +56,8 @@ class ShapeClasses {
   // The greatest factor from a dim of `a` to that of `b`, at least 1.
   static double Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
-  // first. `of_kin`: the key is of KinOf; such are not counted.
-  void Add(uint64_t key, ClassCover cover, bool of_kin = false);
+  // first. `looser`: the key is of LooserKeyOf; such are not counted.
+  void Add(uint64_t key, ClassCover cover, bool looser = false);
   // Keeps a cover's plan alive though nobody may run it any more, since what is shaped like it
   // needs it: the kMostKept that were kept or used last.
   void Keep(std::shared_ptr<const Compiled> plan);
@@ -71,7 +71,7 @@ class ShapeClasses {
   struct Class {
     Covers covers;  // most recently found or asked for first
     std::list<uint64_t>::iterator place;
-    bool of_kin = false;
+    bool looser = false;
   };
   mutable std::mutex mutex_;
   std::list<uint64_t> recent_;  // keys, most recent first

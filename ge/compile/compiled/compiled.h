@@ -205,9 +205,9 @@ struct BuildOptions {
   // Of the function that is built, and from which size they are overwritten where they lie.
   std::vector<StatePair> states;
   uint64_t least_in_place_bytes = kLeastInPlaceBytes;
-  uint64_t memory_limit_bytes = 0;  // see memory_limit.h; 0 = the default
-  uint64_t given_bytes = 0;         // payloads of the model and inputs of the run, set by sessions
-  GraphLoan* loan = nullptr;        // of who wants the graph again; null = nobody
+  uint64_t memory_limit_bytes = 0;   // see memory_limit.h; 0 = the default
+  uint64_t given_bytes = 0;          // payloads of the model and inputs of the run, set by sessions
+  ReshapeInputs* reshape = nullptr;  // of who wants the graph again; null = nobody
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;
 };

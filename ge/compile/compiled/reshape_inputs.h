@@ -1,5 +1,5 @@
-// GraphLoan: what a plan shaped like another one needs while it is made and not behind that, handed
-// in with the function to build and back to who wants to build it at other sizes.
+// ReshapeInputs: what a plan shaped like another one needs while it is made and not behind that,
+// handed in with the function to build and back to who wants to build it at other sizes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ge {
 
-struct GraphLoan {
+struct ReshapeInputs {
   // Handed in where it is known, and back where classes count: ShapeClasses::KeyOf of the function.
   std::optional<uint64_t> shape_class;
   // Of the function to build, at its sizes; null: one is made.

@@ -387,12 +387,12 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
   for (const NodeId n : TakeCoded(*graph, m.whole_fn(), m.whole, free, notes)) {
     std::erase(free, n);
   }
-  GE_ASSIGN_OR_RETURN(const auto plainly, PlainlyWhole(*graph, fn, free, m.whole, ask, &m.plan));
-  for (const auto& [node, price] : plainly) {
+  GE_ASSIGN_OR_RETURN(const auto whole_nodes, WholeNodes(*graph, fn, free, m.whole, ask, &m.plan));
+  for (const auto& [node, price] : whole_nodes) {
     (*notes)[node] = fmt::format("kept: {:.0f} ns against at least {:.0f} ns for its parts",
                                  price.whole_ns, price.parts_ns);
   }
-  std::erase_if(free, [&](NodeId n) { return plainly.count(n) > 0; });
+  std::erase_if(free, [&](NodeId n) { return whole_nodes.count(n) > 0; });
   free.insert(free.end(), coded.begin(), coded.end());
   m.expanded = *graph;
   GE_ASSIGN_OR_RETURN(m.expansions, ExpandToAsk(&m.expanded, fn, free));

@@ -107,10 +107,10 @@ class Floors {
 
 }  // namespace
 
-Result<std::unordered_map<NodeId, WholePrice>> PlainlyWhole(const Graph& graph, FunctionId fn,
-                                                            const std::vector<NodeId>& candidates,
-                                                            const OfferSet& whole,
-                                                            const AskEngines& ask, Plan* plan) {
+Result<std::unordered_map<NodeId, WholePrice>> WholeNodes(const Graph& graph, FunctionId fn,
+                                                          const std::vector<NodeId>& candidates,
+                                                          const OfferSet& whole,
+                                                          const AskEngines& ask, Plan* plan) {
   const Function& f = graph.fn(fn);
   std::map<uint64_t, NodeId> first;  // of nodes that are alike
   std::unordered_map<NodeId, NodeId> like;

@@ -19,9 +19,9 @@ struct WholePrice {
 // nodes that are alike, by themselves: a pattern of parts with neighbours is not seen, as one of
 // the whole node with them is not. Layouts are interned into plan->layouts; its devices say which
 // domain an offer is of.
-Result<std::unordered_map<NodeId, WholePrice>> PlainlyWhole(const Graph& graph, FunctionId fn,
-                                                            const std::vector<NodeId>& candidates,
-                                                            const OfferSet& whole,
-                                                            const AskEngines& ask, Plan* plan);
+Result<std::unordered_map<NodeId, WholePrice>> WholeNodes(const Graph& graph, FunctionId fn,
+                                                          const std::vector<NodeId>& candidates,
+                                                          const OfferSet& whole,
+                                                          const AskEngines& ask, Plan* plan);
 
 }  // namespace ge

@@ -348,7 +348,7 @@ bool Iteration::Through() {
   if (!refused.empty()) return r_.Problem(n_, refused), true;
   if (!found) return false;
   FindKept();
-  InWindows windows(*this);
+  CheckpointedLoop windows(*this);
   const bool taken = windows.Applies(&refused);
   if (!refused.empty()) return r_.Problem(n_, refused), true;
   if (taken) return GiveBack(windows.Through()), true;

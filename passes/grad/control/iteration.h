@@ -32,7 +32,7 @@ class Iteration {
   bool Through();
 
  private:
-  friend class InWindows;
+  friend class CheckpointedLoop;
   // A node that runs all rounds, or those from `base` on.
   struct Forward {
     uint32_t node = 0;

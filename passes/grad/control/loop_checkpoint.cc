@@ -45,7 +45,7 @@ Val Padded(Val v, Val more) {  // behind its first axis
 // ---- whether there are windows
 
 // -1 where that is not known.
-int64_t InWindows::KnownRounds() const {
+int64_t CheckpointedLoop::KnownRounds() const {
   if (!l_.loop) {
     const Type t = fn_.TypeOf(it_.in_[l_.element(0)]);
     const int64_t axis = Axis(kInput, 0);
@@ -59,7 +59,7 @@ int64_t InWindows::KnownRounds() const {
 }
 
 // Whether a condition may end the rounds before there were as many as a Loop says.
-bool InWindows::MayEnd() const {
+bool CheckpointedLoop::MayEnd() const {
   if (!l_.loop) return false;
   if (it_.in_[1] && !IsTrue(DataOf(it_.in_[1]))) return true;
   const ge_edit* e = it_.r_.context().edit;
@@ -68,7 +68,7 @@ bool InWindows::MayEnd() const {
   return more != body->in[1] && !it_.AlwaysGoesOn();
 }
 
-bool InWindows::ReadsNumber() const {
+bool CheckpointedLoop::ReadsNumber() const {
   if (!l_.loop) return false;
   const ge_edit* e = it_.r_.context().edit;
   const ge_graph* body = e->graph(e->host, it_.body_);
@@ -77,7 +77,7 @@ bool InWindows::ReadsNumber() const {
 }
 
 // Why rounds cannot be run in windows, "" = they can.
-std::string InWindows::Obstacle() const {
+std::string CheckpointedLoop::Obstacle() const {
   for (size_t i = 0; i < l_.carried; ++i) {
     if (it_.params_[l_.lead + i].dtype != 0) continue;
     return "what it carries as number " + std::to_string(i) +
@@ -100,7 +100,7 @@ std::string InWindows::Obstacle() const {
   return {};
 }
 
-bool InWindows::Applies(std::string* refused) {
+bool CheckpointedLoop::Applies(std::string* refused) {
   const LoopCheckpoint& how = it_.r_.context().checkpoint;
   if (how.kind == LoopCheckpoint::kNone) return false;
   bool any = it_.BackStates() > 0;
@@ -126,7 +126,7 @@ bool InWindows::Applies(std::string* refused) {
 
 // ---- axes and numbers
 
-int64_t InWindows::Axis(Side side, size_t i) const {
+int64_t CheckpointedLoop::Axis(Side side, size_t i) const {
   const bool input = side == kInput;
   const size_t count = input ? l_.elements : l_.scanned;
   const int64_t axis = IntsOf(it_.n_, input ? "scan_input_axes" : "scan_output_axes", count)[i];
@@ -135,14 +135,14 @@ int64_t InWindows::Axis(Side side, size_t i) const {
   return axis >= 0 ? axis : rank < 0 ? -1 : axis + rank + 1;
 }
 
-bool InWindows::FromLast(Side side, size_t i) const {
+bool CheckpointedLoop::FromLast(Side side, size_t i) const {
   const bool input = side == kInput;
   return IntsOf(it_.n_, input ? "scan_input_directions" : "scan_output_directions",
                 input ? l_.elements : l_.scanned)[i] != 0;
 }
 
 // The type of a window's rounds together.
-Type InWindows::WithWindow(Type t, int64_t axis) const {
+Type CheckpointedLoop::WithWindow(Type t, int64_t axis) const {
   if (t.rank < axis) return Type{t.dtype, -1, {}};
   ge_dim d{};
   d.value = d.min = d.max = every_;
@@ -151,11 +151,11 @@ Type InWindows::WithWindow(Type t, int64_t axis) const {
   return t;
 }
 
-Val InWindows::Scalar(const Count& c) {
+Val CheckpointedLoop::Scalar(const Count& c) {
   return c.known >= 0 ? fn_.Scalar(GE_I64, static_cast<double>(c.known)) : First(c.v);
 }
 
-void InWindows::CountRounds() {
+void CheckpointedLoop::CountRounds() {
   const int64_t known = KnownRounds();
   bounded_ = !l_.loop || it_.in_[0];
   has_rest_ = bounded_ && (known < 0 || known % every_ != 0);
@@ -175,7 +175,7 @@ void InWindows::CountRounds() {
 }
 
 // One of the two parts of what is scanned: that of the windows, or of what is left.
-Val InWindows::PartOf(Val v, int64_t axis, bool from_last, bool rest) {
+Val CheckpointedLoop::PartOf(Val v, int64_t axis, bool from_last, bool rest) {
   const Val zero = fn_.Ints({0}), end = fn_.Ints({INT64_MAX}), along = fn_.Ints({axis});
   const Val cut = from_last ? rest_.v : in_windows_.v;
   const bool first = from_last == rest;
@@ -183,7 +183,7 @@ Val InWindows::PartOf(Val v, int64_t axis, bool from_last, bool rest) {
 }
 
 // [rounds] -> [windows, every], along the axis.
-Val InWindows::Split(Val v, int64_t axis) {
+Val CheckpointedLoop::Split(Val v, int64_t axis) {
   const Type t = fn_.TypeOf(v);
   if (t.known() && windows_.known >= 0) {
     std::vector<int64_t> sizes = Sizes(t);
@@ -197,7 +197,7 @@ Val InWindows::Split(Val v, int64_t axis) {
 }
 
 // And back.
-Val InWindows::Merge(Val v, int64_t axis) {
+Val CheckpointedLoop::Merge(Val v, int64_t axis) {
   const Type t = fn_.TypeOf(v);
   if (t.known()) {
     std::vector<int64_t> sizes = Sizes(t);
@@ -211,7 +211,7 @@ Val InWindows::Merge(Val v, int64_t axis) {
   return ReshapeTo(v, sizes);
 }
 
-Val InWindows::Whole(Val windows, Val rest, int64_t axis, bool from_last) {
+Val CheckpointedLoop::Whole(Val windows, Val rest, int64_t axis, bool from_last) {
   if (!rest) return windows;
   return from_last ? Concat({rest, windows}, axis) : Concat({windows, rest}, axis);
 }
@@ -220,7 +220,7 @@ Val InWindows::Whole(Val windows, Val rest, int64_t axis, bool from_last) {
 
 // n_'s body as its way back has it, without what it keeps. Behind what is carried: whether it goes
 // on, where that may end; behind what is captured: the number of the first round.
-uint32_t InWindows::PlainBody() {
+uint32_t CheckpointedLoop::PlainBody() {
   NewFunction made(it_.r_.context(), "FWD", it_.body_);
   std::vector<Val> params;
   for (size_t i = 0; i < l_.element(0); ++i) params.push_back(made.Param(it_.params_[i]));
@@ -239,7 +239,7 @@ uint32_t InWindows::PlainBody() {
 // Parameters and results as n_'s body has them, of which elements and what is scanned are those of
 // a window. Behind what is carried: whether it goes on, and rows. Results last: stacks, the number
 // of the window, how many rounds it had.
-uint32_t InWindows::WindowBody() {
+uint32_t CheckpointedLoop::WindowBody() {
   NewFunction made(it_.r_.context(), "WIN", it_.body_);
   Fn& fn = made.fn();
   std::vector<Val> params, stacks;
@@ -279,7 +279,7 @@ uint32_t InWindows::WindowBody() {
 }
 
 // Of a Scan over windows: axes and directions of what n_ scans, then those of `stacks`.
-Attrs InWindows::ScanAttrs(size_t stacks) const {
+Attrs CheckpointedLoop::ScanAttrs(size_t stacks) const {
   Attrs attrs;
   std::vector<int64_t> axes[2], ways[2];
   for (const Side side : {kInput, kOutput}) {
@@ -295,7 +295,7 @@ Attrs InWindows::ScanAttrs(size_t stacks) const {
       .Ints("scan_output_directions", ways[kOutput]);
 }
 
-void InWindows::PutWindows() {
+void CheckpointedLoop::PutWindows() {
   for (size_t i = 0; i < l_.carried; ++i) {
     const size_t p = l_.lead + i;
     saved_.push_back({it_.params_[p], p, !it_.Fixed(it_.params_[p], {{p}, false})});
@@ -341,7 +341,7 @@ void InWindows::PutWindows() {
 }
 
 // What is left behind the windows, with all that its way back reads.
-void InWindows::PutRest() {
+void CheckpointedLoop::PutRest() {
   if (!has_rest_) return;
   const auto from = it_.in_.begin();
   if (l_.loop) rest_in_ = {Scalar(rest_), may_end_ ? go_ : it_.in_[1]};
@@ -356,7 +356,7 @@ void InWindows::PutRest() {
 }
 
 // By output of n_.
-std::vector<Val> InWindows::Results() {
+std::vector<Val> CheckpointedLoop::Results() {
   std::vector<Val> results(l_.carried);
   for (size_t i = 0; i < l_.carried; ++i) results[i] = has_rest_ ? rest_run_.out[i] : out_[i];
   for (size_t k = 0; k < l_.scanned; ++k) {
@@ -372,7 +372,7 @@ std::vector<Val> InWindows::Results() {
 // ---- back
 
 // By output of n_: those of what is left, or of the windows, which lie there by windows.
-std::vector<Val> InWindows::CotangentsOf(bool rest) {
+std::vector<Val> CheckpointedLoop::CotangentsOf(bool rest) {
   std::vector<Val> cts = it_.cts_;
   for (size_t k = 0; k < l_.scanned; ++k) {
     Val& ct = cts[l_.carried + k];
@@ -388,7 +388,7 @@ std::vector<Val> InWindows::CotangentsOf(bool rest) {
 // Parameters: what the way back of a round carries; what was carried where the window begins, its
 // number, its elements, cotangents of what it scanned; captures, rows. Results: as the way back of
 // a round has them.
-uint32_t InWindows::BackBody() {
+uint32_t CheckpointedLoop::BackBody() {
   NewFunction made(it_.r_.context(), "BWD", it_.body_);
   Fn& fn = made.fn();
   std::vector<Val> in, cts(it_.n_.n_out), sums, elements;
@@ -429,7 +429,7 @@ uint32_t InWindows::BackBody() {
 
 // states: what the way back carries behind the windows. Answers these ahead of them, then gradients
 // of elements.
-std::vector<Val> InWindows::BackThroughWindows(const std::vector<Val>& states) {
+std::vector<Val> CheckpointedLoop::BackThroughWindows(const std::vector<Val>& states) {
   const std::vector<Val> cts = CotangentsOf(false);
   std::vector<Val> in = states;
   std::vector<int64_t> in_axes, in_ways, out_axes, out_ways;
@@ -463,7 +463,7 @@ std::vector<Val> InWindows::BackThroughWindows(const std::vector<Val>& states) {
   return fn_.Node("", "Scan", in, attrs, static_cast<uint32_t>(outputs), &links);
 }
 
-std::vector<Val> InWindows::Through() {
+std::vector<Val> CheckpointedLoop::Through() {
   std::vector<uint32_t> nodes;
   fn_.PutBefore(it_.n_.id), fn_.Record(&nodes);
   may_end_ = MayEnd(), from_base_ = ReadsNumber();

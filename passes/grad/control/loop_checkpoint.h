@@ -1,9 +1,10 @@
-// InWindows: a Loop or Scan whose rounds are kept for the way back in windows, so that memory grows
-// with the root of their number. Forward: a Loop or Scan of windows, each a Loop or Scan of `every`
-// rounds, which answers what is carried where each window begins; and what is left at the end as an
-// iteration of its own. Back: a Scan over the windows from the last to the first; each is run once
-// more, this time with all that its way back reads. Cotangents and sums go through all of it in the
-// order that they have without windows, so that gradients have the same bits. One thread.
+// CheckpointedLoop: a Loop or Scan whose rounds are kept for the way back in windows, so that
+// memory grows with the root of their number. Forward: a Loop or Scan of windows, each a Loop or
+// Scan of `every` rounds, which answers what is carried where each window begins; and what is left
+// at the end as an iteration of its own. Back: a Scan over the windows from the last to the first;
+// each is run once more, this time with all that its way back reads. Cotangents and sums go through
+// all of it in the order that they have without windows, so that gradients have the same bits. One
+// thread.
 #pragma once
 
 #include <string>
@@ -13,9 +14,9 @@
 
 namespace ge::grad {
 
-class InWindows {
+class CheckpointedLoop {
  public:
-  explicit InWindows(Iteration& it) : it_(it), l_(it.l_), fn_(it.r_.fn()) {}
+  explicit CheckpointedLoop(Iteration& it) : it_(it), l_(it.l_), fn_(it.r_.fn()) {}
   // Whether the context wants windows and there is more than one. `refused`: why that cannot be.
   bool Applies(std::string* refused);
   // In the place of the node. Answers what Iteration::PutBack does.

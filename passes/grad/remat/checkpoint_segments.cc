@@ -24,7 +24,8 @@ constexpr double kFlopsPerNs = 50, kBytesPerNs = 10;
 
 }  // namespace
 
-Stretches::Stretches(Fn& fn, const Reverse& sweep, const std::vector<Val>& kept, int64_t rows)
+CheckpointSegments::CheckpointSegments(Fn& fn, const Reverse& sweep, const std::vector<Val>& kept,
+                                       int64_t rows)
     : fn_(fn),
       g_(fn.Picture()),
       rows_(rows),
@@ -60,12 +61,12 @@ Stretches::Stretches(Fn& fn, const Reverse& sweep, const std::vector<Val>& kept,
   Reset(1);
 }
 
-bool Stretches::MadeIn(size_t stretch, uint32_t v) const {
+bool CheckpointSegments::MadeIn(size_t segment, uint32_t v) const {
   const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
-  return from != UINT32_MAX && !back_[from] && of_[from] == stretch;
+  return from != UINT32_MAX && !back_[from] && of_[from] == segment;
 }
 
-double Stretches::BytesOf(uint32_t v) const {
+double CheckpointSegments::BytesOf(uint32_t v) const {
   const ge_type& t = GE_VALUE(g_, v)->type;
   double bytes = t.bits / 8.0;
   for (int32_t i = 0; i < t.rank; ++i) {
@@ -76,7 +77,7 @@ double Stretches::BytesOf(uint32_t v) const {
   return bytes;
 }
 
-uint32_t Stretches::UnknownSize() const {
+uint32_t CheckpointSegments::UnknownSize() const {
   for (uint32_t v = 1; v < g_->n_value; ++v) {
     const ge_value& value = *GE_VALUE(g_, v);
     if (value.producer == UINT32_MAX || value.n_user == 0 || value.type.dtype == 0) continue;
@@ -91,13 +92,13 @@ uint32_t Stretches::UnknownSize() const {
 
 // ---- cutting
 
-void Stretches::Reset(size_t stretches) {
-  levels_.assign(std::max<size_t>(stretches, 1), kEverything);
+void CheckpointSegments::Reset(size_t segments) {
+  levels_.assign(std::max<size_t>(segments, 1), kEverything);
   std::fill(of_.begin(), of_.end(), 0);
 }
 
-void Stretches::CutEvenly(size_t stretches) {
-  Reset(stretches);
+void CheckpointSegments::CutEvenly(size_t segments) {
+  Reset(segments);
   double total = 0, so_far = 0;
   std::vector<double> bytes(g_->n_node);
   for (uint32_t i = 0; i < g_->n_node; ++i) {
@@ -114,7 +115,7 @@ void Stretches::CutEvenly(size_t stretches) {
   }
 }
 
-void Stretches::CutAtDear() {
+void CheckpointSegments::CutAtDear() {
   constexpr size_t kMost = 16;  // what two of them share is kept: more of them keep more
   const auto dear = [&](uint32_t i) { return dear_[i] && !back_[i]; };
   size_t all = 0, so_far = 0;
@@ -126,7 +127,7 @@ void Stretches::CutAtDear() {
   }
 }
 
-void Stretches::CutAtNames(const std::vector<std::string>& patterns) {
+void CheckpointSegments::CutAtNames(const std::vector<std::string>& patterns) {
   std::vector<char> met(patterns.size());
   const auto fits = [&](std::string_view name) {
     bool any = false;
@@ -136,10 +137,10 @@ void Stretches::CutAtNames(const std::vector<std::string>& patterns) {
     return any;
   };
   std::vector<size_t> of;
-  size_t stretch = 0;
+  size_t segment = 0;
   for (uint32_t i = 0; i < g_->n_node; ++i) {
     const ge_node& n = *GE_NODE(g_, i);
-    of.push_back(stretch);
+    of.push_back(segment);
     bool named = !back_[i] && fits(plugin::View(n.name));
     for (uint32_t k = 0; k < n.n_out; ++k) {
       if (back_[i] || n.out[k] == 0) continue;
@@ -147,7 +148,7 @@ void Stretches::CutAtNames(const std::vector<std::string>& patterns) {
       named = named || value;
     }
     for (uint32_t k = 0; named && k < n.n_out; ++k) fixed_[n.out[k]] = 1;
-    stretch += named;
+    segment += named;
   }
   for (size_t p = 0; p < patterns.size(); ++p) {
     if (met[p]) continue;
@@ -155,17 +156,17 @@ void Stretches::CutAtNames(const std::vector<std::string>& patterns) {
                                            "', which fits no node and no value of the way "
                                            "there"};
   }
-  Reset(stretch + 1);
+  Reset(segment + 1);
   of_ = std::move(of);
 }
 
 // Whether the way back may run a copy of the node.
-bool Stretches::MayRepeat(uint32_t node) const {
+bool CheckpointSegments::MayRepeat(uint32_t node) const {
   const Level level = levels_[of_[node]];
   return level == kNothing || (level == kDear && !dear_[node]);
 }
 
-void Stretches::Settle() {
+void CheckpointSegments::Settle() {
   for (uint32_t i = 0; i < g_->n_node; ++i) {
     const ge_node& n = *GE_NODE(g_, i);
     const Level level = levels_[of_[i]];
@@ -174,7 +175,7 @@ void Stretches::Settle() {
       if (out == 0) continue;
       const ge_value& v = *GE_VALUE(g_, out);
       bool keep = fixed_[out] || level == kEverything || (level == kDear && dear_[i]);
-      // What a copy in another stretch reads has to be there when that one is repeated.
+      // What a copy in another segment reads has to be there when that one is repeated.
       for (uint32_t u = 0; u < v.n_user && !keep; ++u) {
         const uint32_t by = v.user[u];
         keep = !back_[by] && of_[by] != of_[i] && MayRepeat(by);
@@ -187,36 +188,37 @@ void Stretches::Settle() {
 
 // ---- what is computed again
 
-std::vector<uint32_t> Stretches::Repeated(size_t stretch, std::vector<char>* wanted) const {
+std::vector<uint32_t> CheckpointSegments::Repeated(size_t segment,
+                                                   std::vector<char>* wanted) const {
   std::vector<uint32_t> nodes;
   *wanted = again_;
   for (uint32_t i = g_->n_node; i-- > 0;) {
-    if (back_[i] || of_[i] != stretch) continue;
+    if (back_[i] || of_[i] != segment) continue;
     const ge_node& n = *GE_NODE(g_, i);
     bool used = false;
     for (uint32_t k = 0; k < n.n_out; ++k) used = used || (n.out[k] && (*wanted)[n.out[k]]);
     if (!used) continue;
     nodes.push_back(i);
     for (uint32_t k = 0; k < n.n_in; ++k) {
-      if (MadeIn(stretch, n.in[k]) && !kept_[n.in[k]]) (*wanted)[n.in[k]] = 1;
+      if (MadeIn(segment, n.in[k]) && !kept_[n.in[k]]) (*wanted)[n.in[k]] = 1;
     }
   }
   std::reverse(nodes.begin(), nodes.end());
   return nodes;
 }
 
-uint32_t Stretches::FirstReader(size_t stretch) const {
+uint32_t CheckpointSegments::FirstReader(size_t segment) const {
   for (uint32_t i = 0; i < g_->n_node; ++i) {
     const ge_node& n = *GE_NODE(g_, i);
     if (!back_[i]) continue;
     for (uint32_t k = 0; k < n.n_in; ++k) {
-      if (again_[n.in[k]] && MadeIn(stretch, n.in[k])) return i;
+      if (again_[n.in[k]] && MadeIn(segment, n.in[k])) return i;
     }
   }
   return g_->n_node;
 }
 
-uint32_t Stretches::LastBehind(uint32_t node) const {
+uint32_t CheckpointSegments::LastBehind(uint32_t node) const {
   for (uint32_t i = node; i-- > 0;) {
     const ge_node& n = *GE_NODE(g_, i);
     if (back_[i] && varies_[i] && GE_VALUE(g_, n.out[0])->n_user > 0) return i;
@@ -224,30 +226,30 @@ uint32_t Stretches::LastBehind(uint32_t node) const {
   return UINT32_MAX;
 }
 
-double Stretches::BytesSaved(size_t stretch) const {
+double CheckpointSegments::BytesSaved(size_t segment) const {
   double bytes = 0;
   for (uint32_t v = 1; v < g_->n_value; ++v) {
-    if (again_[v] && MadeIn(stretch, v)) bytes += BytesOf(v);
+    if (again_[v] && MadeIn(segment, v)) bytes += BytesOf(v);
   }
   // What only the copies need until then is kept for them.
   std::vector<char> wanted, counted(g_->n_value);
-  for (const uint32_t i : Repeated(stretch, &wanted)) {
+  for (const uint32_t i : Repeated(segment, &wanted)) {
     const ge_node& n = *GE_NODE(g_, i);
     for (uint32_t k = 0; k < n.n_in; ++k) {
       const uint32_t v = n.in[k];
       const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
       if (from == UINT32_MAX || fixed_[v] || read_back_[v] || counted[v]) continue;
-      if (MadeIn(stretch, v) && wanted[v]) continue;
+      if (MadeIn(segment, v) && wanted[v]) continue;
       bytes -= BytesOf(v), counted[v] = 1;
     }
   }
   return bytes;
 }
 
-double Stretches::CostOf(size_t stretch) const {
+double CheckpointSegments::CostOf(size_t segment) const {
   std::vector<char> wanted;
   double ns = 0;
-  for (const uint32_t i : Repeated(stretch, &wanted)) ns += cost_[i];
+  for (const uint32_t i : Repeated(segment, &wanted)) ns += cost_[i];
   return ns;
 }
 

@@ -1,4 +1,4 @@
-// What a function whose stretches are repeated takes: its nodes and their copies in a line, each
+// What a function whose segments are repeated takes: its nodes and their copies in a line, each
 // value from where it is made to where it is read last.
 #include <algorithm>
 #include <map>
@@ -15,13 +15,13 @@ bool IsView(const ge_node& n) {
 
 struct Step {
   uint32_t node;
-  size_t copy_of;  // the stretch that it repeats
+  size_t copy_of;  // the segment that it repeats
 };
 constexpr size_t kOriginal = SIZE_MAX;
 
 }  // namespace
 
-double Stretches::Peak() const {
+double CheckpointSegments::Peak() const {
   std::map<uint32_t, std::vector<Step>> ahead;  // of a node of the way back
   for (size_t s = 0; s < count(); ++s) {
     std::vector<char> wanted;

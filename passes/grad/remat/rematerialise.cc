@@ -11,25 +11,25 @@
 namespace ge::grad {
 namespace {
 
-// The stretch's nodes once more, ahead of the first node of the way back that reads one of them and
+// The segment's nodes once more, ahead of the first node of the way back that reads one of them and
 // behind the one before it: otherwise nothing would keep them from being computed early.
-size_t Repeat(Fn& fn, const Stretches& s, size_t stretch) {
+size_t Repeat(Fn& fn, const CheckpointSegments& s, size_t segment) {
   const ge_graph* g = s.graph();
   std::vector<char> wanted;
-  const std::vector<uint32_t> nodes = s.Repeated(stretch, &wanted);
-  const uint32_t first = s.FirstReader(stretch), before = s.LastBehind(first);
+  const std::vector<uint32_t> nodes = s.Repeated(segment, &wanted);
+  const uint32_t first = s.FirstReader(segment), before = s.LastBehind(first);
   if (nodes.empty() || first == g->n_node || before == UINT32_MAX) return 0;
   CopyNodes copy(g, fn, GE_NODE(g, first)->id);
   copy.After(GE_NODE(g, before)->id);
   for (uint32_t v = 1; v < g->n_value; ++v) {
-    if (!s.MadeIn(stretch, v) || !wanted[v]) copy.Share(v);
+    if (!s.MadeIn(segment, v) || !wanted[v]) copy.Share(v);
   }
   for (const uint32_t i : nodes) copy.Put(*GE_NODE(g, i));
   const ge_edit* e = fn.edit();
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const ge_node& n = *GE_NODE(g, i);
     for (uint32_t k = 0; s.IsBack(i) && k < n.n_in; ++k) {
-      if (!s.Again(n.in[k]) || !s.MadeIn(stretch, n.in[k])) continue;
+      if (!s.Again(n.in[k]) || !s.MadeIn(segment, n.in[k])) continue;
       e->set_input(e->host, fn.id(), n.id, k, copy.Get(n.in[k]).id);
     }
   }
@@ -38,7 +38,7 @@ size_t Repeat(Fn& fn, const Stretches& s, size_t stretch) {
 
 // Nodes of the way back that read the way there alone (1 - y * y of Tanh) would be computed with
 // it, and kept beside what they are made of: they wait for their turn.
-void KeepLate(Fn& fn, const Stretches& s) {
+void KeepLate(Fn& fn, const CheckpointSegments& s) {
   constexpr double kSmall = 1.0 / 64;
   const ge_graph* g = s.graph();
   double largest = 0;
@@ -63,24 +63,24 @@ void KeepLate(Fn& fn, const Stretches& s) {
 }
 
 // All but the last, which the way back reads at once.
-void SetAll(Stretches* s, Stretches::Level level) {
+void SetAll(CheckpointSegments* s, CheckpointSegments::Level level) {
   for (size_t i = 0; i + 1 < s->count(); ++i) s->SetLevel(i, level);
   s->Settle();
 }
 
-// Stretches of equal bytes, of which nothing is kept: as many as need the least. Their number is
+// Segments of equal bytes, of which nothing is kept: as many as need the least. Their number is
 // about the root of that of the nodes.
-void ChooseCount(Stretches* s) {
+void ChooseCount(CheckpointSegments* s) {
   size_t best = 1;
   double least = s->Peak();
   for (size_t count = 2; count <= 64; count += std::max<size_t>(1, count / 4)) {
     s->CutEvenly(count);
-    SetAll(s, Stretches::kNothing);
+    SetAll(s, CheckpointSegments::kNothing);
     const double peak = s->Peak();
     if (peak < least) best = count, least = peak;
   }
   s->CutEvenly(best);
-  SetAll(s, Stretches::kNothing);
+  SetAll(s, CheckpointSegments::kNothing);
 }
 
 // As the option takes them; rounded up.
@@ -90,30 +90,32 @@ std::string Sized(double bytes) {
          (many ? "M" : "K");
 }
 
-// What each level of each stretch saves, and what it costs.
+// What each level of each segment saves, and what it costs.
 struct Trade {
   double saved = 0, cost = 0;
 };
 using Trades = std::vector<std::array<Trade, 3>>;
 
-Trades TradesOf(Stretches* s) {
+Trades TradesOf(CheckpointSegments* s) {
   Trades trades(s->count());
-  for (const Stretches::Level level : {Stretches::kDear, Stretches::kNothing}) {
+  for (const CheckpointSegments::Level level :
+       {CheckpointSegments::kDear, CheckpointSegments::kNothing}) {
     SetAll(s, level);
     for (size_t i = 0; i < s->count(); ++i) trades[i][level] = {s->BytesSaved(i), s->CostOf(i)};
   }
-  SetAll(s, Stretches::kEverything);
+  SetAll(s, CheckpointSegments::kEverything);
   return trades;
 }
 
-// The step that saves most for its price: of one stretch, one level or two more. False: none does.
-bool TakeStep(const Trades& trades, Stretches* s) {
+// The step that saves most for its price: of one segment, one level or two more. False: none does.
+bool TakeStep(const Trades& trades, CheckpointSegments* s) {
   size_t best = s->count();
-  Stretches::Level level = Stretches::kEverything;
+  CheckpointSegments::Level level = CheckpointSegments::kEverything;
   double most = 0;
   for (size_t i = 0; i < s->count(); ++i) {
     const Trade& was = trades[i][s->level(i)];
-    for (const Stretches::Level next : {Stretches::kDear, Stretches::kNothing}) {
+    for (const CheckpointSegments::Level next :
+         {CheckpointSegments::kDear, CheckpointSegments::kNothing}) {
       const double more = trades[i][next].saved - was.saved;
       const double worth = more / std::max(trades[i][next].cost - was.cost, 1.0);
       if (next > s->level(i) && more > 0 && worth > most) best = i, level = next, most = worth;
@@ -125,7 +127,7 @@ bool TakeStep(const Trades& trades, Stretches* s) {
 }
 
 // What costs least goes first, until the rest has room.
-void KeepTo(Stretches* s, double bytes) {
+void KeepTo(CheckpointSegments* s, double bytes) {
   constexpr size_t kStretches = 24;  // finer ones keep more that crosses from one to another
   double least = s->Peak();
   if (least <= bytes) return;
@@ -143,7 +145,7 @@ void KeepTo(Stretches* s, double bytes) {
                     Sized(least) + " at least; give more, or take a smaller batch"};
 }
 
-void WantSizes(const Stretches& s) {
+void WantSizes(const CheckpointSegments& s) {
   const uint32_t v = s.UnknownSize();
   if (v == 0) return;
   const ge_value& value = *GE_VALUE(s.graph(), v);
@@ -156,21 +158,21 @@ void WantSizes(const Stretches& s) {
                     "is not known counts as (the batch)"};
 }
 
-void Choose(const RematPolicy& policy, Stretches* s) {
+void Choose(const RematPolicy& policy, CheckpointSegments* s) {
   switch (policy.kind) {
     case RematPolicy::kNone:
       return;
     case RematPolicy::kPieces:
       s->CutEvenly(static_cast<size_t>(policy.pieces));
-      return SetAll(s, Stretches::kNothing);
+      return SetAll(s, CheckpointSegments::kNothing);
     case RematPolicy::kAll:
       return ChooseCount(s);
     case RematPolicy::kDots:
       s->CutAtDear();
-      return SetAll(s, Stretches::kDear);
+      return SetAll(s, CheckpointSegments::kDear);
     case RematPolicy::kNames:
       s->CutAtNames(policy.names);
-      return SetAll(s, Stretches::kNothing);
+      return SetAll(s, CheckpointSegments::kNothing);
     case RematPolicy::kBytes:
       WantSizes(*s);
       return KeepTo(s, policy.bytes);
@@ -182,7 +184,7 @@ void Choose(const RematPolicy& policy, Stretches* s) {
 size_t Rematerialise(Fn& fn, const Reverse& sweep, const RematPolicy& policy,
                      const std::vector<Val>& kept) {
   if (policy.kind == RematPolicy::kNone) return 0;
-  Stretches s(fn, sweep, kept, policy.rows);
+  CheckpointSegments s(fn, sweep, kept, policy.rows);
   Choose(policy, &s);
   KeepLate(fn, s);
   size_t nodes = 0;

@@ -1,5 +1,5 @@
 // Rematerialise: less memory for more work. What the way back reads of the way there is computed
-// again, a stretch at a time, instead of being kept. One thread.
+// again, a segment at a time, instead of being kept. One thread.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace ge::grad {
 struct RematPolicy {
   enum Kind {
     kNone,    // all is kept
-    kPieces,  // stretches of equal bytes; of each what a later one reads
-    kAll,     // as kPieces, with as many stretches as need the least memory together
+    kPieces,  // segments of equal bytes; of each what a later one reads
+    kAll,     // as kPieces, with as many segments as need the least memory together
     kDots,    // results of products, convolutions and control flow
     kNames,   // values and nodes of these names, and what is read across them
     kBytes,   // as much as there is room for
