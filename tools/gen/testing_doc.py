@@ -10,6 +10,7 @@ Example: tools/gen/testing_doc.py --count 40
 """
 import argparse
 import collections
+import functools
 import os
 import pathlib
 import re
@@ -19,6 +20,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/lint"))
 
+import map_doc  # noqa: E402
 import rooms  # noqa: E402
 
 FOLDERS = ["frontend", "ge", "passes", "streams", "plugins"]
@@ -117,6 +119,22 @@ def about_lines(args):
         f"In all {ran(total)}. A line of a template, or of a kernel of several instruction sets, counts once.", ""], rows
 
 
+@functools.lru_cache(maxsize=None)
+def before(folder):
+    """The folder that most of its files stood in before they moved; itself where none did."""
+    moves = map_doc.moves((ROOT / map_doc.MOVED).read_text())
+    left = collections.Counter(old.rpartition("/")[0] for old, new in moves
+                               if any(path.rpartition("/")[0] == folder for path in new))
+    return left.most_common(1)[0][0] if left else folder
+
+
+def cell(folder, rows, say):
+    """What `say` makes of the folder's row. Rows that were written before its files moved are of the folder that they
+    stood in."""
+    at = folder if folder in rows else before(folder)
+    return say(rows.get(at)) + (f", counted in `{at}`" if at != folder and at in rows else "")
+
+
 def noticed(row):
     """'58 of 60' of a folder's mutants."""
     if row is None:
@@ -127,7 +145,7 @@ def noticed(row):
 
 def about_mutants(total, seed, found):
     """The paragraphs on mutants: what they are, and which folders have none."""
-    unswept = [folder for folder in folders() if folder not in found]
+    unswept = [folder for folder in folders() if folder not in found and before(folder) not in found]
     names = ", ".join(f"`{folder}`" for folder in unswept)
     return [
         f"Mutants: changes of one place, drawn by seed {seed[0]}, that `tests/e2e/all/mutate.py` compiles into the "
@@ -142,9 +160,9 @@ def about_mutants(total, seed, found):
 def mutated(folder, found, table):
     """A folder's cell: its count, or why there is none."""
     room = table.of(folder)
-    if folder not in found and room is not None and room.why_not_mutated:
+    if room is not None and room.why_not_mutated:
         return f"not mutated: {room.why_not_mutated}"
-    return noticed(found.get(folder))
+    return cell(folder, found, noticed)
 
 
 def bounds(args):
@@ -187,7 +205,7 @@ def main():
     lines += [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     for folder in folders():
         cells = [f"`{folder}`", ", ".join(sorted(tests[folder])) or "none", ", ".join(others(folder))]
-        cells += [ran(reached_lines.get(folder))] if reached_lines else []
+        cells += [cell(folder, reached_lines, ran)] if reached_lines else []
         cells += [mutated(folder, found, table)] if total else []
         lines.append(f"| {' | '.join(cells)} |")
     args.output.write_text("\n".join(lines) + "\n")
