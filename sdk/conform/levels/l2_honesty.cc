@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "case.h"
-#include "covers.h"
-#include "execute.h"
-#include "oracle.h"
-#include "sample_graphs.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/covers.h"
+#include "sdk/conform/execute.h"
+#include "sdk/conform/oracle.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

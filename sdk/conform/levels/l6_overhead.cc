@@ -6,12 +6,12 @@
 #include <chrono>
 #include <filesystem>
 
-#include "case.h"
-#include "counted_memory.h"
-#include "counted_threads.h"
-#include "sample_graphs.h"
-#include "subject.h"
-#include "timing.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/counted_memory.h"
+#include "sdk/conform/counted_threads.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
+#include "sdk/conform/timing.h"
 
 namespace ge::conform {
 namespace {

@@ -4,13 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
-#include "case.h"
-#include "covers.h"
-#include "execute.h"
-#include "oracle.h"
-#include "random_graph.h"
-#include "runtime_library.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/covers.h"
+#include "sdk/conform/execute.h"
+#include "sdk/conform/oracle.h"
+#include "sdk/conform/random_graph.h"
+#include "sdk/conform/runtime_library.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

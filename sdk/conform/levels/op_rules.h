@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ge/ge_plugin_op.h"
-#include "net.h"
+#include "sdk/conform/net.h"
 
 namespace ge::conform {
 

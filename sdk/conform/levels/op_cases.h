@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "net.h"
-#include "oracle.h"
+#include "sdk/conform/net.h"
+#include "sdk/conform/oracle.h"
 
 namespace ge::conform {
 

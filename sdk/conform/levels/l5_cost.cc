@@ -7,10 +7,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "case.h"
-#include "sample_graphs.h"
-#include "subject.h"
-#include "timing.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
+#include "sdk/conform/timing.h"
 
 namespace ge::conform {
 namespace {

@@ -1,4 +1,4 @@
-#include "op_cases.h"
+#include "sdk/conform/levels/op_cases.h"
 
 #include <algorithm>
 #include <cctype>

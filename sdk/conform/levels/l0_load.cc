@@ -10,12 +10,12 @@
 #include <fstream>
 #include <thread>
 
-#include "case.h"
-#include "counted_memory.h"
-#include "elf_file.h"
 #include "ge/ge_plugin_op.h"
-#include "sample_graphs.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/counted_memory.h"
+#include "sdk/conform/elf_file.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

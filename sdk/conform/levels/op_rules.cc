@@ -1,4 +1,4 @@
-#include "op_rules.h"
+#include "sdk/conform/levels/op_rules.h"
 
 #include <fmt/format.h>
 

@@ -8,14 +8,14 @@
 #include <cstdlib>
 #include <functional>
 
-#include "case.h"
 #include "ge/ge_plugin_pass.h"
-#include "op_rules.h"
-#include "oracle.h"
-#include "random_graph.h"
-#include "runtime_library.h"
-#include "sample_graphs.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/levels/op_rules.h"
+#include "sdk/conform/oracle.h"
+#include "sdk/conform/random_graph.h"
+#include "sdk/conform/runtime_library.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

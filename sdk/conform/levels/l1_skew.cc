@@ -5,10 +5,10 @@
 
 #include <cstdio>
 
-#include "case.h"
-#include "execute.h"
-#include "sample_graphs.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/execute.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

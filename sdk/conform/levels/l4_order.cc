@@ -6,10 +6,10 @@
 #include <cmath>
 #include <thread>
 
-#include "case.h"
-#include "execute.h"
-#include "sample_graphs.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/execute.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

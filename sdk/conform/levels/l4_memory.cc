@@ -5,11 +5,11 @@
 #include <system_error>
 #include <thread>
 
-#include "case.h"
-#include "counted_memory.h"
-#include "execute.h"
-#include "sample_graphs.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/counted_memory.h"
+#include "sdk/conform/execute.h"
+#include "sdk/conform/sample_graphs.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {

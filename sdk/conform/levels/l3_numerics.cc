@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "case.h"
-#include "execute.h"
-#include "op_cases.h"
-#include "oracle.h"
-#include "subject.h"
+#include "sdk/conform/case.h"
+#include "sdk/conform/execute.h"
+#include "sdk/conform/levels/op_cases.h"
+#include "sdk/conform/oracle.h"
+#include "sdk/conform/subject.h"
 
 namespace ge::conform {
 namespace {
