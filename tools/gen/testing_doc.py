@@ -129,10 +129,10 @@ def before(folder):
 
 
 def cell(folder, rows, say):
-    """What `say` makes of the folder's row. Rows that were written before its files moved are of the folder that they
-    stood in."""
+    """What `say` makes of the folder's row, or in whose row it was counted: those that were written before its files
+    moved are of the folder that they stood in."""
     at = folder if folder in rows else before(folder)
-    return say(rows.get(at)) + (f", counted in `{at}`" if at != folder and at in rows else "")
+    return f"counted in `{at}`" if at != folder and at in rows else say(rows.get(folder))
 
 
 def noticed(row):
