@@ -26,11 +26,13 @@ Status RunIf(FlowRun* run, const Node& node, std::span<const FlowValue* const> i
   return run->Call(fn, inputs.subspan(1), outputs);
 }
 
+}  // namespace
+
 // One result of every trip, put together along an axis.
-class Stack {
+class ResultStack {
  public:
   // `trips` is how many there will be at most; -1 where nothing says.
-  Stack(int64_t axis, bool backwards, int64_t trips)
+  ResultStack(int64_t axis, bool backwards, int64_t trips)
       : axis_(axis), backwards_(backwards), trips_(trips) {}
 
   Status Add(FlowRun* run, const FlowValue& v) {
@@ -112,13 +114,11 @@ class Stack {
   std::shared_ptr<FlowBlock> block_;
 };
 
-}  // namespace
-
 struct ControlScratch {
   FlowValue at, cond;
   std::vector<FlowValue> state, element, results;
   std::vector<const FlowValue*> args;
-  std::vector<Stack> stacks;
+  std::vector<ResultStack> stacks;
 };
 void DeleteScratch::operator()(ControlScratch* scratch) const { delete scratch; }
 
@@ -201,8 +201,8 @@ Status RunLoop(FlowRun* run, const HostStep& step, std::span<const Type> types,
   args.push_back(&cond);
   for (const FlowValue& v : state) args.push_back(&v);
   args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
-  std::vector<Stack>& stacks = scratch->stacks;
-  stacks.assign(outputs->size() - carried, Stack(0, false, trips));
+  std::vector<ResultStack>& stacks = scratch->stacks;
+  stacks.assign(outputs->size() - carried, ResultStack(0, false, trips));
   const FunctionId body = CalleeOf(node, "body");
   for (; go_on && (trips < 0 || iteration < trips); ++iteration) {
     GE_RETURN_IF_ERROR(SetScalar(run, DType::kInt64, iteration, &at));
@@ -287,7 +287,7 @@ Status RunScan(FlowRun* run, const HostStep& step, std::span<const Type> types,
   for (const FlowValue& v : state) args.push_back(&v);
   for (const FlowValue& v : element) args.push_back(&v);
   args.insert(args.end(), inputs.end() - static_cast<ptrdiff_t>(captures), inputs.end());
-  std::vector<Stack>& stacks = scratch->stacks;
+  std::vector<ResultStack>& stacks = scratch->stacks;
   for (size_t i = 0; i < outputs->size() - states; ++i) {
     stacks.emplace_back(ListAt(node, "scan_output_axes", i),
                         ListAt(node, "scan_output_directions", i) != 0, length);

@@ -280,7 +280,10 @@ TEST(Transaction, EffectsOfANodeAreThoseOfItsFunction) {
   EditedChain c;
   c.g.states.resize(1);
   Transaction t(&c.g, "test");
-  const StateId s = t.AddState({"s", kMatrix});
+  State state;
+  state.name = "s";
+  state.type = kMatrix;
+  const StateId s = t.AddState(state);
   const Effect effect{EffectKind::kState, s, 0};
   t.SetEffects(1, 1, {effect});
   t.SetEffects(1, 2, {effect});

@@ -482,7 +482,9 @@ TEST(PlaceFrontier, ABeamLosesNothingThatItClaims) {
       const Result<double> cost = place::Evaluate(*m, beam.groups);
       ASSERT_TRUE(cost.ok()) << "seed " << seed << ", " << states << " states";
       EXPECT_GE(*cost, best * (1 - 1e-9));
-      if (beam.exact) EXPECT_NEAR(*cost, best, 1e-9 * best) << "seed " << seed;
+      if (beam.exact) {
+        EXPECT_NEAR(*cost, best, 1e-9 * best) << "seed " << seed;
+      }
       narrow += !beam.exact;
     }
   }

@@ -44,8 +44,10 @@ class RedZonesTest : public testing::Test {
     ASSERT_TRUE(zones_->MakeOwnPlaces({}).ok());
     const void* in[] = {input_};
     zones_->Begin(in);
-    in_ = {.ptr = zones_->input(0), .bytes = 8};
-    out_ = {.ptr = arena_ + 64, .bytes = 12};
+    in_.ptr = zones_->input(0);
+    in_.bytes = 8;
+    out_.ptr = arena_ + 64;
+    out_.bytes = 12;
     launch_.in = &in_;
     launch_.n_in = 1;
     launch_.out = &out_;

@@ -68,7 +68,10 @@ Dim KvCacheRewrite::Named(const std::string& name, const std::string& origin, in
   DimTable& d = g_.dims;
   SymbolId id = d.FindSymbol(name);
   if (id == 0 || d.symbol(id).origin != origin) {
-    id = id != 0 ? d.FreshSymbol(name) : d.AddSymbol({name, least});
+    Symbol symbol;
+    symbol.name = name;
+    symbol.min = least;
+    id = id != 0 ? d.FreshSymbol(name) : d.AddSymbol(symbol);
     d.symbol(id).origin = origin;
   }
   return d.OfSymbol(id);

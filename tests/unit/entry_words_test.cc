@@ -31,7 +31,7 @@ class EntryWords : public testing::Test {
     EXPECT_NE(std::string(error_.message).find(words), std::string::npos) << error_.message;
   }
   ge_session* session_ = nullptr;
-  ge_error error_ = {sizeof error_};
+  ge_error error_ = {sizeof error_, GE_STATUS_OK, "", ""};
 };
 
 TEST_F(EntryWords, NoSuchEntryIsNamedByAllThatLook) {

@@ -240,6 +240,13 @@ class Onednn : public ::testing::Test {
     return c;
   }
 
+  static ge_buf BufferOf(void* ptr, uint64_t bytes) {
+    ge_buf b = {};
+    b.ptr = ptr;
+    b.bytes = bytes;
+    return b;
+  }
+
   // What the host would have shared: each pack in a block of its own, which is kept.
   std::vector<ge_buf> Packs(Maker& m, const ge_compiled& c) {
     std::vector<ge_buf> out;
@@ -247,10 +254,10 @@ class Onednn : public ::testing::Test {
       std::vector<ge_buf> from;
       for (uint32_t k = 0; k < c.pack[i].n_value; ++k) {
         const ge_value* v = GE_VALUE(&m.graph(), c.pack[i].value[k]);
-        from.push_back({.ptr = const_cast<void*>(v->data), .bytes = v->data_bytes});
+        from.push_back(BufferOf(const_cast<void*>(v->data), v->data_bytes));
       }
       blocks_.emplace_back(std::aligned_alloc(64, (c.pack[i].bytes + 63) / 64 * 64), std::free);
-      out.push_back({.ptr = blocks_.back().get(), .bytes = c.pack[i].bytes});
+      out.push_back(BufferOf(blocks_.back().get(), c.pack[i].bytes));
       EXPECT_EQ(plugin_->engine->fill(engine_, &c.pack[i], from.data(), &out[i], nullptr), GE_OK);
     }
     return out;
