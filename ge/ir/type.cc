@@ -84,6 +84,11 @@ std::string Print(const Type& t, const DimTable& dims, int depth) {
 
 }  // namespace
 
+Type::Type(const Type&) = default;
+Type& Type::operator=(const Type&) = default;
+Type& Type::operator=(Type&&) noexcept = default;
+Type::~Type() = default;
+
 bool Type::is_static() const {
   if (!is_tensor() || !ranked) return false;
   for (const Dim& d : dims) {

@@ -37,6 +37,14 @@ struct Sharding {
 };
 
 struct Type {
+  // Copies and ends out of line: every file that holds a Type would otherwise generate them again.
+  Type() = default;
+  Type(const Type&);
+  Type(Type&&) noexcept = default;
+  Type& operator=(const Type&);
+  Type& operator=(Type&&) noexcept;
+  ~Type();
+
   TypeKind kind = TypeKind::kUnknown;
   DType dtype = DType::kUndefined;
   bool ranked = false;  // when false, dims is empty and the rank is unknown

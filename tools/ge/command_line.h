@@ -1,8 +1,11 @@
 // What CLI11 leaves to be said of a command line that is wrong. Parses nothing, prints nothing.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace ge::tool {
 

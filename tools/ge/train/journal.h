@@ -2,7 +2,7 @@
 // TensorBoard's events, a .csv and the curves of the plot. One thread.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "tools/ge/train/chart.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "ge/base/read_file.h"
 #include "ge/base/text/json_text.h"

@@ -1,11 +1,14 @@
 // ge train: what a user may ask for.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/ge/command.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ge::tool {
 
