@@ -16,12 +16,12 @@ struct Why;
 // Which dtypes an operator's tensors may have. Index inputs (axes, shapes, starts) are told from
 // tensors by their position: `data` inputs come first, 0 = all are data.
 enum class Types {
-  kFloat,   // float32
-  kWord,    // 1, 2, 4 or 8 bytes, moved and not looked at
-  kNumber,  // float32, int32, int64, bool
-  kCast,    // those and float16, bfloat16
-  kCode,    // float32, int32, int8, uint8
-  kAny,     // whole bytes, moved
+  kFloat,      // float32
+  kWord,       // 1, 2, 4 or 8 bytes, moved and not looked at
+  kNumber,     // float32, int32, int64, bool
+  kCast,       // those and float16, bfloat16
+  kQuantized,  // float32, int32, int8, uint8
+  kAny,        // whole bytes, moved
 };
 
 // How nodes of one operator become units.
@@ -63,7 +63,7 @@ struct UnitKind {
   std::span<const Operator> operators = {};  // those whose nodes parse into it, or into a relative
   bool follows = false;                      // its result lies as what it reads
   bool joins_cast = false;                   // a Cast of its bools to float32 joins it
-  PostOps posts = PostOps::kNone;
+  PostOps post_ops = PostOps::kNone;
   InPlace in_place = InPlace::kNone;
   // The position in Unit::in of weights that whoever convolves brings into an order of its own; 0
   // where there are none.

@@ -124,12 +124,12 @@ struct Layout {
 
 // A layout without its dims, as engines name it to each other: plain, channels last, or channels in
 // blocks. Other layouts do not leave a segment.
-struct Form {
+struct LayoutTag {
   int block = 0;  // channels of one block; 0 = none
   bool last = false;
 
   // Plain where the layout is no other form. With one pixel every layout is plain in memory.
-  static Form Of(Layout l) {
+  static LayoutTag Of(Layout l) {
     if (l.rank < 3 || l.dense()) return {};
     l.size = 4;  // says nothing of the order
     if (l == Layout::ChannelsLast(l.dims())) return {0, true};
@@ -142,7 +142,7 @@ struct Form {
                      : Layout::Dense(d, size);
   }
   bool plain() const { return block == 0 && !last; }
-  auto operator<=>(const Form&) const = default;
+  auto operator<=>(const LayoutTag&) const = default;
 };
 
 }  // namespace ge_engines

@@ -86,7 +86,7 @@ void Matcher::CastOf(Unit* u) {
 
 void Matcher::Extend(Unit* u) {
   if (u->kind().joins_cast) return CastOf(u);
-  if (u->kind().posts == PostOps::kNone) return;
+  if (u->kind().post_ops == PostOps::kNone) return;
   while (Step(u)) {
   }
 }
@@ -103,15 +103,15 @@ bool Matcher::Step(Unit* u) {
 }
 
 // A bias: a constant for each channel (Conv) or column (MatMul), before any other function.
-bool Matcher::Bias(Unit* u, const Post& post) const {
-  if (!u->posts.empty() || post.operand == 0 || !p_.constant(post.operand)) return false;
+bool Matcher::Bias(Unit* u, const PostOp& post) const {
+  if (!u->post_ops.empty() || post.operand == 0 || !p_.constant(post.operand)) return false;
   if (post.fn != Fn::kAdd) return false;
-  const bool channels = u->kind().posts == PostOps::kChannels;
+  const bool channels = u->kind().post_ops == PostOps::kChannels;
   if (channels && u->in.size() > 2) return false;  // it has one that is not constant
   const Dims d = p_.dims(post.operand);
   const size_t rank = u->dims.size();
   const size_t axis = channels ? 1 : rank - 1;
-  if (u->kind().posts == PostOps::kPlain || d.size() > rank) return false;
+  if (u->kind().post_ops == PostOps::kPlain || d.size() > rank) return false;
   for (size_t k = 0; k < rank; ++k) {
     const int64_t have = k + d.size() < rank ? 1 : d[k + d.size() - rank];
     if (have != (k == axis ? u->dims[axis] : 1)) return false;
@@ -123,11 +123,11 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   const uint32_t v = u->out[0];
   Unit next;
   Why why;
-  if (!p_.Parse(node, &next, &why) || next.kind().posts != PostOps::kPlain) {
+  if (!p_.Parse(node, &next, &why) || next.kind().post_ops != PostOps::kPlain) {
     return false;
   }
   if (next.dims != u->dims) return false;
-  Post& first = next.posts[0];
+  PostOp& first = next.post_ops[0];
   if (next.in[0] != v) {  // the running tensor is the other operand
     if (first.operand != v) return false;
     first.operand = next.in[0];
@@ -140,7 +140,7 @@ bool Matcher::Append(Unit* u, uint32_t node) {
                                         : first.fn;
   } else if (first.operand == v) {
     if (first.fn != Fn::kMul) return false;
-    first = Post{Fn::kSquare, 0, 0, 0, nullptr};
+    first = PostOp{Fn::kSquare, 0, 0, 0, nullptr};
   }
   if (first.operand != 0 && !p_.constant(first.operand)) {
     // It must be there before the unit starts.
@@ -150,14 +150,14 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   }
   if (Bias(u, first)) {
     u->bias.push_back(first.operand);
-  } else if (u->posts.empty() && u->kind().posts == PostOps::kChannels && u->in.size() < 3 &&
-             first.fn == Fn::kLinear && first.a == 1 && u->dims[1] == 1 && next.posts.size() == 1 &&
-             gp::IsOp(p_.node(node), "Add")) {
+  } else if (u->post_ops.empty() && u->kind().post_ops == PostOps::kChannels && u->in.size() < 3 &&
+             first.fn == Fn::kLinear && first.a == 1 && u->dims[1] == 1 &&
+             next.post_ops.size() == 1 && gp::IsOp(p_.node(node), "Add")) {
     // Add of one element to one channel.
     const ge_node& n = p_.node(node);
     u->bias.push_back(n.in[0] == v ? n.in[1] : n.in[0]);
   } else {
-    u->posts.insert(u->posts.end(), next.posts.begin(), next.posts.end());
+    u->post_ops.insert(u->post_ops.end(), next.post_ops.begin(), next.post_ops.end());
   }
   u->nodes.push_back(node);
   u->out = next.out;
@@ -168,14 +168,14 @@ bool Matcher::Append(Unit* u, uint32_t node) {
 bool Matcher::Diamond(Unit* u, uint32_t first, uint32_t second) {
   const uint32_t v = u->out[0];
   if (!IsFree(second, "Mul")) return false;
-  Post p;
+  PostOp p;
   if (IsFree(first, "Sigmoid")) {
     p.fn = Fn::kSwish;
   } else if (IsFree(first, "HardSigmoid")) {
     Unit f;
     Why why;
     if (!p_.Parse(first, &f, &why)) return false;
-    p = f.posts[0];
+    p = f.post_ops[0];
     p.fn = Fn::kHardSwish;
   } else {
     return false;
@@ -185,7 +185,7 @@ bool Matcher::Diamond(Unit* u, uint32_t first, uint32_t second) {
   const uint32_t y = f.out[0];
   if (f.in[0] != v || OnlyUser(y) != second || m.n_in != 2) return false;
   if (!(m.in[0] == v && m.in[1] == y) && !(m.in[0] == y && m.in[1] == v)) return false;
-  u->posts.push_back(p);
+  u->post_ops.push_back(p);
   u->nodes.push_back(first);
   u->nodes.push_back(second);
   u->out = {m.out[0]};

@@ -38,7 +38,7 @@ class Matcher {
   bool Append(Unit* u, uint32_t node);
   bool Diamond(Unit* u, uint32_t first, uint32_t second);
   void CastOf(Unit* u);
-  bool Bias(Unit* u, const Post& post) const;
+  bool Bias(Unit* u, const PostOp& post) const;
   bool Users(uint32_t v, Ids* out) const;
   // Place among the allowed nodes; their number for another node.
   size_t At(uint32_t node) const;

@@ -160,20 +160,20 @@ bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
   const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
   const bool half = t.dtype == GE_F16 || t.dtype == GE_BF16;
   const bool code = t.dtype == GE_I32 || t.dtype == GE_I8 || t.dtype == GE_U8;
-  const bool fits = types == Types::kFloat    ? t.dtype == GE_F32
-                    : types == Types::kNumber ? number || t.dtype == GE_F32
-                    : types == Types::kCast   ? number || t.dtype == GE_F32 || half
-                    : types == Types::kCode   ? code || t.dtype == GE_F32
-                    : types == Types::kWord   ? bits == 8 || bits == 16 || bits == 32 || bits == 64
-                                              : bits >= 8;
+  const bool fits = types == Types::kFloat       ? t.dtype == GE_F32
+                    : types == Types::kNumber    ? number || t.dtype == GE_F32
+                    : types == Types::kCast      ? number || t.dtype == GE_F32 || half
+                    : types == Types::kQuantized ? code || t.dtype == GE_F32
+                    : types == Types::kWord ? bits == 8 || bits == 16 || bits == 32 || bits == 64
+                                            : bits >= 8;
   if (!fits) {
     const char* wanted = types == Types::kFloat    ? "float32"
                          : types == Types::kNumber ? "float32, int32, int64 and bool"
                          : types == Types::kCast
                              ? "float32, float16, bfloat16, int32, int64 and bool"
-                         : types == Types::kCode ? "float32, int32, int8 and uint8"
-                         : types == Types::kWord ? "elements of 1, 2, 4 or 8 bytes"
-                                                 : "elements of whole bytes";
+                         : types == Types::kQuantized ? "float32, int32, int8 and uint8"
+                         : types == Types::kWord      ? "elements of 1, 2, 4 or 8 bytes"
+                                                      : "elements of whole bytes";
     return why->Say(GE_WHY_DTYPE, name() + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
   }
   if (t.rank > kMaxRank) {

@@ -4,9 +4,9 @@ namespace ge_engines {
 
 const UnitKind NothingSpec::kKind = {.name = "nothing"};
 
-size_t UnaryPosts(const Unit& u) {
+size_t UnaryPostOps(const Unit& u) {
   size_t n = 0;
-  while (n < u.posts.size() && !u.posts[n].binary()) ++n;
+  while (n < u.post_ops.size() && !u.post_ops[n].binary()) ++n;
   return n;
 }
 

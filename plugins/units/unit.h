@@ -30,7 +30,7 @@ struct Why {
 };
 
 // One pointwise step on the running tensor.
-struct Post {
+struct PostOp {
   Fn fn = Fn::kLinear;
   float a = 0, b = 0;
   uint32_t operand = 0;  // binary: value index, or 0 with `channel`
@@ -47,7 +47,7 @@ struct Unit {
   Ids out;   // values made
   Ids bias;  // constants added for each channel or column
   float bias_factor = 1;
-  std::vector<Post> posts;
+  std::vector<PostOp> post_ops;
   Dims dims;  // of out[0]
 
   const UnitKind& kind() const { return spec.kind(); }
@@ -65,7 +65,7 @@ const S* As(const Unit& unit) {
 }
 
 // Posts before the first that has an operand: a loop can do them on a piece of its result.
-size_t UnaryPosts(const Unit& u);
+size_t UnaryPostOps(const Unit& u);
 
 std::string ToText(const Dims& d);
 

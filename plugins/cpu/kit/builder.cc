@@ -12,7 +12,7 @@ uint64_t Bytes(const Layout& l) {
   return static_cast<uint64_t>(l.extent()) * static_cast<uint64_t>(l.size);
 }
 
-// Places: result, x. For elements that are not 4 bytes.
+// Buffers: result, x. For elements that are not 4 bytes.
 class Move final : public Loop {
  public:
   explicit Move(uint64_t bytes) : bytes_(bytes) {}
@@ -66,9 +66,9 @@ Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser
 Layout Builder::Border(uint32_t v, const uint32_t* ids, uint32_t at) const {
   const uint32_t id = ids != nullptr ? ids[at] : 0;
   if (id == 0) return Plain(v);
-  const std::optional<Form> form = id < segment_.n_layout && segment_.layout[id] != nullptr
-                                       ? FormOf(*segment_.layout[id], p_.dims(v).size())
-                                       : std::nullopt;
+  const std::optional<LayoutTag> form = id < segment_.n_layout && segment_.layout[id] != nullptr
+                                            ? LayoutTagOf(*segment_.layout[id], p_.dims(v).size())
+                                            : std::nullopt;
   if (!form || p_.size(v) != 4) {
     throw std::runtime_error("a border is in a layout that was not offered");
   }
@@ -88,7 +88,7 @@ void Builder::ListReads(const Unit& u, std::vector<uint32_t>* v) {
   for (uint32_t x : u.in) {
     if (x != 0) v->push_back(x);
   }
-  for (const Post& p : u.posts) {
+  for (const PostOp& p : u.post_ops) {
     if (p.operand != 0) v->push_back(p.operand);
   }
   std::sort(v->begin(), v->end());
@@ -173,7 +173,7 @@ void Builder::EmitNothing(const Unit& u) {
 
 void Builder::Emit(const Unit& u) {
   if (Is<NothingSpec>(u)) return EmitNothing(u);
-  if (u.kind().posts == PostOps::kPlain) return EmitPointwise(u);
+  if (u.kind().post_ops == PostOps::kPlain) return EmitPointwise(u);
   out_.library = out_.library || CallsLibrary(u);
   EmitMain(u);
 }
@@ -259,7 +259,7 @@ Rep Builder::Get(uint32_t v, const Layout& want) {
 }
 
 // Emits a conversion; v = 0: the result is not remembered.
-Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to) {
+Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const BufferRef* to) {
   const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
   AddConversion(from, result);
   if (v != 0) AddRep(v, result);
@@ -278,20 +278,20 @@ Rep Builder::Operand(uint32_t v, const Layout& target) {
   return Get(v, Layout::Dense(d));
 }
 
-Place Builder::NewInternal(uint32_t v, uint64_t bytes) {
+BufferRef Builder::NewInternal(uint32_t v, uint64_t bytes) {
   Storage s;
   s.kind = Storage::kInternal;
   s.bytes = bytes;
   s.value = v;
-  return NewPlace(s);
+  return NewBuffer(s);
 }
 
 Rep Builder::NewResult(uint32_t v, const Layout& layout) {
-  if (const Place* out = Leaf(v, layout)) return {layout, *out};
+  if (const BufferRef* out = Leaf(v, layout)) return {layout, *out};
   return {layout, NewInternal(v, Bytes(layout))};
 }
 
-const Place* Builder::Leaf(uint32_t v, const Layout& layout) const {
+const BufferRef* Builder::Leaf(uint32_t v, const Layout& layout) const {
   const auto leaf = leaves_.find(v);
   return leaf != leaves_.end() && leaf->second.layout == layout ? &leaf->second.place : nullptr;
 }
@@ -311,12 +311,12 @@ void Builder::Publish(uint32_t v) {
   Convert(v, Main(v), to.layout, &to.place);
 }
 
-bool Builder::Dead(const Place& place, const Unit& u) const {
+bool Builder::Dead(const BufferRef& place, const Unit& u) const {
   if (out_.storages[place.storage].kind != Storage::kInternal || place.offset != 0) return false;
   for (uint32_t v : lies_in_[place.storage]) {
-    const bool here =
-        std::find(u.in.begin(), u.in.end(), v) != u.in.end() ||
-        std::any_of(u.posts.begin(), u.posts.end(), [v](const Post& p) { return p.operand == v; });
+    const bool here = std::find(u.in.begin(), u.in.end(), v) != u.in.end() ||
+                      std::any_of(u.post_ops.begin(), u.post_ops.end(),
+                                  [v](const PostOp& p) { return p.operand == v; });
     const auto left = uses_.find(v);
     if (left != uses_.end() && left->second > (here ? 1u : 0u)) return false;
   }
@@ -325,13 +325,13 @@ bool Builder::Dead(const Place& place, const Unit& u) const {
 
 // ---- constants ---------------------------------------------------------------------------------
 
-Place Builder::NewConstant(uint64_t bytes, uint32_t value, void** data) {
+BufferRef Builder::NewConstant(uint64_t bytes, uint32_t value, void** data) {
   const AlignedBlock block(bytes);
   *data = block.data();
   return TakeConstant(block, bytes, value);
 }
 
-Place Builder::TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value) {
+BufferRef Builder::TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value) {
   Storage s;
   s.kind = Storage::kConstant;
   s.index = static_cast<uint32_t>(out_.constants.size());
@@ -339,24 +339,24 @@ Place Builder::TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t 
   s.value = value;
   out_.constants.push_back(block);
   if (value != 0) copied_.emplace_back(value, bytes);
-  return NewPlace(s);
+  return NewBuffer(s);
 }
 
-Place Builder::NewPlace(const Storage& s) {
+BufferRef Builder::NewBuffer(const Storage& s) {
   out_.storages.push_back(s);
   lies_in_.emplace_back();
   return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
 }
 
-Place Builder::ConstantFloats(const std::vector<float>& data) {
+BufferRef Builder::ConstantFloats(const std::vector<float>& data) {
   void* to = nullptr;
-  const Place p = NewConstant(data.size() * sizeof(float), 0, &to);
+  const BufferRef p = NewConstant(data.size() * sizeof(float), 0, &to);
   std::memcpy(to, data.data(), data.size() * sizeof(float));
   return p;
 }
 
-Place Builder::Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
-                    bool any_bytes) {
+BufferRef Builder::Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
+                        bool any_bytes) {
   if (bytes < kLeastPack || values.empty()) {
     std::vector<std::string_view> payloads;
     for (uint32_t v : values) {
@@ -371,11 +371,11 @@ Place Builder::Pack(const Ids& values, const std::string& key, uint64_t bytes, F
   const auto next = static_cast<uint32_t>(out_.wanted.size());
   const auto [known, fresh] = out_.wanted.try_emplace({key, values}, WantedPack{next, bytes});
   s.index = known->second.index;
-  if (!fresh) return NewPlace(s);
+  if (!fresh) return NewBuffer(s);
   out_.book->Learn(key, std::move(fill), any_bytes);
   s.value = values[0];
   packed_.insert(values.begin(), values.end());
-  return NewPlace(s);
+  return NewBuffer(s);
 }
 
 Rep Builder::Constant(uint32_t v, const Layout& want) {
@@ -406,10 +406,10 @@ Rep Builder::KeptConstant(uint32_t v) {
   s.kept = p_.value(v).data;
   s.value = v;
   kept_.insert(v);
-  return {Plain(v), NewPlace(s)};
+  return {Plain(v), NewBuffer(s)};
 }
 
-Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
+BufferRef Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
   for (uint32_t v : u.bias) {
     if (Product(p_.dims(v)) != n) throw std::runtime_error("a bias of another length");
   }
@@ -434,20 +434,20 @@ Place Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
 
 // ---- steps -------------------------------------------------------------------------------------
 
-void Builder::Touch(const Place& p) {
+void Builder::Touch(const BufferRef& p) {
   Storage& s = out_.storages[p.storage];
   const auto step = static_cast<uint32_t>(out_.steps.size());
   s.first = std::min(s.first, step);
   s.last = std::max(s.last, step);
 }
 
-void Builder::AddStep(const std::string& label, std::unique_ptr<Work> work,
-                      std::vector<Place> places) {
+void Builder::AddStep(const std::string& label, std::unique_ptr<Kernel> work,
+                      std::vector<BufferRef> places) {
   Step s;
   if (out_.profile) s.label = label;
   s.node = node_;
   s.work = std::move(work);
-  for (const Place& p : places) Touch(p);
+  for (const BufferRef& p : places) Touch(p);
   s.places = std::move(places);
   out_.steps.push_back(std::move(s));
 }

@@ -31,7 +31,7 @@ struct Stopped : std::runtime_error {
 // A value in one layout.
 struct Rep {
   Layout layout;
-  Place place;
+  BufferRef place;
 };
 
 class Builder {
@@ -83,44 +83,45 @@ class Builder {
   // As an operand of a tensor laid out as `target` (rank aligned, broadcast allowed).
   Rep Operand(uint32_t v, const Layout& target);
   const Rep* Find(uint32_t v, const Layout& want) const;
-  Rep Convert(uint32_t v, const Rep& from, const Layout& want, const Place* to);
+  Rep Convert(uint32_t v, const Rep& from, const Layout& want, const BufferRef* to);
   void AddRep(uint32_t v, const Rep& rep);
   // v's output buffer if it leaves the segment in this layout, else nullptr.
-  const Place* Leaf(uint32_t v, const Layout& layout) const;
+  const BufferRef* Leaf(uint32_t v, const Layout& layout) const;
   // A place for v: its output buffer, or an internal.
   Rep NewResult(uint32_t v, const Layout& layout);
-  Place NewInternal(uint32_t v, uint64_t bytes);
-  Place NewPlace(const Storage& s);
+  BufferRef NewInternal(uint32_t v, uint64_t bytes);
+  BufferRef NewBuffer(const Storage& s);
   // Puts a value that leaves into its output buffer, if it is not there.
   void Publish(uint32_t v);
   // x's place when nothing needs x after this unit, so that a result may overwrite it.
-  bool Dead(const Place& place, const Unit& u) const;
+  bool Dead(const BufferRef& place, const Unit& u) const;
   // What it reads, ascending, each once.
   static void ListReads(const Unit& u, std::vector<uint32_t>* values);
 
   // ---- constants
   // Of the program, its bytes at *data.
-  Place NewConstant(uint64_t bytes, uint32_t value, void** data);
-  Place TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value);
+  BufferRef NewConstant(uint64_t bytes, uint32_t value, void** data);
+  BufferRef TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value);
   Rep Constant(uint32_t v, const Layout& want);
   // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
   // works that touch little of it.
   Rep KeptConstant(uint32_t v);
   // What `fill` writes from the payloads of these constants. The key says all that it depends on
   // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
-  Place Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
-             bool any_bytes = false);
-  Place ConstantFloats(const std::vector<float>& data);
+  BufferRef Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
+                 bool any_bytes = false);
+  BufferRef ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);
 
   // ---- steps
   // For the label of a step, which nobody reads where nobody asked for a profile.
   std::string Sizes(const Dims& d) const { return out_.profile ? ToText(d) : std::string(); }
-  void AddStep(const std::string& label, std::unique_ptr<Work> work, std::vector<Place> places);
-  void Touch(const Place& p);
+  void AddStep(const std::string& label, std::unique_ptr<Kernel> work,
+               std::vector<BufferRef> places);
+  void Touch(const BufferRef& p);
   // The segment's workspace has so many bytes at the least.
   void NeedWorkspace(uint64_t bytes) { out_.workspace = std::max(out_.workspace, bytes); }
-  Place Workspace() const { return {workspace_, 0}; }
+  BufferRef Workspace() const { return {workspace_, 0}; }
 
   // ---- pointwise functions and convolutions in pieces (emit_posts.cc)
   void Emit(const Unit& u);
@@ -129,18 +130,19 @@ class Builder {
   Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
   void EmitPointwise(const Unit& u);
   // posts[from..] on x; the result becomes a rep of v.
-  void ApplyPosts(const Unit& u, size_t from, const Rep& x, const Layout& target);
+  void ApplyPostOps(const Unit& u, size_t from, const Rep& x, const Layout& target);
 
   // Biases and posts[from..] on a product that lies at y in plain order.
-  void FinishProduct(Unit u, size_t from, const Place& y);
-  // The posts that UnaryPosts counts.
-  static std::vector<PointwiseOp> FirstPosts(const Unit& u);
+  void FinishProduct(Unit u, size_t from, const BufferRef& y);
+  // The posts that UnaryPostOps counts.
+  static std::vector<PointwiseOp> FirstPostOps(const Unit& u);
   // A convolution of plain tensors by ConvLoop, then biases and posts; `rows` and w as there.
-  void EmitPieces(const Unit& u, const std::string& label, MultiplyPiece multiply,
-                  const ConvShape& s, const Pieces& pieces, int threads, const Place& w, bool rows);
+  void EmitIm2col(const Unit& u, const std::string& label, MultiplyTile multiply,
+                  const ConvShape& s, const Im2colTiles& pieces, int threads, const BufferRef& w,
+                  bool rows);
 
   // The sum of a unit's biases, n elements, written `times` times, and zeros behind up to `room`.
-  Place BiasOf(const Unit& u, int64_t n, int64_t room = 0, int64_t times = 1);
+  BufferRef BiasOf(const Unit& u, int64_t n, int64_t room = 0, int64_t times = 1);
 
  protected:
   const Simd& simd_;

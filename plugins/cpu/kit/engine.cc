@@ -158,10 +158,11 @@ const Unit* InPlaceUnit(const std::vector<Unit>& units) {
     case InPlace::kNone:
       return nullptr;
     case InPlace::kPointwise:
-      return u.posts.size() == 1 && u.posts[0].channel == nullptr && u.out.size() == 1 ? &u
-                                                                                       : nullptr;
+      return u.post_ops.size() == 1 && u.post_ops[0].channel == nullptr && u.out.size() == 1
+                 ? &u
+                 : nullptr;
     default:
-      return u.posts.empty() ? &u : nullptr;
+      return u.post_ops.empty() ? &u : nullptr;
   }
 }
 

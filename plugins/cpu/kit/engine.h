@@ -66,7 +66,8 @@ class Engine {
   virtual bool Rounds(const Unit&, const Parser&) const { return false; }
   // The forms in which a work reads and leaves images; nullopt for loops, which follow what they
   // get.
-  virtual std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit&, const Parser&) const {
+  virtual std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit&,
+                                                                          const Parser&) const {
     return std::nullopt;
   }
   // Whether such a work is as fast in all forms of ForeignLayouts(), in and out.
@@ -76,7 +77,7 @@ class Engine {
   // Whether the unit, a work that follows, keeps the form of its images.
   virtual bool KeepsLayout(const Unit&) const { return true; }
   // Forms in which images of other engines may come to such units.
-  virtual std::vector<Form> ForeignLayouts() const { return {}; }
+  virtual std::vector<LayoutTag> ForeignLayouts() const { return {}; }
   virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                                Program* program) const = 0;
   // Once a segment and run: binding addresses.

@@ -25,7 +25,7 @@ thread_local bool t_inside = false;
 class Threads {
  public:
   Threads() {
-    for (uint32_t id = 1; id < kThreads; ++id) workers_.emplace_back([this, id] { Work(id); });
+    for (uint32_t id = 1; id < kThreads; ++id) workers_.emplace_back([this, id] { Kernel(id); });
   }
   ~Threads() {
     Begin(0, nullptr, nullptr);
@@ -60,7 +60,7 @@ class Threads {
     begun_.notify_all();
   }
 
-  void Work(uint32_t id) {
+  void Kernel(uint32_t id) {
     for (uint64_t seen = 0;;) {
       std::unique_lock<std::mutex> lock(mutex_);
       begun_.wait(lock, [&] { return region_ != seen; });

@@ -267,17 +267,17 @@ TEST(Kernels, ThinProducts) {
       s.simd->dot_rows(a.data(), q.k, b.data(), q.k, z.data(), q.n, q.m, q.n, q.k);
       for (int64_t i = 0; i < q.m; ++i) {
         for (int64_t j = 0; j < q.n; ++j) {
-          double plain = 0, turned = 0, size = 0, turned_size = 0;
+          double plain = 0, transposed = 0, size = 0, turned_size = 0;
           for (int64_t k = 0; k < q.k; ++k) {
             const double v = a[static_cast<size_t>(i * q.k + k)];
             plain += v * b[static_cast<size_t>(k * q.n + j)];
-            turned += v * b[static_cast<size_t>(j * q.k + k)];
+            transposed += v * b[static_cast<size_t>(j * q.k + k)];
             size += std::fabs(v * b[static_cast<size_t>(k * q.n + j)]);
             turned_size += std::fabs(v * b[static_cast<size_t>(j * q.k + k)]);
           }
           ASSERT_NEAR(y[static_cast<size_t>(i * q.n + j)], plain, SumBound(q.k) * size)
               << s.name << q.m << q.n;
-          ASSERT_NEAR(z[static_cast<size_t>(i * q.n + j)], turned, SumBound(q.k) * turned_size)
+          ASSERT_NEAR(z[static_cast<size_t>(i * q.n + j)], transposed, SumBound(q.k) * turned_size)
               << s.name << q.m << q.n;
         }
       }

@@ -53,9 +53,9 @@ void ForRange(bool parallel, int64_t n, F f) {
 
 // f(first element, count) for pieces of n codes.
 template <class F>
-void ForCodes(int64_t n, F f) {
-  ForRange(n > kParallel, (n + kQuantizeCodes - 1) / kQuantizeCodes, [&](int64_t i) {
-    f(i * kQuantizeCodes, std::min(kQuantizeCodes, n - i * kQuantizeCodes));
+void ForBytes(int64_t n, F f) {
+  ForRange(n > kParallel, (n + kQuantizeElements - 1) / kQuantizeElements, [&](int64_t i) {
+    f(i * kQuantizeElements, std::min(kQuantizeElements, n - i * kQuantizeElements));
   });
 }
 

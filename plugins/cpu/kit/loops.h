@@ -32,7 +32,7 @@ struct PointwiseOp {
   float a = 0, b = 0;
   int operand = -1;  // index among the loop's operands, which are places 2..
 };
-// Places: result, x, operands. The result is gapless and may be x itself.
+// Buffers: result, x, operands. The result is gapless and may be x itself.
 std::unique_ptr<Loop> PointwiseLoop(const Simd& simd, const Layout& result, const Layout& x,
                                     const std::vector<Layout>& operands,
                                     std::vector<PointwiseOp> ops);
@@ -42,7 +42,7 @@ struct BoxCopy {
   Layout src, dst;
   Dims src_start, dst_start, size;
 };
-// Places: result, then a source for each box. Zeroes the padding of `result`.
+// Buffers: result, then a source for each box. Zeroes the padding of `result`.
 std::unique_ptr<Loop> CopyLoop(const Simd& simd, const Layout& result,
                                const std::vector<BoxCopy>& boxes);
 

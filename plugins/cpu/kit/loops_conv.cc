@@ -19,7 +19,7 @@ struct Inside {
 
 class PieceLoop : public Loop {
  public:
-  PieceLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces, int threads,
+  PieceLoop(MultiplyTile multiply, const ConvShape& s, const Im2colTiles& pieces, int threads,
             bool rows, ConvFinish finish)
       : multiply_(std::move(multiply)),
         s_(s),
@@ -39,9 +39,9 @@ class PieceLoop : public Loop {
   virtual void Do(const float* x, const float* w, const float* bias, float* y, float* buffer,
                   int64_t first, int64_t n) const = 0;
 
-  const MultiplyPiece multiply_;
+  const MultiplyTile multiply_;
   const ConvShape s_;
-  const Pieces pieces_;
+  const Im2colTiles pieces_;
   const bool rows_;
   const ConvFinish finish_;
 
@@ -76,7 +76,7 @@ class GatheredConv final : public PieceLoop {
         }
       }
     }
-    PieceProduct p;
+    TileProduct p;
     p.m = s_.out;
     p.k = pieces_.other;
     p.n = lines * s_.dst[2];
@@ -87,7 +87,7 @@ class GatheredConv final : public PieceLoop {
     for (int64_t o = 0; o < s_.out; ++o) {
       float* line = y + o * p.ldc + first * s_.dst[2];
       if (bias != nullptr) finish_.simd->unary(Fn::kLinear, 1, bias[o], line, line, p.n);
-      for (const PointwiseOp& q : finish_.posts) {
+      for (const PointwiseOp& q : finish_.post_ops) {
         finish_.simd->unary(q.fn, q.a, q.b, line, line, p.n);
       }
     }
@@ -153,8 +153,8 @@ class DealtConv final : public PieceLoop {
  private:
   void Do(const float* x, const float* w, const float*, float* y, float* buffer, int64_t first,
           int64_t lines) const override {
-    PieceProduct p;
-    p.turned = !rows_;  // ONNX: input channels first
+    TileProduct p;
+    p.transposed = !rows_;  // ONNX: input channels first
     p.m = pieces_.other;
     p.k = s_.in;
     p.n = lines * s_.src[2];
@@ -196,8 +196,8 @@ class ScatteredConv final : public PieceLoop {
  private:
   void Do(const float* x, const float* w, const float*, float* y, float* buffer, int64_t first,
           int64_t channels) const override {
-    PieceProduct p;
-    p.turned = !rows_;
+    TileProduct p;
+    p.transposed = !rows_;
     p.m = channels * s_.taps();
     p.k = s_.in;
     p.n = s_.src_pixels();
@@ -234,7 +234,7 @@ class ScatteredConv final : public PieceLoop {
 
 }  // namespace
 
-std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
+std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& s, const Im2colTiles& pieces,
                                int threads, bool rows, ConvFinish finish) {
   if (s.how == ConvShape::kDeal) {
     return std::make_unique<DealtConv>(std::move(multiply), s, pieces, threads, rows,

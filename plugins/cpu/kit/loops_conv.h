@@ -7,34 +7,34 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/program.h"
 
 namespace ge_engines::cpu {
 
 // c[m][n] = a[m][k] * b[k][n], row-major; `ld*` are elements from one stored row to the next.
-struct PieceProduct {
-  bool turned = false;  // a is stored [k][m]
+struct TileProduct {
+  bool transposed = false;  // a is stored [k][m]
   int64_t m = 0, n = 0, k = 0;
   int64_t lda = 0, ldb = 0, ldc = 0;
 };
 // Any number of threads may call it.
-using MultiplyPiece =
-    std::function<void(const PieceProduct& p, const float* a, const float* b, float* c)>;
+using MultiplyTile =
+    std::function<void(const TileProduct& p, const float* a, const float* b, float* c)>;
 
 // What follows the products of gathered windows, done on each piece while it is in a cache. Other
 // convolutions have none: where windows meet, a piece is no final result.
 struct ConvFinish {
   const Simd* simd = nullptr;
-  bool bias = false;               // one number an output channel
-  std::vector<PointwiseOp> posts;  // without operands
+  bool bias = false;                  // one number an output channel
+  std::vector<PointwiseOp> post_ops;  // without operands
 };
 
-// Places: result, x, weights, a buffer of Pieces::bytes() for each thread, then the bias if there
+// Buffers: result, x, weights, a buffer of Pieces::bytes() for each thread, then the bias if there
 // is one. Weights lie as ONNX has them; with `rows` those of a transposed convolution are
 // [group][out, taps][in], so that no product is `turned`. s.how is not kPlain.
-std::unique_ptr<Loop> ConvLoop(MultiplyPiece multiply, const ConvShape& s, const Pieces& pieces,
+std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& s, const Im2colTiles& pieces,
                                int threads, bool rows, ConvFinish finish);
 
 }  // namespace ge_engines::cpu

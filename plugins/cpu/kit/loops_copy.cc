@@ -12,9 +12,9 @@ namespace {
 
 // `rows` (over up to kMaxRank axes) of n contiguous elements; or, where `turned`, the last two axes
 // are a matrix that is transposed (and n is 1).
-struct Nest {
+struct Broadcast {
   int place = 1;
-  bool turned = false;
+  bool transposed = false;
   int64_t from = 0, to = 0, n = 1, total = 1;
   std::vector<int64_t> dim, src, dst;
 
@@ -30,7 +30,7 @@ struct Nest {
         std::rotate(v->begin() + static_cast<ptrdiff_t>(i),
                     v->begin() + static_cast<ptrdiff_t>(i) + 1, v->end() - 1);
       }
-      turned = true;
+      transposed = true;
       return;
     }
   }
@@ -71,8 +71,8 @@ void CopyRun(const float* x, float* y, int64_t rows, int64_t sx, int64_t sy, int
   }
 }
 
-void CopyNest(const Simd& simd, const Nest& n, const float* x, float* y, size_t level) {
-  if (n.turned && level + 2 == n.dim.size()) {
+void CopyNest(const Simd& simd, const Broadcast& n, const float* x, float* y, size_t level) {
+  if (n.transposed && level + 2 == n.dim.size()) {
     simd.transpose(x, n.src[level + 1], y, n.dst[level], n.dim[level + 1], n.dim[level]);
     return;
   }
@@ -86,7 +86,7 @@ void CopyNest(const Simd& simd, const Nest& n, const float* x, float* y, size_t 
 int64_t CopyPieces() { return kCopyPieces * omp_get_max_threads(); }
 
 // A few long rows by several threads: pieces of each.
-void CopyLong(const Nest& n, const float* x, float* y) {
+void CopyLong(const Broadcast& n, const float* x, float* y) {
   const int64_t rows = n.dim[0], pieces = (CopyPieces() + rows - 1) / rows;
   const int64_t piece = (n.n + pieces - 1) / pieces;
   ForRange(true, rows * pieces, [&](int64_t t) {
@@ -97,10 +97,10 @@ void CopyLong(const Nest& n, const float* x, float* y) {
 }
 
 // A large nest by several threads: pieces of its first axis, or of a matrix's longer one.
-void CopyShared(const Simd& simd, const Nest& n, const float* x, float* y) {
+void CopyShared(const Simd& simd, const Broadcast& n, const float* x, float* y) {
   const bool rows = n.dim.size() == 1 && n.total >= kLongCopy && omp_get_max_threads() > 1;
   if (rows && n.dim[0] < CopyPieces() && n.n >= CopyPieces()) return CopyLong(n, x, y);
-  const bool matrix = n.turned && n.dim.size() == 2;
+  const bool matrix = n.transposed && n.dim.size() == 2;
   const size_t axis = matrix && n.dim[1] > n.dim[0] ? 1 : 0;
   const int64_t all = n.dim[axis];
   if (n.total <= kParallel || all < 2 || omp_get_max_threads() == 1) {
@@ -128,7 +128,7 @@ class Copy final : public Loop {
       : simd_(simd), padding_(result) {
     for (size_t k = 0; k < boxes.size(); ++k) Add(boxes[k], static_cast<int>(k) + 1);
     together_ = result.cblock == 0 && boxes.size() > 1;
-    for (const Nest& n : nests_) {
+    for (const Broadcast& n : nests_) {
       together_ = together_ && n.dim.size() == 1 && n.dim[0] == nests_[0].dim[0] && n.n > 1;
     }
   }
@@ -138,7 +138,7 @@ class Copy final : public Loop {
       // of the result are written once.
       const int64_t rows = nests_[0].dim[0], turns = (rows + kTogetherRows - 1) / kTogetherRows;
       ForRange(rows * nests_[0].n > kParallel, turns, [&](int64_t t) {
-        for (const Nest& n : nests_) {
+        for (const Broadcast& n : nests_) {
           CopyRun(p[n.place] + n.from + t * kTogetherRows * n.src[0],
                   p[0] + n.to + t * kTogetherRows * n.dst[0],
                   std::min(kTogetherRows, rows - t * kTogetherRows), n.src[0], n.dst[0], n.n);
@@ -148,11 +148,11 @@ class Copy final : public Loop {
     }
     if (nests_.size() > 1 && total_ > kParallel) {
       ForRange(true, static_cast<int64_t>(nests_.size()), [&](int64_t k) {
-        const Nest& n = nests_[static_cast<size_t>(k)];
+        const Broadcast& n = nests_[static_cast<size_t>(k)];
         CopyNest(simd_, n, p[n.place] + n.from, p[0] + n.to, 0);
       });
     } else {
-      for (const Nest& n : nests_) CopyShared(simd_, n, p[n.place] + n.from, p[0] + n.to);
+      for (const Broadcast& n : nests_) CopyShared(simd_, n, p[n.place] + n.from, p[0] + n.to);
     }
     padding_.Zero(p[0]);
   }
@@ -181,7 +181,7 @@ class Copy final : public Loop {
   }
 
   void AddRun(const BoxCopy& b, int place, int64_t first, int64_t run) {
-    Nest n;
+    Broadcast n;
     n.place = place;
     Dims from = b.src_start, to = b.dst_start;
     if (from.size() > 1) {
@@ -229,7 +229,7 @@ class Copy final : public Loop {
   const Simd& simd_;
   Padding padding_;
   int64_t total_ = 0;
-  std::vector<Nest> nests_;
+  std::vector<Broadcast> nests_;
   bool together_ = false;
 };
 

@@ -49,18 +49,18 @@ TEST_P(Copies, OfPermutedAxes) {
   const Layout dense = Layout::Dense(d);
   std::vector<float> x = Random(dense.extent(), 2);
   do {
-    Dims turned;
-    for (int i : order) turned.push_back(d[Z(i)]);
-    const Layout to = Layout::Dense(turned);
+    Dims transposed;
+    for (int i : order) transposed.push_back(d[Z(i)]);
+    const Layout to = Layout::Dense(transposed);
     Layout from = to;  // the same elements seen through the source's strides
     for (size_t i = 0; i < 4; ++i) from.stride[i] = dense.stride[order[i]];
     std::vector<float> y(x.size());
-    RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(4, 0), Dims(4, 0), turned}}),
+    RunLoop(*CopyLoop(simd(), to, {{from, to, Dims(4, 0), Dims(4, 0), transposed}}),
             {y.data(), x.data()});
     Dims at(4, 0);
     do {
       ASSERT_EQ(y[Z(Offset(to, at))], x[Z(Offset(from, at))]);
-    } while (Next(turned, &at));
+    } while (Next(transposed, &at));
   } while (std::next_permutation(order.begin(), order.end()));
 }
 

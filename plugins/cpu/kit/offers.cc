@@ -30,10 +30,10 @@ bool IsFilter(const Unit& u, uint32_t v) {
 
 }  // namespace
 
-std::optional<Form> FormOf(const ge_layout& layout, size_t rank) {
+std::optional<LayoutTag> LayoutTagOf(const ge_layout& layout, size_t rank) {
   if (rank < 3 || layout.n_perm != rank) return std::nullopt;
   const std::vector<uint32_t> perm(layout.perm, layout.perm + layout.n_perm);
-  if (layout.kind == GE_LAYOUT_STRIDED && perm == LastOrder(rank)) return Form{0, true};
+  if (layout.kind == GE_LAYOUT_STRIDED && perm == LastOrder(rank)) return LayoutTag{0, true};
   if (layout.kind != GE_LAYOUT_BLOCKED || layout.n_block != 1 || layout.block_axis[0] != 1) {
     return std::nullopt;
   }
@@ -42,7 +42,7 @@ std::optional<Form> FormOf(const ge_layout& layout, size_t rank) {
   }
   const uint32_t block = layout.block_size[0];
   return block == 4 || block == 8 || block == 16
-             ? std::optional(Form{static_cast<int>(block), false})
+             ? std::optional(LayoutTag{static_cast<int>(block), false})
              : std::nullopt;
 }
 
@@ -52,26 +52,26 @@ bool Offers::Image(uint32_t v) const {
   return d.size() >= 3 && d.size() <= 5 && d[1] > 1 && Product(Dims(d.begin() + 2, d.end())) > 1;
 }
 
-Form Offers::FormInside(const Unit& u) const {
+LayoutTag Offers::LayoutInside(const Unit& u) const {
   if (const auto liked = e_.PreferredLayouts(u, p_)) return liked->first;
-  auto form = [&](uint32_t v) { return Image(v) ? natural_[v] : Form{}; };
+  auto form = [&](uint32_t v) { return Image(v) ? natural_[v] : LayoutTag{}; };
   for (uint32_t v : u.in) {
     if (!form(v).plain()) return form(v);
   }
-  for (const Post& q : u.posts) {
+  for (const PostOp& q : u.post_ops) {
     if (!form(q.operand).plain()) return form(q.operand);
   }
   return {};
 }
 
-Form Offers::FormBehind(const Unit& u) const {
+LayoutTag Offers::LayoutBehind(const Unit& u) const {
   if (!Image(u.out[0])) return {};
   if (const auto liked = e_.PreferredLayouts(u, p_)) return liked->second;
-  return Follows(u) && e_.KeepsLayout(u) ? FormInside(u) : Form{};
+  return Follows(u) && e_.KeepsLayout(u) ? LayoutInside(u) : LayoutTag{};
 }
 
 void Offers::Announce(const Unit& u) {
-  const Form form = FormBehind(u);
+  const LayoutTag form = LayoutBehind(u);
   for (uint32_t v : u.out) {
     if (v != 0) natural_[v] = form;
   }
@@ -87,7 +87,7 @@ double Offers::ReorderInNs(const Unit& u) const {
   return ns;
 }
 
-uint32_t Offers::IdOf(const Form& form, size_t rank) {
+uint32_t Offers::IdOf(const LayoutTag& form, size_t rank) {
   if (form.plain()) return 0;
   auto [it, fresh] = ids_.try_emplace({form, rank}, 0);
   if (!fresh) return it->second;
@@ -106,9 +106,9 @@ uint32_t Offers::IdOf(const Form& form, size_t rank) {
   return it->second;
 }
 
-void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
+void Offers::Choose(const Unit& u, const LayoutTag& in, const LayoutTag& out, double ns) {
   Choice c{{}, ns};
-  auto add = [&](uint32_t v, const Form& form) {
+  auto add = [&](uint32_t v, const LayoutTag& form) {
     if (!Image(v) || form.plain()) return;
     for (const ge_value_layout& l : c.values) {
       if (l.value == v) return;
@@ -116,9 +116,9 @@ void Offers::Choose(const Unit& u, const Form& in, const Form& out, double ns) {
     const uint32_t id = IdOf(form, p_.dims(v).size());
     if (id != 0) c.values.push_back({v, id, 0});
   };
-  for (uint32_t v : u.in) add(v, IsFilter(u, v) ? Form{} : in);
+  for (uint32_t v : u.in) add(v, IsFilter(u, v) ? LayoutTag{} : in);
   const Dims d = u.dims;
-  for (const Post& q : u.posts) {
+  for (const PostOp& q : u.post_ops) {
     if (q.operand != 0 && p_.dims(q.operand) == d)
       add(q.operand, e_.PreferredLayouts(u, p_) ? out : in);
   }
@@ -171,11 +171,11 @@ ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
     if (i > 1 || p_.dims(u.in[i]).size() < 2) lay_out(u.in[i]);
   }
   for (uint32_t v : u.bias) lay_out(v);
-  for (const Post& q : u.posts) {
+  for (const PostOp& q : u.post_ops) {
     lay_out(q.operand);
     if (q.channel != nullptr) price.packed += (4 * q.channel->size() + 63) / 64 * 64;
   }
-  const Form in = FormInside(u), out = FormBehind(u);
+  const LayoutTag in = LayoutInside(u), out = LayoutBehind(u);
   const bool likes = e_.PreferredLayouts(u, p_).has_value();
   const bool leaves = likes && e_.PlainOutput(u, p_);
   const double in_ns = ReorderInNs(u), out_ns = out.plain() || leaves ? 0 : ReorderNs(u.out[0]);
@@ -185,15 +185,15 @@ ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
   const double saving = turn_ns > 0 ? 0 : price.border_ns;
   if (const ge_rc rc = AddMeetings(u, nodes, price); rc != GE_OK) return rc;
   if (in.plain() && out.plain()) return Send(nodes, price, ns, saving, true);
-  std::vector<Form> liked = {in};
+  std::vector<LayoutTag> liked = {in};
   if (likes && e_.AnyLayout(u, p_)) {
-    for (const Form& form : e_.ForeignLayouts()) {
+    for (const LayoutTag& form : e_.ForeignLayouts()) {
       if (form != in) liked.push_back(form);
     }
   }
   const bool turns = likes && !in.plain();
-  for (const Form& form : liked) {
-    const Form made = form == in || out.plain() ? out : form;
+  for (const LayoutTag& form : liked) {
+    const LayoutTag made = form == in || out.plain() ? out : form;
     Choose(u, form, made, ns);
     if (!out.plain()) Choose(u, form, {}, ns + out_ns);
     if (turns) Choose(u, {}, made, ns + in_ns);
@@ -208,8 +208,8 @@ ge_rc Offers::AddMeetings(const Unit& u, const Ids& nodes, const Price& price) {
   if (!Follows(u) || !e_.KeepsLayout(u) || e_.PreferredLayouts(u, p_)) return GE_OK;
   const bool image = std::any_of(u.in.begin(), u.in.end(), [&](uint32_t v) { return Image(v); });
   if (!image) return GE_OK;
-  for (const Form& form : e_.ForeignLayouts()) {
-    Choose(u, form, Image(u.out[0]) ? form : Form{}, price.work_ns + price.border_ns);
+  for (const LayoutTag& form : e_.ForeignLayouts()) {
+    Choose(u, form, Image(u.out[0]) ? form : LayoutTag{}, price.work_ns + price.border_ns);
   }
   return choices_.empty() ? GE_OK : Send(nodes, price, price.work_ns + price.border_ns, 0, false);
 }

@@ -15,7 +15,7 @@
 namespace ge_engines::cpu {
 
 // The form that a layout of the host's is for tensors of `rank` axes; nullopt when it is none.
-std::optional<Form> FormOf(const ge_layout& layout, size_t rank);
+std::optional<LayoutTag> LayoutTagOf(const ge_layout& layout, size_t rank);
 
 class Offers {
  public:
@@ -33,13 +33,13 @@ class Offers {
  private:
   // A tensor whose layout is worth a word: several channels of several pixels.
   bool Image(uint32_t v) const;
-  Form FormInside(const Unit& u) const;  // of what it reads
-  Form FormBehind(const Unit& u) const;  // of what it makes
+  LayoutTag LayoutInside(const Unit& u) const;  // of what it reads
+  LayoutTag LayoutBehind(const Unit& u) const;  // of what it makes
   double ReorderNs(uint32_t v) const;
   double ReorderInNs(const Unit& u) const;
-  uint32_t IdOf(const Form& form, size_t rank);
+  uint32_t IdOf(const LayoutTag& form, size_t rank);
   // Appends a choice: images read as `in`, made and met as `out`.
-  void Choose(const Unit& u, const Form& in, const Form& out, double ns);
+  void Choose(const Unit& u, const LayoutTag& in, const LayoutTag& out, double ns);
   // Loops alone, between images in the forms of other engines.
   ge_rc AddMeetings(const Unit& u, const Ids& nodes, const Price& price);
   ge_rc Send(const Ids& nodes, const Price& price, double ns, double saving, bool growable);
@@ -47,8 +47,8 @@ class Offers {
   const Engine& e_;
   const Parser& p_;
   const ge_sink& sink_;
-  std::vector<Form> natural_;  // by value: its form inside a segment of ours
-  std::map<std::pair<Form, size_t>, uint32_t> ids_;
+  std::vector<LayoutTag> natural_;  // by value: its form inside a segment of ours
+  std::map<std::pair<LayoutTag, size_t>, uint32_t> ids_;
   struct Choice {
     std::vector<ge_value_layout> values;
     double ns;

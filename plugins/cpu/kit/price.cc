@@ -65,20 +65,20 @@ double BytesOf(const Parser& p, uint32_t v) {
   return v == 0 ? 0 : static_cast<double>(Product(p.dims(v))) * p.size(v);
 }
 
-double PostsNs(const Unit& u, const Machine& m, double n, size_t from, size_t end) {
+double PostOpsNs(const Unit& u, const Machine& m, double n, size_t from, size_t end) {
   // A post waits for the one before it: on a few numbers that takes as long as two and a half
   // vectors in a row do. 1,000 Sin and Neg on 4 floats: 14 ns each on AVX-512.
   const double least = 2.5 * ByIsa(m, 16, 8, 4);
   double ns = 0;
-  for (size_t k = from; k < std::min(end, u.posts.size()); ++k) {
-    ns += 4 + std::max(n, least) * FnNs(u.posts[k].fn, m) / m.compute;
+  for (size_t k = from; k < std::min(end, u.post_ops.size()); ++k) {
+    ns += 4 + std::max(n, least) * FnNs(u.post_ops[k].fn, m) / m.compute;
   }
   return ns;
 }
 
-double PostBytes(const Unit& u, const Parser& p) {
+double PostOpBytes(const Unit& u, const Parser& p) {
   double bytes = 0;
-  for (const Post& q : u.posts) bytes += BytesOf(p, q.operand);
+  for (const PostOp& q : u.post_ops) bytes += BytesOf(p, q.operand);
   return bytes;
 }
 
@@ -87,13 +87,13 @@ double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how) {
   double bias = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute, ns = 0;
   size_t done = 0;
   if (how != Finish::kPasses) {
-    done = UnaryPosts(u);
-    ns = PostsNs(u, m, n, 0, done) + (how == Finish::kInSums ? 0 : bias);
+    done = UnaryPostOps(u);
+    ns = PostOpsNs(u, m, n, 0, done) + (how == Finish::kInSums ? 0 : bias);
     bias = 0;
   }
-  if (bias == 0 && done == u.posts.size()) return ns;
-  const double bytes = PostBytes(u, p) + 2 * BytesOf(p, u.out[0]);
-  return ns + kLoopNs + std::max(bias + PostsNs(u, m, n, done), StreamNs(m, bytes));
+  if (bias == 0 && done == u.post_ops.size()) return ns;
+  const double bytes = PostOpBytes(u, p) + 2 * BytesOf(p, u.out[0]);
+  return ns + kLoopNs + std::max(bias + PostOpsNs(u, m, n, done), StreamNs(m, bytes));
 }
 
 }  // namespace ge_engines::cpu

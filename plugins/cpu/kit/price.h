@@ -24,8 +24,8 @@ double BytesOf(const Parser& p, uint32_t v);
 uint64_t PackedBound(const Dims& dims, size_t first);
 inline size_t ProductChannels(const Dims& dims) { return dims.size() < 2 ? 0 : dims.size() - 2; }
 // Of a unit's posts [from, end) on n elements, one thread, and the bytes of all posts' operands.
-double PostsNs(const Unit& u, const Machine& m, double n, size_t from = 0, size_t end = SIZE_MAX);
-double PostBytes(const Unit& u, const Parser& p);
+double PostOpsNs(const Unit& u, const Machine& m, double n, size_t from = 0, size_t end = SIZE_MAX);
+double PostOpBytes(const Unit& u, const Parser& p);
 
 // What follows a convolution's sums, one thread: passes over the whole result, or kInPieces, where
 // bias and the first posts are done while a piece is in a cache, or kInSums: the bias costs

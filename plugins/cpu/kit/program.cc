@@ -70,7 +70,7 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
     size_t at = 0;
     for (size_t k = 0; k < steps.size(); ++k) {
       const Step& s = steps[k];
-      for (const Place& p : s.places) {
+      for (const BufferRef& p : s.places) {
         f.address[at++] = reinterpret_cast<float*>(f.base[p.storage] + p.offset);
       }
       s.work->Bind(

@@ -30,7 +30,7 @@ struct Storage {
   uint32_t first = UINT32_MAX, last = 0;  // steps
 };
 
-struct Place {
+struct BufferRef {
   uint32_t storage = 0;
   uint64_t offset = 0;  // bytes
 };
@@ -49,9 +49,9 @@ struct Call {
 };
 
 // What a step does. Immutable; any number of threads may run it, each in a frame of its own.
-class Work {
+class Kernel {
  public:
-  virtual ~Work() = default;
+  virtual ~Kernel() = default;
   virtual std::unique_ptr<WorkState> NewState() const { return nullptr; }
   // The addresses have changed since the last call in this frame. May throw.
   virtual void Bind(const Call&) const {}
@@ -59,7 +59,7 @@ class Work {
 };
 
 // A work that cannot fail and keeps nothing.
-class Loop : public Work {
+class Loop : public Kernel {
  public:
   virtual void Run(float* const* p) const = 0;
   ge_rc Do(const Call& call) const final {
@@ -71,8 +71,8 @@ class Loop : public Work {
 struct Step {
   std::string label;
   uint32_t node = 0;  // index in the segment's graph, for messages
-  std::unique_ptr<Work> work;
-  std::vector<Place> places;
+  std::unique_ptr<Kernel> work;
+  std::vector<BufferRef> places;
 };
 
 // Sets OpenMP's thread count for the calling thread and puts the old one back.
@@ -102,7 +102,7 @@ struct WantedPack {
 
 // What a library chose for a work, so that the same segment at other dims need not ask it.
 struct Choice {
-  Form in, out;
+  LayoutTag in, out;
   const char* kernel = nullptr;  // to be taken instead of the library's first; null: none
   bool slow = false;             // there was no better than plain loops
 };

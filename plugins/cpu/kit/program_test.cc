@@ -13,7 +13,7 @@ struct Seen {
 };
 
 // Adds 1 to a number where its place lies, and counts.
-class Count : public Work {
+class Count : public Kernel {
  public:
   explicit Count(Seen* seen) : seen_(*seen) {}
   std::unique_ptr<WorkState> NewState() const override {

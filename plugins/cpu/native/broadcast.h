@@ -11,11 +11,11 @@
 namespace ge_engines::cpu::native {
 
 // The axes of a dense result and the strides of two broadcast operands along them, merged.
-struct Nest {
+struct Broadcast {
   std::vector<int64_t> dim, x, z;
   int64_t rows = 1;
 
-  Nest(const Dims& result, const Dims& xd, const Dims& zd) {
+  Broadcast(const Dims& result, const Dims& xd, const Dims& zd) {
     const std::vector<int64_t> sx = Strides(result, xd), sz = Strides(result, zd);
     for (size_t k = 0; k < result.size(); ++k) {
       if (result[k] == 1) continue;

@@ -7,8 +7,8 @@ namespace ge_engines::cpu::native {
 
 void NativeBuilder::EmitMain(const Unit& u) { KindOfUnit(u).Emit(u, this); }
 
-void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
-                             std::vector<Place> reads) {
+void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Kernel> work,
+                             std::vector<BufferRef> reads) {
   const Rep y = NewResult(u.out[0], Plain(u.out[0]));
   reads.insert(reads.begin(), y.place);
   AddStep(label + " " + Sizes(u.dims), std::move(work), std::move(reads));
@@ -16,7 +16,7 @@ void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::uniqu
 }
 
 void NativeBuilder::AddInLayout(const Unit& u, const std::string& label, const Layout& layout,
-                                std::unique_ptr<Work> work, std::vector<Place> reads) {
+                                std::unique_ptr<Kernel> work, std::vector<BufferRef> reads) {
   const Rep y = NewResult(u.out[0], layout);
   reads.insert(reads.begin(), y.place);
   AddStep(label + " " + Sizes(u.dims), std::move(work), std::move(reads));
@@ -25,8 +25,8 @@ void NativeBuilder::AddInLayout(const Unit& u, const std::string& label, const L
 
 void NativeBuilder::AddTiled(const Unit& u, size_t taken, const Layout& target,
                              const std::string& label, std::unique_ptr<Loop> loop,
-                             std::vector<Place> reads) {
-  const bool whole = taken == u.posts.size();
+                             std::vector<BufferRef> reads) {
+  const bool whole = taken == u.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
   reads.insert(reads.begin(), y.place);
@@ -34,19 +34,19 @@ void NativeBuilder::AddTiled(const Unit& u, size_t taken, const Layout& target,
   if (whole) {
     AddRep(u.out[0], y);
   } else {
-    ApplyPosts(u, taken, y, target);
+    ApplyPostOps(u, taken, y, target);
   }
 }
 
-std::vector<TilePost> NativeBuilder::PostsOfTiles(const Unit& u, const Layout& target,
-                                                  std::vector<Place>* places) {
-  std::vector<TilePost> posts;
-  for (const Post& q : u.posts) {
+std::vector<TilePostOp> NativeBuilder::PostOpsOfTiles(const Unit& u, const Layout& target,
+                                                      std::vector<BufferRef>* places) {
+  std::vector<TilePostOp> post_ops;
+  for (const PostOp& q : u.post_ops) {
     if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
     if (q.binary()) places->push_back(Get(q.operand, target).place);
-    posts.push_back({q.fn, q.a, q.b, q.binary()});
+    post_ops.push_back({q.fn, q.a, q.b, q.binary()});
   }
-  return posts;
+  return post_ops;
 }
 
 Layout NativeBuilder::LayoutOfInput(const Unit& u) {
@@ -77,7 +77,7 @@ Rep NativeBuilder::Matrix(uint32_t v, bool transpose, bool may_transpose, bool* 
   return Convert(0, x, Layout::Dense(d), nullptr);
 }
 
-Place NativeBuilder::Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns) {
+BufferRef NativeBuilder::Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns) {
   Layout to = Layout::Dense({n, rows, columns});
   to.stride[1] = 1;
   to.stride[2] = rows;
@@ -87,7 +87,7 @@ Place NativeBuilder::Transposed(uint32_t v, int64_t n, int64_t rows, int64_t col
 
 Rep NativeBuilder::Channels(uint32_t v) {
   for (const Rep& r : reps_[v]) {
-    if (Form::Of(r.layout).block == simd_.lanes) return r;
+    if (LayoutTag::Of(r.layout).block == simd_.lanes) return r;
   }
   // With one pixel or one channel this is the plain layout in memory.
   const Layout last = Layout::ChannelsLast(p_.dims(v));
@@ -96,7 +96,7 @@ Rep NativeBuilder::Channels(uint32_t v) {
 
 Rep NativeBuilder::Lanes(uint32_t v) {
   for (const Rep& r : reps_[v]) {
-    if (!Form::Of(r.layout).plain()) return r;
+    if (!LayoutTag::Of(r.layout).plain()) return r;
   }
   const Layout last = Layout::ChannelsLast(p_.dims(v));
   return {last, Get(v, last).place};

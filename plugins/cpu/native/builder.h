@@ -11,7 +11,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 
 namespace ge_engines::cpu::native {
 
@@ -25,18 +25,18 @@ class NativeBuilder final : public Builder {
 
   // ---- steps: places {result, reads...}
   // The result is plain.
-  void AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Work> work,
-                std::vector<Place> reads);
+  void AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Kernel> work,
+                std::vector<BufferRef> reads);
   // The result lies so.
   void AddInLayout(const Unit& u, const std::string& label, const Layout& layout,
-                   std::unique_ptr<Work> work, std::vector<Place> reads);
+                   std::unique_ptr<Kernel> work, std::vector<BufferRef> reads);
   // A step that takes the first `taken` posts along, and the others behind it.
   void AddTiled(const Unit& u, size_t taken, const Layout& target, const std::string& label,
-                std::unique_ptr<Loop> loop, std::vector<Place> reads);
+                std::unique_ptr<Loop> loop, std::vector<BufferRef> reads);
   // Posts that a tile can take along, until the first that it cannot; their operands' places are
   // added.
-  std::vector<TilePost> PostsOfTiles(const Unit& u, const Layout& target,
-                                     std::vector<Place>* places);
+  std::vector<TilePostOp> PostOpsOfTiles(const Unit& u, const Layout& target,
+                                         std::vector<BufferRef>* places);
 
   // ---- values
   // The order of in[0], for a result of the unit's dims: channels last or plain.
@@ -44,7 +44,7 @@ class NativeBuilder final : public Builder {
   // A matrix operand, dense; *transposed when its two last axes lie the other way around.
   Rep Matrix(uint32_t v, bool transpose, bool may_transpose, bool* transposed);
   // [n][rows][columns] of a constant as [n][columns][rows].
-  Place Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns);
+  BufferRef Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns);
   // v where it lies if channels of a pixel are neighbours there, else channels last.
   Rep Channels(uint32_t v);
   // v with its channels as lanes: as it lies, or channels last.

@@ -14,7 +14,7 @@ class ByteTranspose final : public Loop {
   void Run(float* const* p) const override {
     const int64_t size = columns_ * rows_;
     ForRange(images_ * size > kParallelBytes, images_, [&](int64_t i) {
-      simd_.transpose_codes(reinterpret_cast<const uint8_t*>(p[1]) + i * size, columns_, rows_,
+      simd_.transpose_bytes(reinterpret_cast<const uint8_t*>(p[1]) + i * size, columns_, rows_,
                             reinterpret_cast<uint8_t*>(p[0]) + i * size);
     });
   }

@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: y[image][r][c] from x[image][c][r].
+// Buffers: y[image][r][c] from x[image][c][r].
 std::unique_ptr<Loop> ByteTransposeLoop(const Simd& simd, int64_t images, int64_t columns,
                                         int64_t rows);
 

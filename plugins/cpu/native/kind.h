@@ -25,8 +25,9 @@ class Kind {
 
   // ---- layouts of images and rounding: as the functions of Engine
   virtual bool Rounds(const Unit&, const Parser&, const Machine&) const { return false; }
-  virtual std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit&, const Parser&,
-                                                                const Machine&) const {
+  virtual std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit&,
+                                                                          const Parser&,
+                                                                          const Machine&) const {
     return std::nullopt;
   }
   virtual bool AnyLayout(const Unit&, const Parser&, const Machine&) const { return false; }

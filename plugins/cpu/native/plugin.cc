@@ -27,7 +27,7 @@ class NativeEngine final : public Engine {
   bool Takes(const Unit& u, const Parser& p, Why* why) const override {
     return Is<NothingSpec>(u) || KindOfUnit(u).Takes(u, p, machine(), why);
   }
-  bool Joins(const Unit& u, const Parser& p) const override { return JoinsCodes(u, p); }
+  bool Joins(const Unit& u, const Parser& p) const override { return JoinsQuantizedGroup(u, p); }
   Price PriceOf(const Unit& u, const Parser& p) const override {
     if (Is<NothingSpec>(u)) return WorkPrice(u, p, machine(), {});
     return KindOfUnit(u).PriceOf(u, p, machine());
@@ -38,8 +38,8 @@ class NativeEngine final : public Engine {
   bool KeepsLayout(const Unit& u) const override {
     return Is<NothingSpec>(u) || KindOfUnit(u).KeepsLayout(u);
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit& u,
-                                                        const Parser& p) const override {
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit& u,
+                                                                  const Parser& p) const override {
     if (Is<NothingSpec>(u)) return std::nullopt;
     return KindOfUnit(u).PreferredLayouts(u, p, machine());
   }
@@ -50,7 +50,7 @@ class NativeEngine final : public Engine {
     return KindOfUnit(u).PlainOutput(u, p, machine());
   }
   // oneDNN's: it computes images in these.
-  std::vector<Form> ForeignLayouts() const override {
+  std::vector<LayoutTag> ForeignLayouts() const override {
     return {{machine().isa >= GE_ISA_AVX512 ? 16 : 8, false}, {0, true}};
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,

@@ -10,7 +10,7 @@ constexpr double kApartNs = 0.3;  // an element whose neighbours in memory chang
 double ElementsOf(const Parser& p, uint32_t v) { return static_cast<double>(Product(p.dims(v))); }
 
 double AllBytes(const Unit& u, const Parser& p) {
-  double bytes = PostBytes(u, p);
+  double bytes = PostOpBytes(u, p);
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   return bytes;
@@ -32,12 +32,12 @@ uint64_t PackedConstants(const Unit& u, const Parser& p) {
 Price WorkPrice(const Unit& u, const Parser& p, const Machine& m, const WorkCost& cost) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
-  double bytes = PostBytes(u, p) + BytesOf(p, u.out[0]);
+  double bytes = PostOpBytes(u, p) + BytesOf(p, u.out[0]);
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   bytes = cost.bytes.value_or(bytes);
   const double elements = cost.elements.value_or(n);
-  const double ns = cost.ns + PostsNs(u, m, n);
-  out.work_ns = kLoopNs * (u.posts.empty() ? 1 : 2) + ForkNs(m, elements) +
+  const double ns = cost.ns + PostOpsNs(u, m, n);
+  out.work_ns = kLoopNs * (u.post_ops.empty() ? 1 : 2) + ForkNs(m, elements) +
                 std::max(ns / Workers(m, elements), StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 16);
   if (cost.packs) out.packed = PackedConstants(u, p);
@@ -48,7 +48,7 @@ Price LoopPrice(const Unit& u, const Parser& p, const Machine& m, double ns_per_
                 int64_t moved_alone) {
   Price out;
   const double n = static_cast<double>(Product(u.dims)), x = ElementsOf(p, u.in[0]);
-  double ns = x * ns_per_element / m.compute + PostsNs(u, m, n);
+  double ns = x * ns_per_element / m.compute + PostOpsNs(u, m, n);
   if (moved_alone > 0) ns += static_cast<double>(moved_alone) * kMovedApartNs / m.compute;
   const double most = std::max(n, x);
   out.work_ns =
@@ -68,8 +68,8 @@ Price ViewPrice(const Unit& u, const Parser& p, const Machine& m, bool apart) {
 Price TiledPrice(const Unit& u, const Parser& p, const Machine& m, double ns) {
   Price out;
   const double n = static_cast<double>(Product(u.dims));
-  const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
-  out.work_ns = kLoopNs + std::max(ns + PostsNs(u, m, n) / Workers(m, n), StreamNs(m, bytes));
+  const double bytes = PostOpBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+  out.work_ns = kLoopNs + std::max(ns + PostOpsNs(u, m, n) / Workers(m, n), StreamNs(m, bytes));
   return out;
 }
 

@@ -13,8 +13,8 @@
 
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/arrival.h"
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/isa_sets_testing.h"
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/loops_conv.h"
@@ -80,7 +80,7 @@ void InEachSetting(F f) {
   omp_set_num_threads(before);
 }
 
-inline void RunLoop(const Work& work, std::vector<float*> places) {
+inline void RunLoop(const Kernel& work, std::vector<float*> places) {
   ge_err err = {};
   ASSERT_EQ(work.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
 }
@@ -100,15 +100,15 @@ struct Wanted {
 
 // a [m][k] times b [k][n], or [n][k] where `turned`.
 inline Wanted Product(const float* a, const float* b, int64_t m, int64_t n, int64_t k,
-                      bool turned) {
+                      bool transposed) {
   Wanted w(m * n);
   for (int64_t i = 0; i < m; ++i) {
     double *sum = w.sum.data() + i * n, *size = w.size.data() + i * n;
     for (int64_t d = 0; d < k; ++d) {
       const double v = a[i * k + d];
-      const float* row = turned ? b + d : b + d * n;
+      const float* row = transposed ? b + d : b + d * n;
       for (int64_t j = 0; j < n; ++j) {
-        const double p = v * double{row[turned ? j * k : j]};
+        const double p = v * double{row[transposed ? j * k : j]};
         sum[j] += p;
         size[j] += std::fabs(p);
       }
@@ -122,7 +122,7 @@ inline void SweepProduct(int64_t n, int64_t k) {
   SCOPED_TRACE(testing::Message() << "columns " << n << ", depth " << k);
   const float *a = Numbers(kMostRows * k), *b = Weights(n * k);
   const Wanted plain = Product(a, b, kMostRows, n, k, false),
-               turned = Product(a, b, kMostRows, n, k, true);
+               transposed = Product(a, b, kMostRows, n, k, true);
   std::vector<float> y(Z(kMostRows * n + 1));
   for (const IsaSet& isa : IsaSets()) {
     for (int64_t m = 1; m <= kMostRows; ++m) {
@@ -133,7 +133,7 @@ inline void SweepProduct(int64_t n, int64_t k) {
       ASSERT_EQ(y[Z(m * n)], kGuard);
       std::fill(y.begin(), y.end(), kGuard);
       isa.simd->dot_rows(a, k, b, k, y.data(), n, m, n, k);
-      turned.Expect(y.data(), m * n);
+      transposed.Expect(y.data(), m * n);
       ASSERT_EQ(y[Z(m * n)], kGuard);
     }
   }
@@ -141,7 +141,7 @@ inline void SweepProduct(int64_t n, int64_t k) {
 
 // The loop around them: threads, batches, scale and bias.
 inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
-  for (const bool turned : {false, true}) {
+  for (const bool transposed : {false, true}) {
     ThinProduct t;
     t.batch = batch;
     t.m = m;
@@ -149,11 +149,11 @@ inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
     t.k = k;
     t.x_batch = m * k;
     t.w_batch = 0;
-    t.w_by_columns = turned;
+    t.w_by_columns = transposed;
     t.alpha = 0.5f;
     t.bias = true;
     float *x = Numbers(batch * m * k), *w = Weights(n * k), *bias = Numbers(n) + 7;
-    Wanted want = Product(x, w, batch * m, n, k, turned);
+    Wanted want = Product(x, w, batch * m, n, k, transposed);
     for (int64_t i = 0; i < batch * m * n; ++i) {
       want.sum[Z(i)] = want.sum[Z(i)] / 2 + bias[i % n];
       want.size[Z(i)] = want.size[Z(i)] / 2 + std::fabs(bias[i % n]);
@@ -171,17 +171,18 @@ inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
 // Weights in panels, with what follows a product: relu((x * w + bias) * z).
 inline void SweepPanels(int64_t m, int64_t n, int64_t k) {
   float *x = Numbers(m * k), *w = Weights(n * k), *bias = Numbers(n) + 7, *z = Numbers(m * n) + 3;
-  for (const bool turned : {false, true}) {
-    Wanted want = Product(x, w, m, n, k, turned);
+  for (const bool transposed : {false, true}) {
+    Wanted want = Product(x, w, m, n, k, transposed);
     for (int64_t i = 0; i < m * n; ++i) {
       want.sum[Z(i)] = std::max((want.sum[Z(i)] + bias[i % n]) * z[i], 0.0);
       want.size[Z(i)] = (want.size[Z(i)] + std::fabs(bias[i % n])) * std::fabs(z[i]);
     }
     InEachSetting([&](const Setting& s) {
-      SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", turned " << turned);
+      SCOPED_TRACE(testing::Message()
+                   << m << " x " << n << " x " << k << ", turned " << transposed);
       const PanelPlan plan(s.simd(), m, n, k);
       std::vector<float> packed(plan.weight_floats(), NAN), y(Z(m * n + 1), kGuard);
-      plan.Pack(w, turned, packed.data());
+      plan.Pack(w, transposed, packed.data());
       RunLoop(*PanelLoop(s.simd(), plan, true, {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0, 0, false}}),
               {y.data(), x, packed.data(), bias, z});
       want.Expect(y.data(), m * n);
@@ -577,15 +578,15 @@ inline int64_t SweepConv(const ConvSize& z) {
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message()
                  << z.in << " to " << z.out << " at " << z.height << " x " << z.width);
-    const Pieces cut(shape, s.threads, kGatheredFloats, kGatheredColumns);
+    const Im2colTiles cut(shape, s.threads, kGatheredFloats, kGatheredColumns);
     if (s.threads == 1) pieces = cut.count;
     AlignedBlock room(cut.bytes() * static_cast<uint64_t>(s.threads));
-    auto multiply = [&s](const PieceProduct& p, const float* a, const float* b, float* to) {
+    auto multiply = [&s](const TileProduct& p, const float* a, const float* b, float* to) {
       s.simd().thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
     };
     std::vector<float> y(Z(count + 1), kGuard);
-    const std::vector<PointwiseOp> posts = {{Fn::kRelu, 0, 0, -1}};
-    RunLoop(*ConvLoop(multiply, shape, cut, s.threads, false, {&s.simd(), true, posts}),
+    const std::vector<PointwiseOp> post_ops = {{Fn::kRelu, 0, 0, -1}};
+    RunLoop(*ConvLoop(multiply, shape, cut, s.threads, false, {&s.simd(), true, post_ops}),
             {y.data(), x, w, static_cast<float*>(room.data()), bias});
     want.Expect(y.data(), count);
     ASSERT_EQ(y.back(), kGuard);
@@ -595,7 +596,7 @@ inline int64_t SweepConv(const ConvSize& z) {
     const DirectPlan plan(c, m);
     std::vector<float> strips(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
     std::fill(y.begin(), y.end(), kGuard);
-    RunLoop(*DirectLoop(s.simd(), plan, posts), {y.data(), x, w, bias, strips.data()});
+    RunLoop(*DirectLoop(s.simd(), plan, post_ops), {y.data(), x, w, bias, strips.data()});
     want.Expect(y.data(), count);
     ASSERT_EQ(y.back(), kGuard);
   });

@@ -48,7 +48,7 @@ void Sweep_kParallelBytes(int64_t at) {
     for (const int64_t n : {count - 1, count, count + 1, count + 65}) SweepGather(1, n, inner);
   }
 }
-void Sweep_kParallelCodes(int64_t at) {
+void Sweep_kParallelQuantized(int64_t at) {
   for (const int64_t n : {63, 64, 65, 71}) SweepCodes(32, n, at / 2048);
 }
 void Sweep_kPanelParallel(int64_t at) {
@@ -166,7 +166,7 @@ void Sweep_kGatherBlocks(int64_t at) {
     for (const int64_t inner : {1, 2, 3}) SweepGather(n, 70, inner);
   }
 }
-void Sweep_kQuantizeCodes(int64_t at) {
+void Sweep_kQuantizeElements(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, 2 * at + 1, 3 * at - 1, 3 * at + 7}) SweepQuantize(n);
 }
 void Sweep_kTile(int64_t at) {
@@ -283,12 +283,12 @@ void Sweep_kStreamLeastColumns(int64_t at) {
 void Sweep_kStreamColumns(int64_t at) {
   for (const int64_t n : {at - 1, at, at + 1, at + 100, 2 * at + 17}) SweepAround(kStreamFloats, n);
 }
-void Sweep_kCodePairs(int64_t at) {
+void Sweep_kInt8Pairs(int64_t at) {
   for (const int64_t k : {2 * at - 1, 2 * at, 2 * at + 1, 2 * at + 2, 4 * at + 3}) {
     for (const int64_t m : {1, 5, 6, 7, 13}) SweepCodes(m, 37, k);
   }
 }
-void Sweep_kCodeRows(int64_t at) {
+void Sweep_kInt8Rows(int64_t at) {
   for (const int64_t m : {at - 1, at, at + 1, at + 5, 2 * at + 1}) SweepCodes(m, 35, 21);
   for (int64_t m = 1; m <= kMostRows; ++m) SweepCodes(m, 9, 7);
   for (int64_t n = 1; n <= 70; ++n) SweepCodes(5, n, 6);

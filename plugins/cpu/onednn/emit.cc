@@ -36,7 +36,7 @@ dnnl_memory_t MakeMemory(const Desc& d, dnnl_engine_t engine) {
 }  // namespace
 
 // Runs once it is made: its kernel is generated apart from the others', on any thread.
-class PrimWork final : public Work {
+class PrimWork final : public Kernel {
  public:
   PrimWork(dnnl_engine_t engine, std::string label, dnnl::primitive_desc_base from,
            std::vector<int> arg, std::vector<Desc> desc)
@@ -111,7 +111,7 @@ void OnednnBuilder::Start(const std::vector<Unit>& units) {
   for (const Unit& u : units) {
     const bool rounds = Rounds(u, p_, machine_);
     for (size_t i = rounds ? 1 : 0; i < u.in.size(); ++i) whole_.insert(u.in[i]);
-    for (const Post& q : u.posts) whole_.insert(q.operand);
+    for (const PostOp& q : u.post_ops) whole_.insert(q.operand);
   }
 }
 
@@ -158,7 +158,7 @@ Fill OnednnBuilder::PackingOf(const Layout& want) const {
   };
 }
 
-Place OnednnBuilder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
+BufferRef OnednnBuilder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
   return Pack(
       {v}, "onednn " + KeyOf(src) + " to " + Vendor::KeyOf(want), want.get_size(),
       [vendor = &vendor_, from_desc = Vendor::ToDesc(src), want](
@@ -172,7 +172,7 @@ void OnednnBuilder::AddPrim(const std::string& label, const Prim& prim, std::vec
   }
   std::vector<int> ids;
   std::vector<Desc> descs;
-  std::vector<Place> places;
+  std::vector<BufferRef> places;
   for (const Arg& a : args) {
     ids.push_back(a.id);
     descs.push_back(a.desc);

@@ -30,7 +30,7 @@ class OnednnBuilder final : public Builder {
  private:
   struct Arg {
     int id;
-    Place place;
+    BufferRef place;
     Desc desc;
   };
 
@@ -61,15 +61,15 @@ class OnednnBuilder final : public Builder {
 
   void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
   // The constant, which lies as `src` says, in oneDNN's layout.
-  Place PackWeights(uint32_t v, const Layout& src, const Desc& want);
+  BufferRef PackWeights(uint32_t v, const Layout& src, const Desc& want);
 
   // The weights, which lie as `given` says where they are plain: packed once if they are constant,
   // else in each run.
-  Place WeightsAs(uint32_t v, const Layout& given, const Desc& want);
-  void AddReorder(const Place& from, const Desc& is, const Place& to, const Desc& want);
+  BufferRef WeightsAs(uint32_t v, const Layout& given, const Desc& want);
+  void AddReorder(const BufferRef& from, const Desc& is, const BufferRef& to, const Desc& want);
 
   struct Fused {  // posts that a primitive takes itself
-    std::vector<VendorPost> posts;
+    std::vector<VendorPost> post_ops;
     std::vector<std::pair<int, Rep>> operands;  // index in posts, where it lies
     std::optional<Rep> sum;                     // the result overwrites this
     size_t taken = 0;                           // of the unit's posts
@@ -95,10 +95,11 @@ inline int TrainingBlock(const Simd& simd) {
 
 // The forms of a convolution's images before and behind it, by oneDNN's choice; nullopt when it has
 // none for this one.
-std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const ConvSpec& spec);
+std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConv(const Vendor& vendor,
+                                                                const ConvSpec& spec);
 
 // The same of a gradient: of dY, and of what is made.
-std::optional<std::pair<Form, Form>> FormsOfConvGrad(const Vendor& vendor,
-                                                     const ConvGradSpec& spec);
+std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConvGrad(const Vendor& vendor,
+                                                                    const ConvGradSpec& spec);
 
 }  // namespace ge_engines::cpu::onednn

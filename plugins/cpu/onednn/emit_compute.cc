@@ -26,20 +26,20 @@ bool OnlyAxis(const Dims& d, size_t axis) {
 
 // oneDNN 2.6.3's convolutions by gemm look for a whole operand's number at the result's place
 // within its image: a thread's second image gets the numbers of the first.
-bool MisplacesOperand(const Prim& conv, const std::vector<VendorPost>& posts) {
+bool MisplacesOperand(const Prim& conv, const std::vector<VendorPost>& post_ops) {
   return conv.impl.find("gemm") != std::string::npos &&
-         std::any_of(posts.begin(), posts.end(), [](const VendorPost& p) {
+         std::any_of(post_ops.begin(), post_ops.end(), [](const VendorPost& p) {
            return p.kind == VendorPost::kBinary && !OnlyAxis(p.operand.dims(), 1);
          });
 }
 
 // Index of the first eltwise or operand of post k among oneDNN's own post-ops: one of ours may be
 // two of theirs.
-int ArgOfPost(const std::vector<VendorPost>& posts, int k) {
+int ArgOfPost(const std::vector<VendorPost>& post_ops, int k) {
   int at = 0;
   for (int i = 0; i < k; ++i) {
-    const bool two = posts[static_cast<size_t>(i)].kind == VendorPost::kUnary &&
-                     posts[static_cast<size_t>(i)].fn == Fn::kHardSigmoid;
+    const bool two = post_ops[static_cast<size_t>(i)].kind == VendorPost::kUnary &&
+                     post_ops[static_cast<size_t>(i)].fn == Fn::kHardSigmoid;
     at += two ? 2 : 1;
   }
   return DNNL_ARG_ATTR_MULTIPLE_POST_OP(at) | DNNL_ARG_SRC_1;
@@ -87,8 +87,8 @@ bool Turn(ConvSpec* c) {
 }
 
 // A layout of the turned tensor as one of the tensor itself.
-Layout TurnBack(Layout l, bool turned) {
-  if (turned) {
+Layout TurnBack(Layout l, bool transposed) {
+  if (transposed) {
     std::swap(l.dim[2], l.dim[3]);
     std::swap(l.stride[2], l.stride[3]);
   }
@@ -106,25 +106,26 @@ bool IsUpscale(const ConvSpec& c) {
 
 // [in][out][taps] as [in][taps][out].
 std::vector<float> OutputsLast(const float* w, int64_t in, int64_t out, int64_t taps) {
-  std::vector<float> turned(static_cast<size_t>(in * out * taps));
+  std::vector<float> transposed(static_cast<size_t>(in * out * taps));
   for (int64_t i = 0; i < in; ++i) {
     for (int64_t o = 0; o < out; ++o) {
       for (int64_t k = 0; k < taps; ++k) {
-        turned[static_cast<size_t>((i * taps + k) * out + o)] = w[(i * out + o) * taps + k];
+        transposed[static_cast<size_t>((i * taps + k) * out + o)] = w[(i * out + o) * taps + k];
       }
     }
   }
-  return turned;
+  return transposed;
 }
 
 }  // namespace
 
-std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const ConvSpec& spec) {
-  const Form last{0, true};
+std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConv(const Vendor& vendor,
+                                                                const ConvSpec& spec) {
+  const LayoutTag last{0, true};
   if (IsUpscale(spec)) return std::pair(last, last);
   ConvSpec asked = spec;
   asked.bias = false;  // makes no difference
-  const bool turned = Turn(&asked);
+  const bool transposed = Turn(&asked);
   std::optional<Prim> plan;
   try {
     plan = vendor.Conv(asked, nullptr, {});
@@ -135,7 +136,8 @@ std::optional<std::pair<Form, Form>> FormsOfConv(const Vendor& vendor, const Con
   } catch (const dnnl::error&) {  // compiling says what is wrong
   }
   if (!plan) return std::nullopt;
-  return std::pair(Form::Of(TurnBack(plan->src, turned)), Form::Of(TurnBack(plan->dst, turned)));
+  return std::pair(LayoutTag::Of(TurnBack(plan->src, transposed)),
+                   LayoutTag::Of(TurnBack(plan->dst, transposed)));
 }
 
 OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, const Layout& seen,
@@ -143,15 +145,15 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
   Fused f;
   const size_t channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(target.rank) - 1;
   const size_t seen_channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(seen.rank) - 1;
-  for (const Post& p : u.posts) {
+  for (const PostOp& p : u.post_ops) {
     if (!VendorHas(p.fn) || (machine_.exact && !VendorKeepsNan(p.fn))) break;
     VendorPost v;
     v.fn = p.fn;
     v.a = p.a;
     v.b = p.b;
     if (!p.binary()) {
-      if (VendorRepeats(f.posts, v)) break;
-      f.posts.push_back(v);
+      if (VendorRepeats(f.post_ops, v)) break;
+      f.post_ops.push_back(v);
       ++f.taken;
       continue;
     }
@@ -164,12 +166,12 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
       if (!(r.layout == target)) break;
       r.layout = seen;
       size_t readers = 0;
-      for (const Post& q : u.posts) readers += q.operand == p.operand ? 1 : 0;
+      for (const PostOp& q : u.post_ops) readers += q.operand == p.operand ? 1 : 0;
       if (p.fn == Fn::kAdd && !f.sum && readers == 1 && r.place.storage != storage_of_x &&
           Dead(r.place, u)) {
         f.sum = r;
         v.kind = VendorPost::kSum;
-        f.posts.push_back(v);
+        f.post_ops.push_back(v);
         ++f.taken;
         continue;
       }
@@ -183,8 +185,8 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
       break;
     }
     v.operand = r.layout;
-    f.operands.emplace_back(static_cast<int>(f.posts.size()), r);
-    f.posts.push_back(v);
+    f.operands.emplace_back(static_cast<int>(f.post_ops.size()), r);
+    f.post_ops.push_back(v);
     ++f.taken;
   }
   return f;
@@ -218,7 +220,7 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
   if (!prim) return std::nullopt;
   ConvPlan plan;
   plan.prefer = spec.rounds ? nullptr : BetterKernel(spec, *prim);
-  const Choice choice{Form::Of(prim->src), Form::Of(prim->dst), plan.prefer};
+  const Choice choice{LayoutTag::Of(prim->src), LayoutTag::Of(prim->dst), plan.prefer};
   const ConvPlan again = of(choice);
   // With one channel two of oneDNN's layouts are one of ours, and its kernels for rows look at more
   // than that (2.6.3 fell back to plain loops for silero-vad's under AVX-512).
@@ -236,21 +238,21 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanRounded(const Unit& u,
   spec->bias = !u.bias.empty() || u.in.size() > 2;
   if (!p_.constant(u.in[1])) spec->block = TrainingBlock(simd_);
   if (!Rounds(u, p_, machine_)) return PlanConv(u, *spec);
-  std::vector<VendorPost> posts;  // those that oneDNN computes without an operand
-  for (const Post& q : u.posts) {
+  std::vector<VendorPost> post_ops;  // those that oneDNN computes without an operand
+  for (const PostOp& q : u.post_ops) {
     const VendorPost post{VendorPost::kUnary, q.fn, q.a, q.b, {}};
-    if (q.binary() || !VendorHas(q.fn) || VendorRepeats(posts, post)) break;
-    posts.push_back(post);
+    if (q.binary() || !VendorHas(q.fn) || VendorRepeats(post_ops, post)) break;
+    post_ops.push_back(post);
   }
   spec->rounds = true;
   for (const bool result : {true, false}) {
-    if (result && (posts.size() < u.posts.size() || whole_.count(u.out[0]) > 0 ||
+    if (result && (post_ops.size() < u.post_ops.size() || whole_.count(u.out[0]) > 0 ||
                    leaves_.count(u.out[0]) > 0)) {
       continue;
     }
     spec->rounds_result = result;
     std::optional<ConvPlan> plan = PlanConv(u, *spec);
-    const auto whole = plan && result ? vendor_.Conv(*spec, &plan->prim, posts) : std::nullopt;
+    const auto whole = plan && result ? vendor_.Conv(*spec, &plan->prim, post_ops) : std::nullopt;
     const Prim* const done = whole ? &*whole : plan && !plan->told ? &plan->prim : nullptr;
     if (plan && (!result || whole) && (done == nullptr || RoundsWell(*done))) return plan;
     out_.choices.erase(u.nodes.back());
@@ -262,23 +264,23 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanRounded(const Unit& u,
 void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   if (IsUpscale(c)) return EmitUpscale(u, c);
   ConvSpec spec = c;
-  const bool turned = Turn(&spec);
+  const bool transposed = Turn(&spec);
   const bool read_bias = u.in.size() > 2;  // it is no constant
   const auto planned = PlanRounded(u, &spec);
   if (!planned) throw std::runtime_error("oneDNN has no convolution for this node");
   const Prim* const plan = &planned->prim;
-  const Rep x = Image(u.in[0], TurnBack(plan->src, turned));
-  const Layout target = TurnBack(plan->dst, turned);
+  const Rep x = Image(u.in[0], TurnBack(plan->src, transposed));
+  const Layout target = TurnBack(plan->dst, transposed);
   // With functions that its fast kernels lack oneDNN falls back to a plain loop; ours are faster.
   Fused f;
   std::optional<Prim> prim;
   for (int attempt = 0; attempt < 3; ++attempt) {
     f = attempt < 2 ? Fuse(u, target, plan->dst, x.place.storage, attempt == 0) : Fused();
-    prim = vendor_.Conv(spec, plan, f.posts, planned->prefer);
-    if (prim && MisplacesOperand(*prim, f.posts)) continue;
-    if (prim && (f.posts.empty() || prim->impl.find("ref") == std::string::npos)) break;
+    prim = vendor_.Conv(spec, plan, f.post_ops, planned->prefer);
+    if (prim && MisplacesOperand(*prim, f.post_ops)) continue;
+    if (prim && (f.post_ops.empty() || prim->impl.find("ref") == std::string::npos)) break;
   }
-  if (!prim || (spec.rounds_result && f.taken < u.posts.size())) {
+  if (!prim || (spec.rounds_result && f.taken < u.post_ops.size())) {
     throw std::runtime_error("oneDNN has no convolution for this node");
   }
   const bool slow = prim->impl.find("ref") != std::string::npos;
@@ -288,7 +290,7 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   }
   if (choice != out_.choices.end()) choice->second.slow = slow;
   const Layout given = GivenWeights(spec);
-  const bool whole = f.taken == u.posts.size();
+  const bool whole = f.taken == u.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{target, f.sum->place}
                 : whole ? NewResult(u.out[0], target)
@@ -298,11 +300,11 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
       {DNNL_ARG_WEIGHTS, WeightsAs(u.in[1], given, prim->weights_desc), prim->weights_desc},
       {DNNL_ARG_DST, y.place, prim->dst_desc}};
   if (spec.bias) {
-    const Place bias = read_bias ? GetDense(u.in[2]).place : BiasOf(u, u.dims[1]);
+    const BufferRef bias = read_bias ? GetDense(u.in[2]).place : BiasOf(u, u.dims[1]);
     args.push_back({DNNL_ARG_BIAS, bias, prim->bias_desc});
   }
   for (const auto& [k, r] : f.operands) {
-    args.push_back({ArgOfPost(f.posts, k), r.place, Vendor::ToDesc(r.layout)});
+    args.push_back({ArgOfPost(f.post_ops, k), r.place, Vendor::ToDesc(r.layout)});
   }
   AddPrim(spec.transposed ? "deconv" : "conv", *prim, std::move(args));
   if (spec.rounds_result) {
@@ -310,7 +312,7 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   } else if (whole) {
     AddRep(u.out[0], y);
   } else {
-    ApplyPosts(u, f.taken, y, y.layout);
+    ApplyPostOps(u, f.taken, y, y.layout);
   }
 }
 
@@ -328,14 +330,14 @@ void OnednnBuilder::EmitUpscale(const Unit& u, const ConvSpec& c) {
   spec.bias = !u.bias.empty();
   const Layout target = Layout::ChannelsLast(c.dst);
   Fused f = Fuse(u, target, target, x.place.storage, false);
-  const auto prim = vendor_.MatMul(spec, f.posts);
+  const auto prim = vendor_.MatMul(spec, f.post_ops);
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
   const uint64_t bytes = static_cast<uint64_t>(pixels * columns) * sizeof(float);
-  const Place product = NewInternal(0, bytes);
+  const BufferRef product = NewInternal(0, bytes);
   // ONNX has [in][out][kh][kw], the product [in][kh][kw][out].
   const Desc dense = Vendor::ToDesc(spec.weights), packed = prim->weights_desc;
   const std::string key = "taps " + ToText({in, out, kh * kw}) + " to " + Vendor::KeyOf(packed);
-  const Place weights = Pack(
+  const BufferRef weights = Pack(
       {u.in[1]}, key, packed.get_size(), [=, vendor = &vendor_](const void* const* from, void* to) {
         const std::vector<float> taps =
             OutputsLast(static_cast<const float*>(from[0]), in, out, kh * kw);
@@ -353,14 +355,14 @@ void OnednnBuilder::EmitUpscale(const Unit& u, const ConvSpec& c) {
   from.stride[2] = kw * out;
   from.stride[3] = kh * kw * out;
   const Layout to = Layout::Dense(order);
-  const bool whole = f.taken == u.posts.size();
+  const bool whole = f.taken == u.post_ops.size();
   const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
   AddStep("deal " + ToText(c.dst), CopyLoop(simd_, to, {{from, to, Dims(5, 0), Dims(5, 0), order}}),
           {y.place, product});
   if (whole) {
     AddRep(u.out[0], y);
   } else {
-    ApplyPosts(u, f.taken, y, target);
+    ApplyPostOps(u, f.taken, y, target);
   }
 }
 
@@ -420,31 +422,32 @@ void OnednnBuilder::EmitFoldedMatMul(const Unit& u, const ProductSpec& s) {
   spec.any_weights = p_.constant(u.in[1]);
   const Layout target = Layout::Dense(u.dims);
   Fused f = Fuse(u, target, spec.dst, x.place.storage, true);
-  auto prim = vendor_.MatMul(spec, f.posts);
+  auto prim = vendor_.MatMul(spec, f.post_ops);
   if (!prim) {
     f = Fused();
     prim = vendor_.MatMul(spec, {});
   }
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
-  const bool whole = f.taken == u.posts.size();
+  const bool whole = f.taken == u.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{target, f.sum->place}
                 : whole ? NewResult(u.out[0], target)
                         : Rep{target, NewInternal(0, bytes)};
-  const Place weights = spec.any_weights ? PackWeights(u.in[1], spec.weights, prim->weights_desc)
-                                         : GetDense(u.in[1]).place;
+  const BufferRef weights = spec.any_weights
+                                ? PackWeights(u.in[1], spec.weights, prim->weights_desc)
+                                : GetDense(u.in[1]).place;
   std::vector<Arg> args = {{DNNL_ARG_SRC, x.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, weights, prim->weights_desc},
                            {DNNL_ARG_DST, y.place, prim->dst_desc}};
   if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(u, n), prim->bias_desc});
   for (const auto& [at, r] : f.operands) {
-    args.push_back({ArgOfPost(f.posts, at), r.place, Vendor::ToDesc(r.layout)});
+    args.push_back({ArgOfPost(f.post_ops, at), r.place, Vendor::ToDesc(r.layout)});
   }
   AddPrim("matmul", *prim, std::move(args));
   if (whole) {
     AddRep(u.out[0], y);
   } else {
-    ApplyPosts(u, f.taken, y, target);
+    ApplyPostOps(u, f.taken, y, target);
   }
 }
 
@@ -466,7 +469,7 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
   auto make = [&] {
     spec.src = a.layout;
     spec.weights = b.layout;
-    auto prim = vendor_.MatMul(spec, f.posts);
+    auto prim = vendor_.MatMul(spec, f.post_ops);
     return prim && prim->impl.find("ref") == std::string::npos ? prim : std::nullopt;
   };
   auto prim = make();
@@ -480,7 +483,7 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
     prim = vendor_.MatMul(spec, {});
   }
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
-  const bool whole = f.taken == u.posts.size();
+  const bool whole = f.taken == u.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(spec.dst.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{spec.dst, f.sum->place}
                 : whole ? NewResult(u.out[0], spec.dst)
@@ -490,13 +493,13 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
                            {DNNL_ARG_DST, y.place, prim->dst_desc}};
   if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(u, u.dims.back()), prim->bias_desc});
   for (const auto& [at, r] : f.operands) {
-    args.push_back({ArgOfPost(f.posts, at), r.place, Vendor::ToDesc(r.layout)});
+    args.push_back({ArgOfPost(f.post_ops, at), r.place, Vendor::ToDesc(r.layout)});
   }
   AddPrim("matmul", *prim, std::move(args));
   if (whole) {
     AddRep(u.out[0], y);
   } else {
-    ApplyPosts(u, f.taken, y, spec.dst);
+    ApplyPostOps(u, f.taken, y, spec.dst);
   }
 }
 

@@ -6,31 +6,31 @@
 
 namespace ge_engines::cpu::onednn {
 
-std::optional<std::pair<Form, Form>> FormsOfConvGrad(const Vendor& vendor,
-                                                     const ConvGradSpec& spec) {
+std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConvGrad(const Vendor& vendor,
+                                                                    const ConvGradSpec& spec) {
   std::optional<Prim> plan;
   try {
     plan = vendor.ConvGrad(spec);
   } catch (const dnnl::error&) {  // compiling says what is wrong
   }
   if (!plan) return std::nullopt;
-  const Form dy = Form::Of(plan->dst);
-  return std::pair(dy, spec.of_weights ? Form{} : Form::Of(plan->src));
+  const LayoutTag dy = LayoutTag::Of(plan->dst);
+  return std::pair(dy, spec.of_weights ? LayoutTag{} : LayoutTag::Of(plan->src));
 }
 
-void OnednnBuilder::AddReorder(const Place& from, const Desc& is, const Place& to,
+void OnednnBuilder::AddReorder(const BufferRef& from, const Desc& is, const BufferRef& to,
                                const Desc& want) {
   const auto prim = vendor_.Reorder(is, want);
   if (!prim) throw std::runtime_error("oneDNN has no reorder for weights");
   AddPrim("reorder", *prim, {{DNNL_ARG_FROM, from, is}, {DNNL_ARG_TO, to, want}});
 }
 
-Place OnednnBuilder::WeightsAs(uint32_t v, const Layout& given, const Desc& want) {
+BufferRef OnednnBuilder::WeightsAs(uint32_t v, const Layout& given, const Desc& want) {
   if (p_.constant(v)) return PackWeights(v, given, want);
   const Desc is = Vendor::ToDesc(given);
-  const Place x = GetDense(v).place;
+  const BufferRef x = GetDense(v).place;
   if (is == want) return x;
-  const Place y = NewInternal(0, want.get_size());
+  const BufferRef y = NewInternal(0, want.get_size());
   AddReorder(x, is, y, want);
   return y;
 }
@@ -41,7 +41,7 @@ void OnednnBuilder::EmitConvGrad(const Unit& u, const ConvGradSpec& spec) {
   const Layout plain = Layout::Dense(spec.conv.weights);
   const Rep dy = Get(u.in[spec.of_weights ? 1 : 0], prim->dst);
   if (!spec.of_weights) {
-    const Place w = WeightsAs(u.in[1], plain, prim->weights_desc);
+    const BufferRef w = WeightsAs(u.in[1], plain, prim->weights_desc);
     const Rep dx = NewResult(u.out[0], prim->src);
     AddPrim("conv_grad_input", *prim,
             {{DNNL_ARG_DIFF_DST, dy.place, prim->dst_desc},
@@ -53,7 +53,7 @@ void OnednnBuilder::EmitConvGrad(const Unit& u, const ConvGradSpec& spec) {
   const Rep dw = NewResult(u.out[0], Layout::Dense(u.dims));
   const Desc want = Vendor::ToDesc(plain);
   const bool direct = want == prim->weights_desc;
-  const Place made = direct ? dw.place : NewInternal(0, prim->weights_desc.get_size());
+  const BufferRef made = direct ? dw.place : NewInternal(0, prim->weights_desc.get_size());
   AddPrim("conv_grad_weight", *prim,
           {{DNNL_ARG_SRC, x.place, prim->src_desc},
            {DNNL_ARG_DIFF_DST, dy.place, prim->dst_desc},

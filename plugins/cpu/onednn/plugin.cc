@@ -61,16 +61,16 @@ class OnednnEngine final : public Engine {
   bool Rounds(const Unit& u, const Parser& p) const override {
     return onednn::Rounds(u, p, machine());
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit& u,
-                                                        const Parser& p) const override {
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit& u,
+                                                                  const Parser& p) const override {
     if (const auto* conv = As<ConvSpec>(u)) {
       ConvSpec spec = *conv;
       if (!p.constant(u.in[1])) spec.block = TrainingBlock(simd());
       spec.rounds = Rounds(u, p);
-      return Once(&forms_, spec, [&] { return FormsOfConv(*vendor_, spec); });
+      return Once(&tags_, spec, [&] { return LayoutTagsOfConv(*vendor_, spec); });
     }
     if (const auto* grad = As<ConvGradSpec>(u)) {
-      return Once(&grad_forms_, *grad, [&] { return FormsOfConvGrad(*vendor_, *grad); });
+      return Once(&grad_tags_, *grad, [&] { return LayoutTagsOfConvGrad(*vendor_, *grad); });
     }
     return std::nullopt;
   }
@@ -81,9 +81,9 @@ class OnednnEngine final : public Engine {
   }
 
  private:
-  using Forms = std::optional<std::pair<Form, Form>>;
+  using LayoutTags = std::optional<std::pair<LayoutTag, LayoutTag>>;
   template <class Key, class Ask>
-  static Forms Once(std::map<Key, Forms>* known, const Key& key, Ask ask) {
+  static LayoutTags Once(std::map<Key, LayoutTags>* known, const Key& key, Ask ask) {
     constexpr size_t kKept = 4096;
     if (known->size() > kKept) known->clear();
     auto [it, fresh] = known->try_emplace(key);
@@ -94,8 +94,8 @@ class OnednnEngine final : public Engine {
   std::unique_ptr<Vendor> vendor_;
   // Asking oneDNN takes 0.1 ms; the host asks about a convolution alone and in patterns. Query is
   // called by one thread at a time.
-  mutable std::map<ConvSpec, Forms> forms_;
-  mutable std::map<ConvGradSpec, Forms> grad_forms_;
+  mutable std::map<ConvSpec, LayoutTags> tags_;
+  mutable std::map<ConvGradSpec, LayoutTags> grad_tags_;
 };
 
 }  // namespace

@@ -93,7 +93,7 @@ double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& 
   const bool depthwise = c.groups > 1;
   const Rates rate = RatesOf(m);
   const double pixels = static_cast<double>(Product(c.dst)) / static_cast<double>(c.dst[1]);
-  const double images = BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]) + PostBytes(u, p);
+  const double images = BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]) + PostOpBytes(u, p);
   return ConvFlops(c) * Overlap(c) * PaddingOf(c, m) / (depthwise ? rate.depthwise : rate.conv) +
          images / (kImageRate * m.stream[0]) + WeightsNs(p, u.in[1], m) +
          pixels * (depthwise ? kDepthwisePixelNs : kPixelNs) / m.compute;
@@ -104,7 +104,7 @@ double ConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& 
 // written.
 double RoundedConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
   const double pixels = static_cast<double>(Product(c.dst)) / static_cast<double>(c.dst[1]);
-  const double images = BytesOf(p, u.in[0]) / 2 + BytesOf(p, u.out[0]) + PostBytes(u, p);
+  const double images = BytesOf(p, u.in[0]) / 2 + BytesOf(p, u.out[0]) + PostOpBytes(u, p);
   const double gain = m.rounded->gain > kRoundedGain ? kTilesGain : kRoundedGain;
   return ConvFlops(c) * PaddingOf(c, m) / (gain * RatesOf(m).conv) +
          images / (kImageRate * m.stream[0]) + WeightsNs(p, u.in[1], m) / 2 +
@@ -129,7 +129,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   const double n = static_cast<double>(Product(u.dims));
   Price out;
   out.shape_ns = ByIsa(m, 100e3, 50e3, 50e3) / m.compute;
-  double work = 0, bytes = PostBytes(u, p);
+  double work = 0, bytes = PostOpBytes(u, p);
   for (uint32_t v : u.in) bytes += BytesOf(p, v);
   for (uint32_t v : u.out) bytes += BytesOf(p, v);
   if (const auto* conv = As<ConvSpec>(u)) {
@@ -159,7 +159,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
   out.launch_ns = LibraryLaunchNs(m);
   // With two threads every execute forks, however small the work.
   out.work_ns = kTaskNs + (m.threads > 1 ? kForkNs : 0) +
-                std::max((work + PostsNs(u, m, n)) / threads, StreamNs(m, bytes));
+                std::max((work + PostOpsNs(u, m, n)) / threads, StreamNs(m, bytes));
   out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 20);
   return out;
 }

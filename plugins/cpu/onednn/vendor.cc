@@ -189,12 +189,12 @@ std::optional<Layout> Vendor::ToLayout(const Desc& d, const Dims& dims) {
   return std::nullopt;
 }
 
-dnnl::primitive_attr Vendor::Attr(const std::vector<VendorPost>& posts,
+dnnl::primitive_attr Vendor::Attr(const std::vector<VendorPost>& post_ops,
                                   std::vector<Desc>* descs) const {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::post_ops ops;
-  for (const VendorPost& p : posts) {
+  for (const VendorPost& p : post_ops) {
     if (p.kind == VendorPost::kSum) {
       ops.append_sum(1.0f);
       descs->push_back(Desc());
@@ -256,9 +256,10 @@ std::optional<Prim> MakeConv(const ConvSpec& s, algorithm alg, const Desc& src, 
 }  // namespace
 
 std::optional<Prim> Vendor::Conv(const ConvSpec& s, const Prim* plan,
-                                 const std::vector<VendorPost>& posts, const char* prefer) const {
+                                 const std::vector<VendorPost>& post_ops,
+                                 const char* prefer) const {
   std::vector<Desc> descs;
-  const dnnl::primitive_attr attr = Attr(posts, &descs);
+  const dnnl::primitive_attr attr = Attr(post_ops, &descs);
   // Descs, not layouts: with one channel two of oneDNN's layouts are one of ours.
   const auto free = [&s](const Dims& d, bool rounded) {
     const bool blocks = s.block > 0 && d[1] >= s.block;
@@ -297,9 +298,9 @@ std::optional<Prim> Vendor::Pool(const PoolSpec& s, const Layout& src) const {
 }
 
 std::optional<Prim> Vendor::MatMul(const MatMulSpec& s,
-                                   const std::vector<VendorPost>& posts) const {
+                                   const std::vector<VendorPost>& post_ops) const {
   Prim out;
-  const dnnl::primitive_attr attr = Attr(posts, &out.post_desc);
+  const dnnl::primitive_attr attr = Attr(post_ops, &out.post_desc);
   const Desc src = ToDesc(s.src), dst = ToDesc(s.dst);
   const Desc weights = s.any_weights ? Any(s.weights.dims()) : ToDesc(s.weights);
   Dims bias_dims(static_cast<size_t>(s.dst.rank), 1);

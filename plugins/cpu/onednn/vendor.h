@@ -62,12 +62,12 @@ class Vendor {
   // prefer: kernel to take instead of oneDNN's first, by name, or nullptr; the first stays when
   // this one cannot.
   std::optional<Prim> Conv(const ConvSpec& spec, const Prim* plan,
-                           const std::vector<VendorPost>& posts,
+                           const std::vector<VendorPost>& post_ops,
                            const char* prefer = nullptr) const;
   // Of its image or of its weights: src is x, dst is dY, weights the third.
   std::optional<Prim> ConvGrad(const ConvGradSpec& spec) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
-  std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& posts) const;
+  std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& post_ops) const;
   std::optional<Prim> Reorder(const Layout& src, const Layout& dst) const;
   std::optional<Prim> Reorder(const Desc& src, const Desc& dst) const;
 
@@ -82,7 +82,8 @@ class Vendor {
   static std::optional<Layout> ToLayout(const Desc& d, const Dims& dims);
 
  private:
-  dnnl::primitive_attr Attr(const std::vector<VendorPost>& posts, std::vector<Desc>* descs) const;
+  dnnl::primitive_attr Attr(const std::vector<VendorPost>& post_ops,
+                            std::vector<Desc>* descs) const;
   dnnl::engine engine_;
   dnnl::stream stream_;
 };

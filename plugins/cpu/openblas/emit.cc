@@ -12,7 +12,7 @@
 namespace ge_engines::cpu::openblas {
 namespace {
 
-// Places: C, A, B. Several products of one shape.
+// Buffers: C, A, B. Several products of one shape.
 class ProductWork final : public Loop {
  public:
   struct At {  // elements from the places to each product's matrices
@@ -171,7 +171,7 @@ void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
       each.push_back(at);
     }
   }
-  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  const BufferRef y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
   const std::string label = "sgemm x" + std::to_string(each.size()) + " " + Sizes({m, n, k});
   AddStep(label, std::make_unique<ProductWork>(vendor_, s, std::move(each), threads_),
           {y, a.rep.place, b.rep.place});
@@ -180,11 +180,11 @@ void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
 
 // ---- convolutions ------------------------------------------------------------------------------
 
-Pieces PiecesOf(const ConvShape& s, int threads) {
+Im2colTiles Im2colTilesOf(const ConvShape& s, int threads) {
   // What is gathered for a piece is read again at once, from the second cache (1.25 to 2 MiB on
   // today's servers) or from near there; below 128 columns OpenBLAS spends more than 8 % of its
   // time on bringing the weights in order, anew for each piece.
-  return Pieces(s, threads, (2 << 20) / 4, 128);
+  return Im2colTiles(s, threads, (2 << 20) / 4, 128);
 }
 
 bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
@@ -192,18 +192,18 @@ bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
   if (s.groups > 1 && s.in == 1) {
     return why->Say(GE_WHY_SHAPE, "depth-wise: a product of one channel is no product");
   }
-  return s.how == ConvShape::kPlain || BuffersFit(PiecesOf(s, threads).bytes(), threads, why);
+  return s.how == ConvShape::kPlain || BuffersFit(Im2colTilesOf(s, threads).bytes(), threads, why);
 }
 
 void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   const ConvShape s(c);
-  const Place w = GetDense(u.in[1]).place;
+  const BufferRef w = GetDense(u.in[1]).place;
   if (s.how != ConvShape::kPlain) {
     const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";
-    auto multiply = [vendor = &vendor_](const PieceProduct& p, const float* a, const float* b,
+    auto multiply = [vendor = &vendor_](const TileProduct& p, const float* a, const float* b,
                                         float* c) {
       Product2 one;
-      one.trans_a = p.turned;
+      one.trans_a = p.transposed;
       one.m = static_cast<int>(p.m);
       one.n = static_cast<int>(p.n);
       one.k = static_cast<int>(p.k);
@@ -212,11 +212,11 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
       one.ldc = static_cast<int>(p.ldc);
       OnHostThreads() ? one.RunAlone(*vendor, a, b, c) : one.Run(*vendor, a, b, c);
     };
-    EmitPieces(u, label, multiply, s, PiecesOf(s, threads_), threads_, w, /*rows=*/false);
+    EmitIm2col(u, label, multiply, s, Im2colTilesOf(s, threads_), threads_, w, /*rows=*/false);
     return;
   }
-  const Place x = GetDense(u.in[0]).place;
-  const Place y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  const BufferRef x = GetDense(u.in[0]).place;
+  const BufferRef y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
   Product2 one;
   one.m = ToInt(s.out);
   one.n = ToInt(s.dst_pixels());

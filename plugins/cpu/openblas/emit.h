@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plugins/cpu/kit/builder.h"
-#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/openblas/vendor.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/matmul/matmul.h"
@@ -41,7 +41,7 @@ class OpenblasBuilder final : public Builder {
   int threads_;
 };
 
-Pieces PiecesOf(const ConvShape& s, int threads);
+Im2colTiles Im2colTilesOf(const ConvShape& s, int threads);
 // False with the reason when products are no way to do it.
 bool CanConvolve(const ConvSpec& c, int threads, Why* why);
 

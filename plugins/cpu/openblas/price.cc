@@ -73,7 +73,7 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
   if (s.how == ConvShape::kPlain) {
     return jobs * ProductNs(out, static_cast<double>(s.dst_pixels()), in, true, machine);
   }
-  const Pieces pieces = PiecesOf(s, machine.threads);
+  const Im2colTiles pieces = Im2colTilesOf(s, machine.threads);
   const auto part = static_cast<double>(pieces.step * pieces.width);
   const auto other = static_cast<double>(pieces.other);
   // Gathering: 0.15 ns an element where a line is copied, 1 where it is picked; the others pick. A
@@ -100,7 +100,7 @@ Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
     gathers = s.how == ConvShape::kGather;
     ns = ConvNs(s, m);
     if (s.how != ConvShape::kPlain) {
-      out.workspace = PiecesOf(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
+      out.workspace = Im2colTilesOf(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
     }
   } else {
     ns = MatMulNs(u, u.spec.get<ProductSpec>(), p, m);

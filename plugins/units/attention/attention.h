@@ -29,7 +29,7 @@ struct HeadSteps {
 struct AttendSpec {
   int64_t batch = 1, heads = 1, share = 1, rows = 0, keys = 0, size = 0, v_size = 0;
   HeadSteps q, k, v, y;
-  bool turned = true;       // keys are rows of k, else columns, k.row elements long
+  bool transposed = true;   // keys are rows of k, else columns, k.row elements long
   bool of_product = false;  // k is the right operand of a product and lies as that is found
   std::vector<ScoreStep> steps;
   bool sees_none = false;  // rows that see no key become zeros, else NaN

@@ -191,8 +191,8 @@ class Search {
     Unit made;
     Why why;
     if (!g_.Parse(at, &made, &why) || !Is<PointwiseSpec>(made)) return false;
-    for (size_t k = 0; k < made.posts.size(); ++k) {
-      const Post& post = made.posts[k];
+    for (size_t k = 0; k < made.post_ops.size(); ++k) {
+      const PostOp& post = made.post_ops[k];
       if (post.channel != nullptr) return false;
       step.fn = post.fn;
       step.a = post.a;
@@ -202,9 +202,9 @@ class Search {
         continue;
       }
       const bool either = post.fn == Fn::kAdd || post.fn == Fn::kMul;
-      const bool turned = k == 0 && made.in[0] != from;
-      if (turned && (!either || post.operand != from)) return false;
-      const uint32_t operand = turned ? made.in[0] : post.operand;
+      const bool transposed = k == 0 && made.in[0] != from;
+      if (transposed && (!either || post.operand != from)) return false;
+      const uint32_t operand = transposed ? made.in[0] : post.operand;
       if (operand == from || operand == 0) return false;
       step.kind = ScoreStep::kBinary;
       if (!AddOperand(operand, scores, step, s)) return false;

@@ -102,7 +102,9 @@ constexpr Operator kConvOperators[] = {
 };
 }  // namespace
 
-const UnitKind ConvSpec::kKind = {
-    .name = "conv", .operators = kConvOperators, .posts = PostOps::kChannels, .filter = FilterOf};
+const UnitKind ConvSpec::kKind = {.name = "conv",
+                                  .operators = kConvOperators,
+                                  .post_ops = PostOps::kChannels,
+                                  .filter = FilterOf};
 
 }  // namespace ge_engines

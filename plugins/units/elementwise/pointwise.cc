@@ -11,7 +11,7 @@ namespace {
 bool ParseUnary(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   const std::string_view op = gp::View(n.op);
-  Post p;
+  PostOp p;
   u->spec = PointwiseSpec();
   if (op == "Relu") {
     p.fn = Fn::kRelu;
@@ -64,7 +64,7 @@ bool ParseUnary(const Parser& g, uint32_t i, Unit* u, Why* why) {
   } else {
     return why->Say(GE_WHY_OP, "no kernel for this operator");
   }
-  u->posts = {p};
+  u->post_ops = {p};
   return true;
 }
 
@@ -91,20 +91,20 @@ bool ParseBinary(const Parser& g, uint32_t i, Unit* u, Why* why) {
     fn = fn == Fn::kSub ? Fn::kRSub : fn == Fn::kDiv ? Fn::kRDiv : fn;
   }
   u->in = {x};
-  Post p;
+  PostOp p;
   float c = 0;
   const bool linear = fn == Fn::kAdd || fn == Fn::kSub || fn == Fn::kMul || fn == Fn::kRSub;
   if (linear && g.Scalar(y, &c)) {
-    p = fn == Fn::kMul    ? Post{Fn::kLinear, c, 0, 0, nullptr}
-        : fn == Fn::kRSub ? Post{Fn::kLinear, -1, c, 0, nullptr}
-                          : Post{Fn::kLinear, 1, fn == Fn::kAdd ? c : -c, 0, nullptr};
+    p = fn == Fn::kMul    ? PostOp{Fn::kLinear, c, 0, 0, nullptr}
+        : fn == Fn::kRSub ? PostOp{Fn::kLinear, -1, c, 0, nullptr}
+                          : PostOp{Fn::kLinear, 1, fn == Fn::kAdd ? c : -c, 0, nullptr};
   } else if (fn == Fn::kDiv && g.Scalar(y, &c) && std::isnormal(c) && std::isnormal(1.0f / c)) {
     p = {Fn::kLinear, 1.0f / c, 0, 0, nullptr};
   } else {
     p.fn = fn;
     p.operand = y;
   }
-  u->posts = {p};
+  u->post_ops = {p};
   return true;
 }
 
@@ -119,15 +119,15 @@ bool ParseSum(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (whole == end) return why->Say(GE_WHY_SHAPE, "no input has the result's shape");
   u->in = {*whole};
   for (const uint32_t* v = n.in; v != end; ++v) {
-    if (v != whole) u->posts.push_back({Fn::kAdd, 0, 0, *v, nullptr});
+    if (v != whole) u->post_ops.push_back({Fn::kAdd, 0, 0, *v, nullptr});
   }
-  if (u->posts.empty()) u->posts.push_back({Fn::kLinear, 1, 0, 0, nullptr});
+  if (u->post_ops.empty()) u->post_ops.push_back({Fn::kLinear, 1, 0, 0, nullptr});
   return true;
 }
 
 bool ParseReluGrad(const Parser& g, uint32_t i, Unit* u, Why*) {
   u->spec = PointwiseSpec();
-  u->posts = {{Fn::kGate, 0, 0, g.node(i).in[1], nullptr}};
+  u->post_ops = {{Fn::kGate, 0, 0, g.node(i).in[1], nullptr}};
   return true;
 }
 
@@ -138,7 +138,7 @@ bool ParsePow(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_ATTRIBUTE, "the exponent is not a constant scalar");
   }
   u->spec = PointwiseSpec();
-  Post p;
+  PostOp p;
   if (e == 2) {
     p.fn = Fn::kSquare;
   } else if (e == 3) {
@@ -150,13 +150,13 @@ bool ParsePow(const Parser& g, uint32_t i, Unit* u, Why* why) {
   } else {
     return why->Say(GE_WHY_ATTRIBUTE, "exponent " + std::to_string(e) + ", only -1, 1, 2 and 3");
   }
-  u->posts = {p};
+  u->post_ops = {p};
   return true;
 }
 
 bool ParseClip(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  Post p;
+  PostOp p;
   p.fn = Fn::kClip;
   p.a = static_cast<float>(gp::AttrFloat(n, "min", std::numeric_limits<float>::lowest()));
   p.b = static_cast<float>(gp::AttrFloat(n, "max", std::numeric_limits<float>::max()));
@@ -167,7 +167,7 @@ bool ParseClip(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_DYNAMIC, "max is not constant");
   }
   u->spec = PointwiseSpec();
-  u->posts = {p};
+  u->post_ops = {p};
   return true;
 }
 
@@ -194,7 +194,7 @@ bool ParseBatchNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
     shift->push_back(static_cast<float>(v[1][c] - s * v[2][c]));
   }
   u->spec = PointwiseSpec();
-  u->posts = {Post{Fn::kMul, 0, 0, 0, scale}, Post{Fn::kAdd, 0, 0, 0, shift}};
+  u->post_ops = {PostOp{Fn::kMul, 0, 0, 0, scale}, PostOp{Fn::kAdd, 0, 0, 0, shift}};
   return true;
 }
 
@@ -238,7 +238,7 @@ constexpr Operator kPointwiseOperators[] = {
 const UnitKind PointwiseSpec::kKind = {.name = "pointwise",
                                        .operators = kPointwiseOperators,
                                        .follows = true,
-                                       .posts = PostOps::kPlain,
+                                       .post_ops = PostOps::kPlain,
                                        .in_place = InPlace::kPointwise};
 
 }  // namespace ge_engines

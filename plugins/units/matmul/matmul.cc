@@ -40,7 +40,7 @@ bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   s.alpha = static_cast<float>(gp::AttrFloat(n, "alpha"));
   u->bias_factor = static_cast<float>(gp::AttrFloat(n, "beta"));
   if (s.alpha != 1) {
-    u->posts.push_back({Fn::kLinear, s.alpha, 0, 0, nullptr});
+    u->post_ops.push_back({Fn::kLinear, s.alpha, 0, 0, nullptr});
   }
   if (n.n_in < 3 || n.in[2] == 0) return true;
   const uint32_t c = n.in[2];
@@ -48,10 +48,10 @@ bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
       (g.dims(c) == Dims{u->dims[1]} || g.dims(c) == Dims{1, u->dims[1]})) {
     u->bias.push_back(c);
   } else if (u->bias_factor == 1) {
-    Post p;
+    PostOp p;
     p.fn = Fn::kAdd;
     p.operand = c;
-    u->posts.push_back(p);
+    u->post_ops.push_back(p);
   } else {
     return why->Say(GE_WHY_ATTRIBUTE, "beta is not 1 and C is no constant row");
   }
@@ -65,6 +65,6 @@ constexpr Operator kMatmulOperators[] = {
 }  // namespace
 
 const UnitKind ProductSpec::kKind = {
-    .name = "matmul", .operators = kMatmulOperators, .posts = PostOps::kColumns};
+    .name = "matmul", .operators = kMatmulOperators, .post_ops = PostOps::kColumns};
 
 }  // namespace ge_engines

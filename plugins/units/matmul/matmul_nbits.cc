@@ -53,11 +53,11 @@ bool ParseNBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 constexpr Operator kMatmulNbitsOperators[] = {
-    {"com.microsoft.MatMulNBits", ParseNBits, Types::kCode, 0},
+    {"com.microsoft.MatMulNBits", ParseNBits, Types::kQuantized, 0},
 };
 }  // namespace
 
 const UnitKind NBitsSpec::kKind = {
-    .name = "matmul_nbits", .operators = kMatmulNbitsOperators, .posts = PostOps::kColumns};
+    .name = "matmul_nbits", .operators = kMatmulNbitsOperators, .post_ops = PostOps::kColumns};
 
 }  // namespace ge_engines

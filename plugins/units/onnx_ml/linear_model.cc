@@ -11,13 +11,13 @@ bool SumsByLine(int64_t lines, int64_t features) {
 namespace {
 
 // Weights, offsets and transform of l->lines lines; rows and features are known.
-bool ReadLines(const ge_node& n, WeightLines* l, Why* why) {
+bool ReadLines(const ge_node& n, LinearModel* l, Why* why) {
   const auto given = gp::AttrFloats(n, "coefficients"), plus = gp::AttrFloats(n, "intercepts");
   const auto lines = static_cast<uint64_t>(l->lines), features = static_cast<uint64_t>(l->features);
-  if (!ReadTransform(n, &l->transform, why)) return false;
+  if (!ReadPostTransform(n, &l->transform, why)) return false;
   // It grows the last digits of sums of float32, and of SOFTMAX_ZERO nearly nothing is left as it
   // is.
-  if (l->transform == ScoreTransform::kProbit || l->transform == ScoreTransform::kSoftmaxZero) {
+  if (l->transform == PostTransform::kProbit || l->transform == PostTransform::kSoftmaxZero) {
     return why->Say(GE_WHY_ATTRIBUTE, "PROBIT and SOFTMAX_ZERO");
   }
   if (given.size() % lines != 0 || given.size() / lines != features ||
@@ -38,20 +38,20 @@ bool ReadLines(const ge_node& n, WeightLines* l, Why* why) {
 
 bool ParseLinearRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto l = std::make_shared<WeightLines>();
+  auto l = std::make_shared<LinearModel>();
   l->lines = gp::AttrInt(n, "targets", 1);
   if (l->lines < 1) return ListsDiffer(why);
   if (!RowsOf(g, n, &l->rows, &l->features, why) || !ReadLines(n, l.get(), why) ||
       !HasOut(g, n, 0, GE_F32, {l->rows, l->lines}, why)) {
     return false;
   }
-  u->spec = LineSpec{std::move(l)};
+  u->spec = LinearModelSpec{std::move(l)};
   return true;
 }
 
 bool ParseLinearClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto l = std::make_shared<WeightLines>();
+  auto l = std::make_shared<LinearModel>();
   const auto labels = gp::AttrInts(n, "classlabels_ints");
   l->labels.assign(labels.begin(), labels.end());
   if (!RowsOf(g, n, &l->rows, &l->features, why)) return false;
@@ -67,7 +67,7 @@ bool ParseLinearClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
       !HasOut(g, n, 1, GE_F32, {l->rows, l->columns()}, why)) {
     return false;
   }
-  u->spec = LineSpec{std::move(l)};
+  u->spec = LinearModelSpec{std::move(l)};
   u->out.push_back(n.out[1]);
   return true;
 }
@@ -78,6 +78,7 @@ constexpr Operator kLinearModelOperators[] = {
 };
 }  // namespace
 
-const UnitKind LineSpec::kKind = {.name = "linear_model", .operators = kLinearModelOperators};
+const UnitKind LinearModelSpec::kKind = {.name = "linear_model",
+                                         .operators = kLinearModelOperators};
 
 }  // namespace ge_engines

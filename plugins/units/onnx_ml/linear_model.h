@@ -10,19 +10,19 @@
 
 namespace ge_engines {
 
-struct WeightLines {
+struct LinearModel {
   int64_t rows = 0, features = 0, lines = 1;
   bool by_line = false;  // how weights lie: [lines][features], else [features][lines]
   std::vector<float> weights;
   std::vector<float> offsets;   // of each line, or none
   std::vector<int64_t> labels;  // of a regressor none; of one line two, told by its sign
-  ScoreTransform transform = ScoreTransform::kNone;
+  PostTransform transform = PostTransform::kNone;
 
   // Of scores: a line that tells two classes has two.
   int64_t columns() const { return lines == 1 && !labels.empty() ? 2 : lines; }
 };
-struct LineSpec {  // weighted sums of features; in and out as of tree ensembles
-  std::shared_ptr<const WeightLines> lines;
+struct LinearModelSpec {  // weighted sums of features; in and out as of tree ensembles
+  std::shared_ptr<const LinearModel> lines;
   static const UnitKind kKind;
 };
 // Whether sums of so many features go line by line, as dot products, or all lines side by side.

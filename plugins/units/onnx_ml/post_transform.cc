@@ -5,13 +5,13 @@
 
 namespace ge_engines {
 
-bool ReadTransform(const ge_node& n, ScoreTransform* how, Why* why) {
+bool ReadPostTransform(const ge_node& n, PostTransform* how, Why* why) {
   static constexpr std::string_view kNames[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
                                                 "PROBIT"};
   const auto* at =
       std::find(std::begin(kNames), std::end(kNames), gp::AttrString(n, "post_transform", "NONE"));
   if (at == std::end(kNames)) return why->Say(GE_WHY_ATTRIBUTE, "a post_transform not known");
-  *how = static_cast<ScoreTransform>(at - std::begin(kNames));
+  *how = static_cast<PostTransform>(at - std::begin(kNames));
   return true;
 }
 

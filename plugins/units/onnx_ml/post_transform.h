@@ -9,9 +9,9 @@
 namespace ge_engines {
 
 // What becomes of the scores of a learned model; by ONNX's numbers.
-enum class ScoreTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
+enum class PostTransform : uint8_t { kNone, kSoftmax, kLogistic, kSoftmaxZero, kProbit };
 // Attribute 'post_transform'. False, and said, where it is none of the five names.
-bool ReadTransform(const ge_node& n, ScoreTransform* how, Why* why);
+bool ReadPostTransform(const ge_node& n, PostTransform* how, Why* why);
 // False, and said: an attribute's list has another length, or names what is not there.
 bool ListsDiffer(Why* why);
 // Input 0 is [rows, features] or [features] of float32.

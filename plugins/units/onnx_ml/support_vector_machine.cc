@@ -18,7 +18,7 @@ std::vector<double> Reals(const ge_node& n, std::string_view name) {
 }
 
 // The kernel and the vectors, m.count of which are wanted.
-bool ReadVectors(const Parser& g, const ge_node& n, SupportMachine* m, Why* why) {
+bool ReadVectors(const Parser& g, const ge_node& n, SupportVectorMachine* m, Why* why) {
   static constexpr std::string_view kNames[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
   const auto* name =
       std::find(std::begin(kNames), std::end(kNames), gp::AttrString(n, "kernel_type", "LINEAR"));
@@ -53,7 +53,7 @@ bool ReadVectors(const Parser& g, const ge_node& n, SupportMachine* m, Why* why)
 
 bool ParseSvmRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto m = std::make_shared<SupportMachine>();
+  auto m = std::make_shared<SupportVectorMachine>();
   m->count = gp::AttrInt(n, "n_supports");
   if (!ReadVectors(g, n, m.get(), why) || !HasOut(g, n, 0, GE_F32, {m->rows, 1}, why)) return false;
   m->coefficients = Reals(n, "coefficients");
@@ -63,13 +63,13 @@ bool ParseSvmRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
   }
   m->begin = {0, m->count};
   m->sign = gp::AttrInt(n, "one_class") != 0;
-  u->spec = VectorSpec{std::move(m)};
+  u->spec = SupportVectorSpec{std::move(m)};
   return true;
 }
 
 bool ParseSvmClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto m = std::make_shared<SupportMachine>();
+  auto m = std::make_shared<SupportVectorMachine>();
   const auto labels = gp::AttrInts(n, "classlabels_ints");
   m->labels.assign(labels.begin(), labels.end());
   const auto classes = static_cast<int64_t>(labels.size());
@@ -82,9 +82,9 @@ bool ParseSvmClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (classes < 2 || classes > kMostClasses) {
     return why->Say(GE_WHY_ATTRIBUTE, "only 2 to " + std::to_string(kMostClasses) + " classes");
   }
-  if (!ReadVectors(g, n, m.get(), why) || !ReadTransform(n, &m->transform, why)) return false;
+  if (!ReadVectors(g, n, m.get(), why) || !ReadPostTransform(n, &m->transform, why)) return false;
   // Near 0 and 1 it grows the last digits of the kernels, which are float32, a thousandfold.
-  if (m->transform == ScoreTransform::kProbit) return why->Say(GE_WHY_ATTRIBUTE, "PROBIT");
+  if (m->transform == PostTransform::kProbit) return why->Say(GE_WHY_ATTRIBUTE, "PROBIT");
   m->rho = Reals(n, "rho");
   m->prob_a = Reals(n, "prob_a");
   m->prob_b = Reals(n, "prob_b");
@@ -106,7 +106,7 @@ bool ParseSvmClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
       !HasOut(g, n, 1, GE_F32, {m->rows, m->columns}, why)) {
     return false;
   }
-  u->spec = VectorSpec{std::move(m)};
+  u->spec = SupportVectorSpec{std::move(m)};
   u->out.push_back(n.out[1]);
   return true;
 }
@@ -117,7 +117,7 @@ constexpr Operator kSupportVectorMachineOperators[] = {
 };
 }  // namespace
 
-const UnitKind VectorSpec::kKind = {.name = "support_vector_machine",
-                                    .operators = kSupportVectorMachineOperators};
+const UnitKind SupportVectorSpec::kKind = {.name = "support_vector_machine",
+                                           .operators = kSupportVectorMachineOperators};
 
 }  // namespace ge_engines

@@ -11,7 +11,7 @@
 namespace ge_engines {
 
 enum class VectorKernel : uint8_t { kLinear, kPoly, kRbf, kSigmoid };
-struct SupportMachine {
+struct SupportVectorMachine {
   VectorKernel kernel = VectorKernel::kLinear;
   double gamma = 0, coef0 = 0, degree = 0;
   int64_t rows = 0, features = 0, count = 0;
@@ -23,11 +23,11 @@ struct SupportMachine {
   std::vector<int64_t> begin;               // by class, and their end: its vectors
   std::vector<int64_t> labels;              // of a regressor none
   int64_t columns = 1;                      // of scores
-  ScoreTransform transform = ScoreTransform::kNone;
+  PostTransform transform = PostTransform::kNone;
   bool sign = false;  // a regressor whose result is 1 or -1
 };
-struct VectorSpec {  // support vector machines; in and out as of tree ensembles
-  std::shared_ptr<const SupportMachine> machine;
+struct SupportVectorSpec {  // support vector machines; in and out as of tree ensembles
+  std::shared_ptr<const SupportVectorMachine> machine;
   static const UnitKind kKind;
 };
 

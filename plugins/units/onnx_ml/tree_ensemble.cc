@@ -34,7 +34,7 @@ struct Lists {
 class Flattening {
  public:
   // With `shared` several nodes may have one leaf as their child.
-  Flattening(const Lists& lists, bool shared, Forest* f)
+  Flattening(const Lists& lists, bool shared, TreeEnsemble* f)
       : l_(lists), f_(*f), shared_(shared), seen_(lists.nodes.size(), false) {}
 
   bool Do(Why* why) {
@@ -95,7 +95,7 @@ class Flattening {
   }
 
   const Lists& l_;
-  Forest& f_;
+  TreeEnsemble& f_;
   const bool shared_;
   std::vector<bool> seen_;
   std::vector<Open> todo_;
@@ -213,7 +213,7 @@ bool ReadListed(const ge_node& n, const std::string& kind, int64_t choices, int6
 }
 
 // Where each leaf has a vote for each choice in turn, sums need the weights alone.
-void FillFull(Forest* f) {
+void FillFull(TreeEnsemble* f) {
   const size_t choices = static_cast<size_t>(f->choices);
   if (f->sum == VoteSum::kMin || f->sum == VoteSum::kMax) return;
   if (f->votes.empty() || f->votes.size() != (f->first.size() - 1) * choices) return;
@@ -226,7 +226,7 @@ void FillFull(Forest* f) {
   for (const Vote& v : f->votes) f->full.push_back(v.weight);
 }
 
-bool WantChoices(const Forest& f, Why* why) {
+bool WantChoices(const TreeEnsemble& f, Why* why) {
   return (f.choices >= 1 && f.choices <= kMostChoices) ||
          why->Say(GE_WHY_ATTRIBUTE, "no choice, or more than " + std::to_string(kMostChoices));
 }
@@ -244,7 +244,7 @@ bool ReadTensor(const ge_node& n, std::string_view name, int32_t dtype, std::vec
 }
 
 // Version 5: inner nodes, then leaves, each with a vote.
-bool ReadEnsemble(const ge_node& n, const Forest& f, Lists* l, Why* why) {
+bool ReadEnsemble(const ge_node& n, const TreeEnsemble& f, Lists* l, Why* why) {
   const auto feature = gp::AttrInts(n, "nodes_featureids");
   const auto missing = gp::AttrInts(n, "nodes_missing_value_tracks_true");
   const auto target = gp::AttrInts(n, "leaf_targetids"), roots = gp::AttrInts(n, "tree_roots");
@@ -292,9 +292,10 @@ bool ReadEnsemble(const ge_node& n, const Forest& f, Lists* l, Why* why) {
   return true;
 }
 
-bool MakeForest(const Parser& g, const ge_node& n, const std::string& kind, Forest* f, Why* why) {
+bool MakeEnsemble(const Parser& g, const ge_node& n, const std::string& kind, TreeEnsemble* f,
+                  Why* why) {
   Lists lists;
-  if (!RowsOf(g, n, &f->rows, &f->features, why) || !ReadTransform(n, &f->transform, why)) {
+  if (!RowsOf(g, n, &f->rows, &f->features, why) || !ReadPostTransform(n, &f->transform, why)) {
     return false;
   }
   if (!WantChoices(*f, why) || !ReadListed(n, kind, f->choices, f->features, &lists, why))
@@ -309,31 +310,31 @@ bool MakeForest(const Parser& g, const ge_node& n, const std::string& kind, Fore
 bool ParseTreeRegressor(const Parser& g, uint32_t i, Unit* u, Why* why) {
   static constexpr std::string_view kNames[] = {"AVERAGE", "SUM", "MIN", "MAX"};
   const ge_node& n = g.node(i);
-  auto f = std::make_shared<Forest>();
+  auto f = std::make_shared<TreeEnsemble>();
   const auto* sum = std::find(std::begin(kNames), std::end(kNames),
                               gp::AttrString(n, "aggregate_function", "SUM"));
   if (sum == std::end(kNames)) return why->Say(GE_WHY_ATTRIBUTE, "an aggregate_function not known");
   f->sum = static_cast<VoteSum>(sum - std::begin(kNames));
   f->choices = gp::AttrInt(n, "n_targets", 1);
-  if (!MakeForest(g, n, "target", f.get(), why) ||
+  if (!MakeEnsemble(g, n, "target", f.get(), why) ||
       !HasOut(g, n, 0, GE_F32, {f->rows, f->choices}, why)) {
     return false;
   }
   if (!f->base.empty() && f->base.size() != static_cast<size_t>(f->choices))
     return ListsDiffer(why);
-  u->spec = ForestSpec{std::move(f)};
+  u->spec = TreeEnsembleSpec{std::move(f)};
   return true;
 }
 
 bool ParseTreeEnsemble(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto f = std::make_shared<Forest>();
+  auto f = std::make_shared<TreeEnsemble>();
   if (!RowsOf(g, n, &f->rows, &f->features, why)) return false;
   const int64_t sum = gp::AttrInt(n, "aggregate_function", 1);
   const int64_t transform = gp::AttrInt(n, "post_transform", 0);
   if (sum < 0 || sum > 3 || transform < 0 || transform > 4) return ListsDiffer(why);
   f->sum = static_cast<VoteSum>(sum);
-  f->transform = static_cast<ScoreTransform>(transform);
+  f->transform = static_cast<PostTransform>(transform);
   f->choices = u->dims.size() == 2 ? u->dims[1] : 0;
   Lists lists;
   if (!WantChoices(*f, why) || !HasOut(g, n, 0, GE_F32, {f->rows, f->choices}, why) ||
@@ -341,17 +342,17 @@ bool ParseTreeEnsemble(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return false;
   }
   FillFull(f.get());
-  u->spec = ForestSpec{std::move(f)};
+  u->spec = TreeEnsembleSpec{std::move(f)};
   return true;
 }
 
 bool ParseTreeClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto f = std::make_shared<Forest>();
+  auto f = std::make_shared<TreeEnsemble>();
   const auto labels = gp::AttrInts(n, "classlabels_int64s");
   f->labels.assign(labels.begin(), labels.end());
   f->choices = static_cast<int64_t>(labels.size());
-  if (!MakeForest(g, n, "class", f.get(), why) || !HasOut(g, n, 0, GE_I64, {f->rows}, why) ||
+  if (!MakeEnsemble(g, n, "class", f.get(), why) || !HasOut(g, n, 0, GE_I64, {f->rows}, why) ||
       !HasOut(g, n, 1, GE_F32, {f->rows, f->choices}, why)) {
     return false;
   }
@@ -363,11 +364,11 @@ bool ParseTreeClassifier(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const bool alike = !votes.empty() && std::all_of(votes.begin(), votes.end(), [&](auto& v) {
     return v.choice == votes[0].choice;
   });
-  f->end = ForestEnd::kClasses;
+  f->end = EnsembleEnd::kClasses;
   if (alike && f->choices == 2) {
-    f->end = votes[0].choice == 0 ? ForestEnd::kOneOfTwo : ForestEnd::kSecondOfTwo;
+    f->end = votes[0].choice == 0 ? EnsembleEnd::kOneOfTwo : EnsembleEnd::kSecondOfTwo;
   }
-  u->spec = ForestSpec{std::move(f)};
+  u->spec = TreeEnsembleSpec{std::move(f)};
   u->out.push_back(n.out[1]);
   return true;
 }
@@ -379,6 +380,7 @@ constexpr Operator kTreeEnsembleOperators[] = {
 };
 }  // namespace
 
-const UnitKind ForestSpec::kKind = {.name = "tree_ensemble", .operators = kTreeEnsembleOperators};
+const UnitKind TreeEnsembleSpec::kKind = {.name = "tree_ensemble",
+                                          .operators = kTreeEnsembleOperators};
 
 }  // namespace ge_engines

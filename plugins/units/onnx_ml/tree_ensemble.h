@@ -26,9 +26,9 @@ struct Vote {
   double weight = 0;
 };
 // What a row's sums become.
-enum class ForestEnd : uint8_t { kTargets, kClasses, kOneOfTwo, kSecondOfTwo };
+enum class EnsembleEnd : uint8_t { kTargets, kClasses, kOneOfTwo, kSecondOfTwo };
 enum class VoteSum : uint8_t { kAverage, kSum, kMin, kMax };  // by ONNX's numbers
-struct Forest {
+struct TreeEnsemble {
   std::vector<TreeNode> nodes;
   std::vector<uint32_t> leaf;           // by node: which leaf it is
   std::vector<uint32_t> roots, levels;  // by tree; branches to its farthest leaf
@@ -43,14 +43,14 @@ struct Forest {
   int64_t rows = 0, features = 0, choices = 0;
   std::vector<double> base;  // one for each choice or none; of two classes maybe one
   VoteSum sum = VoteSum::kSum;
-  ScoreTransform transform = ScoreTransform::kNone;
-  ForestEnd end = ForestEnd::kTargets;
+  PostTransform transform = PostTransform::kNone;
+  EnsembleEnd end = EnsembleEnd::kTargets;
   bool positive = false;        // no weight is negative
   std::vector<int64_t> labels;  // of kTargets none
 };
 inline constexpr int64_t kMostChoices = 4096;
-struct ForestSpec {  // tree ensembles; in: x; out: scores, or labels and scores
-  std::shared_ptr<const Forest> forest;
+struct TreeEnsembleSpec {  // tree ensembles; in: x; out: scores, or labels and scores
+  std::shared_ptr<const TreeEnsemble> ensemble;
   static const UnitKind kKind;
 };
 

@@ -20,7 +20,7 @@ bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why) {
   }
   if (!has(QuantIn::kW)) return why->Say(GE_WHY_SHAPE, "no weights");
   const int32_t x = g.dtype(u->in[0]), w = g.dtype(u->in[1]), y = g.dtype(n.out[0]);
-  if (!IsCode(x) || !IsCode(w) || (scaled ? !IsCode(y) : y != GE_I32) || !is(QuantIn::kXZero, x) ||
+  if (!IsInt8(x) || !IsInt8(w) || (scaled ? !IsInt8(y) : y != GE_I32) || !is(QuantIn::kXZero, x) ||
       !is(QuantIn::kWZero, w) || !is(QuantIn::kYZero, y) || !is(QuantIn::kXScale, GE_F32) ||
       !is(QuantIn::kWScale, GE_F32) || !is(QuantIn::kYScale, GE_F32) ||
       !is(QuantIn::kBias, GE_I32)) {

@@ -14,18 +14,18 @@ struct QuantIn {
   enum : size_t { kX, kW, kXZero, kWZero, kXScale, kWScale, kYScale, kYZero, kBias, kCount };
 };
 // What Relu and Clip leave of a result's codes.
-struct CodeRange {
+struct QuantizedRange {
   int32_t least = INT32_MIN, most = INT32_MAX;
 };
-inline bool IsCode(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
-// Beyond this many products of codes a sum may leave int32: each is at most 255 * 255.
-inline constexpr int64_t kMaxCodeDepth = 33000;
-// Of groups of 8-bit codes (native/code_groups.h): each x and the result with its own scale.
-struct CodeScale {
+inline bool IsInt8(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
+// Beyond this many products of 8-bit integers a sum may leave int32: each is at most 255 * 255.
+inline constexpr int64_t kMaxInt8Depth = 33000;
+// Of groups of 8-bit integers (native/code_groups.h): each x and the result with its own scale.
+struct QuantizedScale {
   float scale = 1;
   int32_t zero = 0;
   bool is_signed = false;
-  bool operator==(const CodeScale&) const = default;
+  bool operator==(const QuantizedScale&) const = default;
 };
 bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why);
 

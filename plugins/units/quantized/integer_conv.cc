@@ -19,13 +19,13 @@ bool ParseConvInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
       return why->Say(GE_WHY_SHAPE, "a scale, zero point or bias is not one a filter");
     }
   }
-  if (Product(c.weights) / out > kMaxCodeDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
+  if (Product(c.weights) / out > kMaxInt8Depth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
   return true;
 }
 
 constexpr Operator kIntegerConvOperators[] = {
-    {"ConvInteger", ParseConvInteger, Types::kCode, 0},
-    {"QLinearConv", ParseConvInteger, Types::kCode, 0},
+    {"ConvInteger", ParseConvInteger, Types::kQuantized, 0},
+    {"QLinearConv", ParseConvInteger, Types::kQuantized, 0},
 };
 }  // namespace
 

@@ -9,7 +9,7 @@ namespace ge_engines {
 
 struct IntegerConvSpec {
   ConvSpec conv;
-  CodeRange range;
+  QuantizedRange range;
   static const UnitKind kKind;
 };
 

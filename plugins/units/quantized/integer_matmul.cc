@@ -21,13 +21,13 @@ bool ParseMatMulInteger(const Parser& g, uint32_t i, Unit* u, Why* why) {
       return why->Say(GE_WHY_SHAPE, "a scale or zero point is not one a column");
     }
   }
-  if (a.back() > kMaxCodeDepth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
+  if (a.back() > kMaxInt8Depth) return why->Say(GE_WHY_SHAPE, "sums may overflow");
   return true;
 }
 
 constexpr Operator kIntegerMatmulOperators[] = {
-    {"MatMulInteger", ParseMatMulInteger, Types::kCode, 0},
-    {"QLinearMatMul", ParseMatMulInteger, Types::kCode, 0},
+    {"MatMulInteger", ParseMatMulInteger, Types::kQuantized, 0},
+    {"QLinearMatMul", ParseMatMulInteger, Types::kQuantized, 0},
 };
 }  // namespace
 

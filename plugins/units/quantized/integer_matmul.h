@@ -7,8 +7,8 @@
 namespace ge_engines {
 
 struct IntegerProductSpec {
-  bool turned = false;  // weights are [n][k]
-  CodeRange range;
+  bool transposed = false;  // weights are [n][k]
+  QuantizedRange range;
   static const UnitKind kKind;
 };
 

@@ -38,7 +38,7 @@ bool Grid(const Parser& g, const ge_node& n, Unit* u, QuantGrid* grid, Why* why)
 bool ParseQuantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& grid = u->spec.emplace<QuantizeSpec>().grid;
-  if (g.dtype(n.in[0]) != GE_F32 || !IsCode(g.dtype(n.out[0])) || g.dims(n.in[0]) != u->dims) {
+  if (g.dtype(n.in[0]) != GE_F32 || !IsInt8(g.dtype(n.out[0])) || g.dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only float32 to 8-bit codes");
   }
   if (gp::View(n.op) == "DynamicQuantizeLinear") {
@@ -60,7 +60,7 @@ bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& grid = u->spec.emplace<DequantizeSpec>().grid;
   // Of int32 only as the bias of a group.
-  const bool known = IsCode(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_I32;
+  const bool known = IsInt8(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_I32;
   if (!known || g.dtype(n.out[0]) != GE_F32 || g.dims(n.in[0]) != u->dims) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit codes to float32");
   }
@@ -70,10 +70,10 @@ bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 constexpr Operator kQuantizeLinearOperators[] = {
-    {"DynamicQuantizeLinear", ParseQuantize, Types::kCode, 0},
+    {"DynamicQuantizeLinear", ParseQuantize, Types::kQuantized, 0},
     {.op = "QuantizeLinear",
      .parse = ParseQuantize,
-     .types = Types::kCode,
+     .types = Types::kQuantized,
      .data = 0,
      .group = QuantizedGroup},
 };
@@ -84,7 +84,7 @@ const UnitKind QuantizeSpec::kKind = {.name = "quantize_linear",
 
 namespace {
 constexpr Operator kDequantizeLinearOperators[] = {
-    {"DequantizeLinear", ParseDequantize, Types::kCode, 0},
+    {"DequantizeLinear", ParseDequantize, Types::kQuantized, 0},
 };
 }  // namespace
 

@@ -10,35 +10,35 @@
 
 namespace ge_engines {
 
-struct CodePairSpec {  // in: a of the result's dims, b; a + b, a - b or a * b
+struct QuantizedPairSpec {  // in: a of the result's dims, b; a + b, a - b or a * b
   Fn fn = Fn::kAdd;
   bool channels = false;  // b has one element for each image and channel, else a's dims
-  CodeScale a, b, y;
-  CodeRange range;
+  QuantizedScale a, b, y;
+  QuantizedRange range;
   static const UnitKind kKind;
 };
 // in: x as [outer][middle][inner], one constant float for each of the middle; x fn it.
-struct CodeConstantSpec {
+struct QuantizedConstantSpec {
   Fn fn = Fn::kAdd;  // or kSub, kRSub, kMul, kDiv
   int64_t outer = 1, middle = 1, inner = 1;
-  CodeScale x, y;
-  CodeRange range;
+  QuantizedScale x, y;
+  QuantizedRange range;
   static const UnitKind kKind;
 };
-struct CodeMapSpec {  // in: x; `posts` without operands, to each code by a table
-  CodeScale x, y;
-  CodeRange range;
+struct QuantizedMapSpec {  // in: x; `posts` without operands, to each code by a table
+  QuantizedScale x, y;
+  QuantizedRange range;
   static const UnitKind kKind;
 };
-struct CodeMeanSpec {  // in: x; the mean of all axes behind the second
-  CodeScale x, y;
-  CodeRange range;
+struct QuantizedMeanSpec {  // in: x; the mean of all axes behind the second
+  QuantizedScale x, y;
+  QuantizedRange range;
   static const UnitKind kKind;
 };
-struct CodeConcatSpec {
+struct QuantizedConcatSpec {
   int axis = 0;
-  std::vector<CodeScale> x;
-  CodeScale y;
+  std::vector<QuantizedScale> x;
+  QuantizedScale y;
   static const UnitKind kKind;
 };
 

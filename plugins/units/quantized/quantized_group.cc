@@ -35,8 +35,8 @@ struct Group {
   const Parser& g;
   Unit* u;
   uint32_t quantize = kNone, main = kNone;
-  CodeRange range;
-  CodeScale y;
+  QuantizedRange range;
+  QuantizedScale y;
 
   const ge_node& node(uint32_t i) const { return g.node(i); }
   bool Is(uint32_t i, const char* op) const { return i != kNone && gp::IsOp(node(i), op); }
@@ -53,22 +53,23 @@ T ElementAt(const Parser& g, uint32_t v, int64_t i) {
   return x;
 }
 
-int32_t CodeAt(const Parser& g, uint32_t v) {
+int32_t Int8At(const Parser& g, uint32_t v) {
   return g.dtype(v) == GE_I8 ? ElementAt<int8_t>(g, v, 0) : ElementAt<uint8_t>(g, v, 0);
 }
 
 bool IsOne(const Parser& g, uint32_t v) { return Product(g.dims(v)) == 1; }
 
 // Scale and zero point of codes that one of each describes; nullopt: other kinds.
-std::optional<CodeScale> ScaleOf(const Parser& g, int32_t codes, uint32_t scale, uint32_t zero) {
-  if (!IsCode(codes) || !g.constant(scale) || g.dtype(scale) != GE_F32 || !IsOne(g, scale)) {
+std::optional<QuantizedScale> ScaleOf(const Parser& g, int32_t codes, uint32_t scale,
+                                      uint32_t zero) {
+  if (!IsInt8(codes) || !g.constant(scale) || g.dtype(scale) != GE_F32 || !IsOne(g, scale)) {
     return std::nullopt;
   }
-  CodeScale s{ElementAt<float>(g, scale, 0), 0, codes == GE_I8};
+  QuantizedScale s{ElementAt<float>(g, scale, 0), 0, codes == GE_I8};
   if (!(s.scale > 0) || !std::isfinite(s.scale)) return std::nullopt;
   if (zero == 0) return s;
   if (!g.constant(zero) || g.dtype(zero) != codes || !IsOne(g, zero)) return std::nullopt;
-  s.zero = CodeAt(g, zero);
+  s.zero = Int8At(g, zero);
   return s;
 }
 
@@ -81,12 +82,12 @@ std::optional<Floats> Dequantized(const Group& p, uint32_t v) {
   return Floats{at, n.in[0], n.in[1], n.n_in > 2 ? n.in[2] : 0};
 }
 
-std::optional<CodeScale> ScaleOf(const Group& p, const Floats& f) {
+std::optional<QuantizedScale> ScaleOf(const Group& p, const Floats& f) {
   return ScaleOf(p.g, p.g.dtype(f.codes), f.scale, f.zero);
 }
 
 // What QuantizeLinear makes of one float.
-int32_t Quantized(const CodeScale& s, float v) {
+int32_t Quantized(const QuantizedScale& s, float v) {
   const float least = s.is_signed ? -128 : 0, most = s.is_signed ? 127 : 255;
   const float q = std::nearbyint(v / s.scale) + static_cast<float>(s.zero);
   return static_cast<int32_t>(std::min(std::max(q, least), most));
@@ -101,7 +102,7 @@ bool Narrow(Group* p, uint32_t node) {
   Unit clip;
   Why why;
   if (!p->Is(node, "Clip") || !p->g.Parse(node, &clip, &why)) return false;
-  for (const Post& post : clip.posts) {
+  for (const PostOp& post : clip.post_ops) {
     if (post.fn != Fn::kClip || !(post.a <= post.b)) return false;
     const int32_t low = Quantized(p->y, post.a), high = Quantized(p->y, post.b);
     p->range.least = std::max(p->range.least, low);
@@ -149,7 +150,7 @@ void Take(Group* p, const Floats& f) { p->u->nodes.push_back(f.node); }
 // The scale of weights: one, or one for each index of `axis`. The zero point likewise, constant.
 bool IsWeight(const Group& p, const Floats& w, size_t axis) {
   const Dims d = p.g.dims(w.codes);
-  if (!p.g.constant(w.codes) || !IsCode(p.g.dtype(w.codes)) || axis >= d.size()) return false;
+  if (!p.g.constant(w.codes) || !IsInt8(p.g.dtype(w.codes)) || axis >= d.size()) return false;
   for (uint32_t v : {w.scale, w.zero}) {
     if (v == 0) continue;
     if (!p.g.constant(v) || (!IsOne(p.g, v) && p.g.dims(v) != Dims{d[axis]})) return false;
@@ -191,7 +192,7 @@ bool TakeBias(Group* p, uint32_t v, const Floats& x, const Floats& w, int64_t ch
   return true;
 }
 
-// What products of codes read; `axis` of the weights is the result's channels.
+// What products of 8-bit integers read; `axis` of the weights is the result's channels.
 bool TakeProduct(Group* p, size_t axis, int64_t channels) {
   const ge_node& n = p->node(p->main);
   const auto x = Dequantized(*p, n.in[0]), w = Dequantized(*p, n.in[1]);
@@ -218,7 +219,7 @@ bool GroupOfConv(Group* p) {
   const auto* c = As<ConvSpec>(conv);
   if (c == nullptr || c->transposed || c->src.size() > 4) return false;
   const int64_t out = c->dst[1];
-  if (Product(c->weights) / out > kMaxCodeDepth) return false;
+  if (Product(c->weights) / out > kMaxInt8Depth) return false;
   p->u->spec = IntegerConvSpec{*c, p->range};
   return TakeProduct(p, 0, out);
 }
@@ -226,22 +227,22 @@ bool GroupOfConv(Group* p) {
 bool GroupOfProduct(Group* p) {
   const ge_node& n = p->node(p->main);
   const Dims a = p->g.dims(n.in[0]), b = p->g.dims(n.in[1]);
-  bool turned = false;
+  bool transposed = false;
   if (p->Is(p->main, "Gemm")) {
-    turned = gp::AttrInt(n, "transB") != 0;
+    transposed = gp::AttrInt(n, "transB") != 0;
     if (gp::AttrInt(n, "transA") != 0 || gp::AttrFloat(n, "alpha") != 1) return false;
     if (n.n_in > 2 && n.in[2] != 0 && gp::AttrFloat(n, "beta") != 1) return false;
   }
-  if (a.size() < 2 || b.size() != 2 || a.back() != b[turned ? 1 : 0]) return false;
-  if (a.back() > kMaxCodeDepth) return false;
-  p->u->spec = IntegerProductSpec{turned, p->range};
-  return TakeProduct(p, turned ? 0 : 1, b[turned ? 0 : 1]);
+  if (a.size() < 2 || b.size() != 2 || a.back() != b[transposed ? 1 : 0]) return false;
+  if (a.back() > kMaxInt8Depth) return false;
+  p->u->spec = IntegerProductSpec{transposed, p->range};
+  return TakeProduct(p, transposed ? 0 : 1, b[transposed ? 0 : 1]);
 }
 
 // ---- elementwise, pools, joins
 
 // The inputs of the operator as codes, each with a scale.
-bool TakeInputs(Group* p, uint32_t count, std::vector<CodeScale>* scales) {
+bool TakeInputs(Group* p, uint32_t count, std::vector<QuantizedScale>* scales) {
   const ge_node& n = p->node(p->main);
   for (uint32_t i = 0; i < count; ++i) {
     const auto x = n.in[i] != 0 ? Dequantized(*p, n.in[i]) : std::nullopt;
@@ -270,7 +271,7 @@ bool GroupOfConstant(Group* p, uint32_t constant) {
   const Dims& y = p->u->dims;
   const Dims b = p->g.dims(v);
   if (p->g.dims(x->codes) != y || b.size() > y.size() || IsOne(p->g, v)) return false;
-  CodeConstantSpec spec;
+  QuantizedConstantSpec spec;
   const size_t missing = y.size() - b.size();
   for (size_t k = 0; k < y.size(); ++k) {
     const int64_t own = k < missing ? 1 : b[k - missing];
@@ -305,7 +306,7 @@ bool GroupOfPair(Group* p) {
   }
   if (p->Is(p->main, "Div")) return false;
   const Fn fn = p->Is(p->main, "Add") ? Fn::kAdd : p->Is(p->main, "Sub") ? Fn::kSub : Fn::kMul;
-  std::vector<CodeScale> s;
+  std::vector<QuantizedScale> s;
   if (!TakeInputs(p, 2, &s)) return false;
   Ids& in = p->u->in;
   if (p->g.dims(in[0]) != p->u->dims && fn != Fn::kSub) {
@@ -315,19 +316,19 @@ bool GroupOfPair(Group* p) {
   const Dims b = p->g.dims(in[1]);
   const bool channels = b != p->u->dims;
   if (p->g.dims(in[0]) != p->u->dims || (channels && !IsOfChannels(b, p->u->dims))) return false;
-  p->u->spec = CodePairSpec{fn, channels, s[0], s[1], p->y, p->range};
+  p->u->spec = QuantizedPairSpec{fn, channels, s[0], s[1], p->y, p->range};
   return true;
 }
 
 bool GroupOfMap(Group* p) {
   Unit one;
   Why why;
-  std::vector<CodeScale> s;
+  std::vector<QuantizedScale> s;
   if (!p->g.Parse(p->main, &one, &why) || !Is<PointwiseSpec>(one)) return false;
-  if (UnaryPosts(one) != one.posts.size() || one.dims != p->u->dims) return false;
+  if (UnaryPostOps(one) != one.post_ops.size() || one.dims != p->u->dims) return false;
   if (one.in[0] != p->node(p->main).in[0] || !TakeInputs(p, 1, &s)) return false;
-  p->u->posts = one.posts;
-  p->u->spec = CodeMapSpec{s[0], p->y, p->range};
+  p->u->post_ops = one.post_ops;
+  p->u->spec = QuantizedMapSpec{s[0], p->y, p->range};
   return true;
 }
 
@@ -336,19 +337,19 @@ bool Unbounded(const Group& p) { return p.range.least == INT32_MIN && p.range.mo
 bool GroupOfPool(Group* p) {
   Unit one;
   Why why;
-  std::vector<CodeScale> s;
+  std::vector<QuantizedScale> s;
   if (!p->g.Parse(p->main, &one, &why) || !TakeInputs(p, 1, &s)) return false;
   const auto* pool = As<PoolSpec>(one);
   if (pool == nullptr || !pool->max || !(s[0] == p->y) || !Unbounded(*p)) return false;
   if (pool->src.size() != 4) return false;
-  p->u->spec = CodePoolSpec{*pool};
+  p->u->spec = QuantizedPoolSpec{*pool};
   return true;
 }
 
 bool GroupOfMean(Group* p) {
   Unit one;
   Why why;
-  std::vector<CodeScale> s;
+  std::vector<QuantizedScale> s;
   if (!p->g.Parse(p->main, &one, &why) || !TakeInputs(p, 1, &s)) return false;
   const auto* r = As<ReduceSpec>(one);
   const Dims x = p->g.dims(p->u->in[0]);
@@ -358,14 +359,14 @@ bool GroupOfMean(Group* p) {
   Dims wanted;
   for (size_t k = 2; k < x.size(); ++k) wanted.push_back(static_cast<int64_t>(k));
   if (axes != wanted) return false;
-  p->u->spec = CodeMeanSpec{s[0], p->y, p->range};
+  p->u->spec = QuantizedMeanSpec{s[0], p->y, p->range};
   return true;
 }
 
 bool GroupOfConcat(Group* p) {
   Unit one;
   Why why;
-  CodeConcatSpec spec;
+  QuantizedConcatSpec spec;
   if (!p->g.Parse(p->main, &one, &why) || !Is<ConcatSpec>(one) || !Unbounded(*p)) return false;
   if (!TakeInputs(p, p->node(p->main).n_in, &spec.x)) return false;
   spec.axis = As<ConcatSpec>(one)->axis;
@@ -378,7 +379,7 @@ bool GroupOfConcat(Group* p) {
 bool GroupOfView(Group* p) {
   Unit one;
   Why why;
-  std::vector<CodeScale> s;
+  std::vector<QuantizedScale> s;
   if (!p->g.Parse(p->main, &one, &why) || !Is<ViewSpec>(one) || !TakeInputs(p, 1, &s)) return false;
   if (!(s[0] == p->y) || !Unbounded(*p)) return false;
   p->u->spec = ViewSpec{};
@@ -417,7 +418,7 @@ bool QuantizedGroup(const Parser& g, uint32_t quantize, Unit* u) {
   return false;
 }
 
-bool JoinsCodes(const Unit& u, const Parser& g) {
+bool JoinsQuantizedGroup(const Unit& u, const Parser& g) {
   if (Is<DequantizeSpec>(u)) return g.dtype(u.in[0]) == GE_I32;
   if (!Is<ConvSpec, ProductSpec>(u) || u.in.size() < 2 || u.in[1] == 0) return false;
   const uint32_t at = g.value(u.in[1]).producer;

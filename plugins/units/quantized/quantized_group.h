@@ -1,6 +1,6 @@
-// Groups of 8-bit codes (QDQ): an operator on floats that DequantizeLinear makes of codes and whose
-// result goes, behind Relu or Clip maybe, to QuantizeLinear alone. Each is one unit, which reads
-// codes and makes codes; scales and zero points are constants. Pure; any thread.
+// Groups of 8-bit integers (QDQ): an operator on floats that DequantizeLinear makes of codes and
+// whose result goes, behind Relu or Clip maybe, to QuantizeLinear alone. Each is one unit, which
+// reads codes and makes codes; scales and zero points are constants. Pure; any thread.
 #pragma once
 
 #include "plugins/units/parser.h"
@@ -10,6 +10,6 @@ namespace ge_engines {
 // The group that ends in this QuantizeLinear; false where it ends none.
 bool QuantizedGroup(const Parser& g, uint32_t quantize, Unit* u);
 // Whether a node is of no use to this engine by itself, but may be part of such a group.
-bool JoinsCodes(const Unit& u, const Parser& g);
+bool JoinsQuantizedGroup(const Unit& u, const Parser& g);
 
 }  // namespace ge_engines

@@ -20,7 +20,7 @@ bool ParseMaxPool(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (pool.kernel.size() > 2 || pool.kernel.back() > kWidest || pool.stride.back() > kWidest) {
     return why->Say(GE_WHY_SHAPE, "codes in 3-D, or a window wider than 1024");
   }
-  u->spec = CodePoolSpec{std::move(pool)};
+  u->spec = QuantizedPoolSpec{std::move(pool)};
   return true;
 }
 
@@ -29,7 +29,7 @@ constexpr Operator kQuantizedPoolOperators[] = {
 };
 }  // namespace
 
-const UnitKind CodePoolSpec::kKind = {.name = "quantized_pool",
-                                      .operators = kQuantizedPoolOperators};
+const UnitKind QuantizedPoolSpec::kKind = {.name = "quantized_pool",
+                                           .operators = kQuantizedPoolOperators};
 
 }  // namespace ge_engines

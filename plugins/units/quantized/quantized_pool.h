@@ -6,7 +6,7 @@
 
 namespace ge_engines {
 
-struct CodePoolSpec {  // MaxPool of 8-bit codes
+struct QuantizedPoolSpec {  // MaxPool of 8-bit integers
   PoolSpec pool;
   static const UnitKind kKind;
 };

@@ -1,4 +1,4 @@
-// Products of small integers, exactly, and steps between floats and 8-bit codes.
+// Products of small integers, exactly, and steps between floats and 8-bit integers.
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -15,7 +15,7 @@ GE_INLINE hn::Vec<Halves> LoadHalves(const uint8_t* p) {
 }
 
 // Two vectors of sums for each of kRows rows. Two products of 16 bits are added at a time, which
-// cannot overflow: differences of 8-bit codes are at most 255.
+// cannot overflow: differences of 8-bit integers are at most 255.
 template <int kRows, class B>
 GE_INLINE void ProductRows(const int16_t* a, const B* b, int64_t pairs, bool add, int32_t* c,
                            int64_t ldc) {
@@ -193,7 +193,7 @@ namespace {
 
 // x's codes as floats less their zero point, times the scale.
 template <class D>
-GE_INLINE hn::Vec<D> CodeFloats(D d, const CodeRow& x, int64_t i) {
+GE_INLINE hn::Vec<D> CodeFloats(D d, const QuantizedRow& x, int64_t i) {
   const IntsOf<D> w;
   const auto wide = x.is_signed
                         ? hn::PromoteTo(w, hn::LoadU(hn::Rebind<int8_t, D>(),
@@ -210,8 +210,8 @@ GE_INLINE hn::Vec<D> CodeFloats(D d, const float* x, int64_t i) {
 }
 
 template <Fn kFn, class Right>
-GE_INLINE void CodePairRow(const CodeRow& a, const Right& b, const CodeRow& y, int32_t least,
-                           int32_t most, int64_t n) {
+GE_INLINE void CodePairRow(const QuantizedRow& a, const Right& b, const QuantizedRow& y,
+                           int32_t least, int32_t most, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     using D = decltype(d);
     const auto l = CodeFloats(d, a, i), r = CodeFloats(d, b, i);
@@ -236,15 +236,15 @@ GE_INLINE void CodePairRow(const CodeRow& a, const Right& b, const CodeRow& y, i
 
 }  // namespace
 
-void CodePairs(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
-               int32_t most, int64_t n) {
+void CodePairs(Fn fn, const QuantizedRow& a, const QuantizedRow& b, const QuantizedRow& y,
+               int32_t least, int32_t most, int64_t n) {
   if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
   if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
   CodePairRow<Fn::kMul>(a, b, y, least, most, n);
 }
 
-void CodesAndFloats(Fn fn, const CodeRow& a, const float* b, const CodeRow& y, int32_t least,
-                    int32_t most, int64_t n) {
+void CodesAndFloats(Fn fn, const QuantizedRow& a, const float* b, const QuantizedRow& y,
+                    int32_t least, int32_t most, int64_t n) {
   if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
   if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
   if (fn == Fn::kRSub) return CodePairRow<Fn::kRSub>(a, b, y, least, most, n);

@@ -44,8 +44,8 @@ struct GroupSums {
   int64_t out = 0, pixels = 0, n = 0;
 };
 
-// A row of 8-bit codes and what they stand for.
-struct CodeRow {
+// A row of 8-bit integers and what they stand for.
+struct QuantizedRow {
   uint8_t* at;
   float scale;
   int32_t zero;
@@ -188,7 +188,7 @@ struct Simd {
   void (*integer_product)(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
                           int64_t ldc, int64_t rows);
   // The same with b of 8 bits.
-  void (*code_product)(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+  void (*int8_product)(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
                        int64_t ldc, int64_t rows);
   // y[2 * i] = x[i], y[2 * i + 1] = z[i].
   void (*pair_rows)(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
@@ -215,17 +215,17 @@ struct Simd {
                          uint8_t* y, int64_t n);
   // y[i] = fn(a[i], b[i]) of codes as floats, quantized and clamped, each step rounded to float32
   // as DequantizeLinear, fn and QuantizeLinear round it. fn: kAdd, kSub or kMul.
-  void (*code_pairs)(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
-                     int32_t most, int64_t n);
+  void (*quantized_pairs)(Fn fn, const QuantizedRow& a, const QuantizedRow& b,
+                          const QuantizedRow& y, int32_t least, int32_t most, int64_t n);
   // The same of codes and floats; fn: kAdd, kSub, kRSub, kMul or kDiv.
-  void (*code_floats)(Fn fn, const CodeRow& a, const float* b, const CodeRow& y, int32_t least,
-                      int32_t most, int64_t n);
+  void (*code_floats)(Fn fn, const QuantizedRow& a, const float* b, const QuantizedRow& y,
+                      int32_t least, int32_t most, int64_t n);
   // y[i] = the greater of y[i] and x[i], codes.
   void (*greater_codes)(const uint8_t* x, bool is_signed, uint8_t* y, int64_t n);
   // sum[i] += x[i].
   void (*add_codes)(const uint8_t* x, bool is_signed, int32_t* sum, int64_t n);
   // y[r * columns + c] = x[c * rows + r], bytes.
-  void (*transpose_codes)(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y);
+  void (*transpose_bytes)(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y);
 
   // Winograd's F(h x w, 3 x 3), h and w 2 or 4, for tiles of (h + 2) x (w + 2) pixels, each a
   // vector of `lanes` channels; (h + 2) * (w + 2) positions, each `position` floats from the next.

@@ -15,7 +15,7 @@ namespace {
 using FloatVec = hn::Vec<Full>;
 using WordVec = hn::Vec<hn::RebindToUnsigned<Full>>;
 constexpr int64_t kAheadBytes = 2048;              // words are asked for so early
-constexpr int kCodeRows = kManyRegisters ? 6 : 4;  // of x, whose sums fit beside the codes
+constexpr int kInt8Rows = kManyRegisters ? 6 : 4;  // of x, whose sums fit beside the codes
 
 // Takes the codes of words one by one, each the next row's: as they are where there are zero
 // points, else with the sign that half of all codes as a zero point gives them.
@@ -169,7 +169,7 @@ struct PanelOfCodes {
   }
 };
 
-template <int kBits, bool kZeros, int kRows = kCodeRows>
+template <int kBits, bool kZeros, int kRows = kInt8Rows>
 GE_INLINE void CallCodeRows(int64_t rows, const NBitsForm& f, const float* x, int64_t lda,
                             const uint8_t* b, int64_t panel, const float* bias, float* y,
                             int64_t ldy, int64_t n, int64_t k) {
@@ -233,7 +233,7 @@ GE_INLINE void WithForm(const NBitsForm& form, F f) {
 
 }  // namespace
 
-int64_t NBitsRows() { return kCodeRows; }
+int64_t NBitsRows() { return kInt8Rows; }
 
 void NBitsProduct(const NBitsForm& form, const float* a, int64_t lda, const uint8_t* b,
                   int64_t panel, const float* bias, float* y, int64_t ldy, int64_t m, int64_t n,

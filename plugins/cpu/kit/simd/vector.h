@@ -335,10 +335,10 @@ void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, 
                    int64_t n);
 void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, const double* scale,
                    int64_t step, double zero, double least, double most, uint8_t* y, int64_t n);
-void CodePairs(Fn fn, const CodeRow& a, const CodeRow& b, const CodeRow& y, int32_t least,
-               int32_t most, int64_t n);
-void CodesAndFloats(Fn fn, const CodeRow& a, const float* b, const CodeRow& y, int32_t least,
-                    int32_t most, int64_t n);
+void CodePairs(Fn fn, const QuantizedRow& a, const QuantizedRow& b, const QuantizedRow& y,
+               int32_t least, int32_t most, int64_t n);
+void CodesAndFloats(Fn fn, const QuantizedRow& a, const float* b, const QuantizedRow& y,
+                    int32_t least, int32_t most, int64_t n);
 void GreaterCodes(const uint8_t* x, bool is_signed, uint8_t* y, int64_t n);
 void AddCodes(const uint8_t* x, bool is_signed, int32_t* sum, int64_t n);
 void TransposeCodes(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y);

@@ -24,7 +24,7 @@ struct AttendRoom {
   int64_t* offsets;  // of the steps' operands, by row of the chunk
 };
 
-class Attended final : public Work {
+class Attended final : public Kernel {
  public:
   explicit Attended(const AttendPlan& plan)
       : p_(plan), s_(p_.s), simd_(*plan.simd), block_(p_.block()), columns_(p_.columns()) {}
@@ -145,7 +145,7 @@ class Attended final : public Work {
     for (int64_t at = 0; at < keys; at += columns_) {
       const int64_t some = std::min(columns_, keys - at);
       float* to = room.k + at * s_.size;
-      if (s_.turned) {
+      if (s_.transposed) {
         simd_.transpose(c.k + (j + at) * s_.k.row, s_.k.row, to, columns_, some, s_.size);
       } else {
         simd_.copy_rows(c.k + j + at, s_.k.row, to, columns_, s_.size, some);
@@ -181,7 +181,7 @@ class Attended final : public Work {
   void Scores(const Chunk& c, const AttendRoom& room, int64_t r, int64_t rows, int64_t j,
               int64_t keys) const {
     const float* q = c.q + r * s_.q.row;
-    if (p_.thin() && s_.turned) {
+    if (p_.thin() && s_.transposed) {
       return simd_.dot_rows(q, s_.q.row, c.k + j * s_.k.row, s_.k.row, room.scores, block_, rows,
                             keys, s_.size);
     }
@@ -300,7 +300,7 @@ double AttendPlan::ns(const Machine& m) const {
   return threads > 1 ? kForkNs + ns / (0.9 * threads) : ns;
 }
 
-std::unique_ptr<Work> AttendWork(const AttendPlan& plan) {
+std::unique_ptr<Kernel> AttentionKernel(const AttendPlan& plan) {
   return std::make_unique<Attended>(plan);
 }
 
@@ -308,9 +308,9 @@ namespace {
 
 // All keys or values, those of the past first: [batch, heads, past + fresh, size], as output k of
 // the unit where it is wanted. `steps` says how the fresh ones lie.
-Place Joined(NativeBuilder* b, const Unit& u, const AttendSpec& s, size_t k, HeadSteps* steps,
-             int64_t size) {
-  const Place fresh = b->GetDense(u.in[k]).place;
+BufferRef Joined(NativeBuilder* b, const Unit& u, const AttendSpec& s, size_t k, HeadSteps* steps,
+                 int64_t size) {
+  const BufferRef fresh = b->GetDense(u.in[k]).place;
   const uint32_t out = k < u.out.size() ? u.out[k] : 0;
   const size_t past = k == 1 ? s.past_k : s.past_v;
   if (out == 0 && past == 0) return fresh;
@@ -324,7 +324,7 @@ Place Joined(NativeBuilder* b, const Unit& u, const AttendSpec& s, size_t k, Hea
       out != 0 ? b->NewResult(out, to)
                : Rep{to, b->NewInternal(0, static_cast<uint64_t>(to.extent()) * sizeof(float))};
   std::vector<BoxCopy> boxes;
-  std::vector<Place> places = {y.place};
+  std::vector<BufferRef> places = {y.place};
   if (past != 0) {
     const Dims before = {s.batch, heads, s.past, size};
     boxes.push_back({Layout::Dense(before), to, {0, 0, 0, 0}, {0, 0, 0, 0}, before});
@@ -340,13 +340,14 @@ Place Joined(NativeBuilder* b, const Unit& u, const AttendSpec& s, size_t k, Hea
 
 // A tensor [batch, heads, rows, columns] as it lies, where the elements of a row or of a column are
 // neighbours; else in plain order. *turned: of columns.
-Place HeadsOf(NativeBuilder* b, uint32_t v, bool may_turn, HeadSteps* steps, bool* turned) {
+BufferRef HeadsOf(NativeBuilder* b, uint32_t v, bool may_transpose, HeadSteps* steps,
+                  bool* transposed) {
   Rep x = b->Unblocked(v);
   const auto near = [&](int axis) { return x.layout.stride[axis] == 1 || x.layout.dim[axis] == 1; };
-  *turned = may_turn && near(2) && !near(3);
-  if (!*turned && !near(3)) x = b->GetDense(v);
+  *transposed = may_transpose && near(2) && !near(3);
+  if (!*transposed && !near(3)) x = b->GetDense(v);
   const int64_t* stride = x.layout.stride;
-  *steps = {stride[0], stride[1], stride[*turned ? 3 : 2]};
+  *steps = {stride[0], stride[1], stride[*transposed ? 3 : 2]};
   return x.place;
 }
 
@@ -360,21 +361,21 @@ bool RowsBeforeHeads(NativeBuilder* b, const Unit& u) {
 }
 
 // The operands of two products, which may be views of tensors whose rows hold all heads.
-std::vector<Place> ProductHeads(NativeBuilder* b, const Unit& u, AttendSpec* s) {
+std::vector<BufferRef> ProductHeads(NativeBuilder* b, const Unit& u, AttendSpec* s) {
   const Dims q = b->parser().dims(u.in[0]), v = b->parser().dims(u.in[2]);
   const bool four = q.size() == 4 && v.size() == 4 && v[0] == q[0] && v[1] == q[1];
   if (!four) {
-    const Place k = b->Matrix(u.in[1], false, true, &s->turned).place;
-    s->k.row = s->turned ? s->size : s->keys;
+    const BufferRef k = b->Matrix(u.in[1], false, true, &s->transposed).place;
+    s->k.row = s->transposed ? s->size : s->keys;
     return {b->GetDense(u.in[0]).place, k, b->GetDense(u.in[2]).place};
   }
   s->batch = q[0];
   s->heads = q[1];
   s->y = {s->heads * s->rows * s->v_size, s->rows * s->v_size, s->v_size};
-  bool turned = false;
-  const Place from = HeadsOf(b, u.in[0], false, &s->q, &turned);
-  const Place k = HeadsOf(b, u.in[1], true, &s->k, &s->turned);
-  return {from, k, HeadsOf(b, u.in[2], false, &s->v, &turned)};
+  bool transposed = false;
+  const BufferRef from = HeadsOf(b, u.in[0], false, &s->q, &transposed);
+  const BufferRef k = HeadsOf(b, u.in[1], true, &s->k, &s->transposed);
+  return {from, k, HeadsOf(b, u.in[2], false, &s->v, &transposed)};
 }
 
 class AttentionKind final : public KindOf<AttendSpec> {
@@ -391,14 +392,14 @@ class AttentionKind final : public KindOf<AttendSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const AttendSpec& spec = SpecOf(u);
     AttendSpec s = spec;
-    std::vector<Place> reads;
+    std::vector<BufferRef> reads;
     if (s.of_product) {
       reads = ProductHeads(b, u, &s);
     } else {
-      const Place k = Joined(b, u, spec, 1, &s.k, s.size);
+      const BufferRef k = Joined(b, u, spec, 1, &s.k, s.size);
       reads = {b->GetDense(u.in[0]).place, k, Joined(b, u, spec, 2, &s.v, s.v_size)};
     }
-    const Place q = reads[0];
+    const BufferRef q = reads[0];
     for (const ScoreStep& step : s.steps) {
       reads.push_back(step.kind == ScoreStep::kUnary ? q : b->GetDense(u.in[step.operand]).place);
     }
@@ -416,7 +417,7 @@ class AttentionKind final : public KindOf<AttendSpec> {
     reads.push_back(b->NewInternal(0, floats * sizeof(float)));
     const Rep y = b->NewResult(u.out[0], target);
     reads.insert(reads.begin(), y.place);
-    b->AddStep("attention " + b->Sizes(u.dims), AttendWork(plan), std::move(reads));
+    b->AddStep("attention " + b->Sizes(u.dims), AttentionKernel(plan), std::move(reads));
     b->AddRep(u.out[0], y);
   }
 };

@@ -29,7 +29,7 @@ struct AttendPlan {
   double ns(const Machine& m) const;
 };
 
-// Places: result, q, k, v, operands of the spec's steps, lengths or any, floats() of each thread.
-std::unique_ptr<Work> AttendWork(const AttendPlan& plan);
+// Buffers: result, q, k, v, operands of the spec's steps, lengths or any, floats() of each thread.
+std::unique_ptr<Kernel> AttentionKernel(const AttendPlan& plan);
 
 }  // namespace ge_engines::cpu::native

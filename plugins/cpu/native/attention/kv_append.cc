@@ -13,7 +13,7 @@ namespace ge_engines::cpu::native {
 
 namespace {
 
-class Appended final : public Work {
+class Appended final : public Kernel {
  public:
   explicit Appended(const Append& a) : a_(a) {}
 
@@ -45,7 +45,7 @@ class Appended final : public Work {
 
 }  // namespace
 
-std::unique_ptr<Work> AppendLoop(const Append& a) { return std::make_unique<Appended>(a); }
+std::unique_ptr<Kernel> AppendLoop(const Append& a) { return std::make_unique<Appended>(a); }
 
 namespace {
 

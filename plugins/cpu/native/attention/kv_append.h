@@ -13,8 +13,8 @@ struct Append {
   int64_t outer = 1, room = 0, rows = 0, row_bytes = 0;
 };
 
-// Places: result, which may be the cache, cache, length (one int64), new rows. Rows that do not fit
-// make Do return GE_INVALID_ARGUMENT, with the result untouched.
-std::unique_ptr<Work> AppendLoop(const Append& a);
+// Buffers: result, which may be the cache, cache, length (one int64), new rows. Rows that do not
+// fit make Do return GE_INVALID_ARGUMENT, with the result untouched.
+std::unique_ptr<Kernel> AppendLoop(const Append& a);
 
 }  // namespace ge_engines::cpu::native

@@ -80,19 +80,20 @@ inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size
     s.causal = causal;
     s.past = keys > rows ? keys - rows : 0;
     const Wanted want = AttendWanted(s, q, k, v, mask, seen);
-    for (const bool turned : {true, false}) {
-      s.turned = turned;
-      s.k = {keys * size, 0, turned ? size : keys};
+    for (const bool transposed : {true, false}) {
+      s.transposed = transposed;
+      s.k = {keys * size, 0, transposed ? size : keys};
       InEachSetting([&](const Setting& setting) {
         SCOPED_TRACE(testing::Message()
                      << rows << " rows, " << keys << " keys, " << size << " and " << v_size
-                     << ", causal " << causal << ", turned " << turned);
+                     << ", causal " << causal << ", turned " << transposed);
         const AttendPlan plan(setting.simd(), s, setting.threads);
         std::vector<float> y(Z(kHeads * rows * v_size + 1), kGuard);
         AlignedBlock room(plan.floats() * sizeof(float) * static_cast<uint64_t>(plan.threads));
         auto at = [](const void* p) { return static_cast<float*>(const_cast<void*>(p)); };
-        RunLoop(*AttendWork(plan), {y.data(), at(q), turned ? at(k) : columns.data(), at(v), at(q),
-                                    at(mask), at(seen.data()), at(q), at(room.data())});
+        RunLoop(*AttentionKernel(plan),
+                {y.data(), at(q), transposed ? at(k) : columns.data(), at(v), at(q), at(mask),
+                 at(seen.data()), at(q), at(room.data())});
         // Exponentials of sums: their error is a share of the result.
         want.Expect(y.data(), kHeads * rows * v_size, 4e-6);
         ASSERT_EQ(y.back(), kGuard);

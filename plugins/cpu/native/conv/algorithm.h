@@ -27,7 +27,7 @@ class ConvAlgorithm {
 
   // ---- as the functions of Engine
   virtual bool Rounds(const Machine&) const { return false; }
-  virtual std::optional<std::pair<Form, Form>> PreferredLayouts(const ConvSpec&) const {
+  virtual std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const {
     return std::nullopt;
   }
   virtual bool AnyLayout(const Machine&) const { return false; }

@@ -25,11 +25,11 @@ constexpr int64_t kMostPhases = 1024;  // of a transposed one
 
 class ChannelGroupsConv final : public Loop {
  public:
-  ChannelGroupsConv(const Simd& simd, const Plan& plan, std::vector<TilePost> posts)
+  ChannelGroupsConv(const Simd& simd, const Plan& plan, std::vector<TilePostOp> post_ops)
       : simd_(simd),
         plan_(plan),
-        room_(4 + Operands(posts)),
-        posts_(std::move(posts)),
+        room_(4 + Operands(post_ops)),
+        post_ops_(std::move(post_ops)),
         zeros_(static_cast<size_t>(plan.s.groups * plan.s.in), 0.0f) {}
 
   void Run(float* const* p) const override {
@@ -83,10 +83,10 @@ class ChannelGroupsConv final : public Loop {
               int64_t n) const {
     const int64_t ldy = plan_.s.groups * plan_.s.out, some = last.out + last.n - out;
     if (!plan_.transposed) {
-      FinishTile(simd_, posts_, p, 4, to[0] + out, n, some, ldy);
+      FinishTile(simd_, post_ops_, p, 4, to[0] + out, n, some, ldy);
       return;
     }
-    for (int64_t i = 0; i < n; ++i) FinishTile(simd_, posts_, p, 4, to[i] + out, 1, some, some);
+    for (int64_t i = 0; i < n; ++i) FinishTile(simd_, post_ops_, p, 4, to[i] + out, 1, some, some);
   }
 
   // Where the taps of n pixels are read, and where the pixels go.
@@ -115,7 +115,7 @@ class ChannelGroupsConv final : public Loop {
   const Simd& simd_;
   const Plan plan_;
   const size_t room_;  // place of the workspace
-  const std::vector<TilePost> posts_;
+  const std::vector<TilePostOp> post_ops_;
   const std::vector<float> zeros_;  // a pixel of the padding
 };
 
@@ -284,8 +284,8 @@ double Plan::ns(const Machine& m) const {
 }
 
 std::unique_ptr<Loop> ChannelGroupsLoop(const Simd& simd, const ChannelGroupsPlan& plan,
-                                        std::vector<TilePost> posts) {
-  return std::make_unique<ChannelGroupsConv>(simd, plan, std::move(posts));
+                                        std::vector<TilePostOp> post_ops) {
+  return std::make_unique<ChannelGroupsConv>(simd, plan, std::move(post_ops));
 }
 
 namespace {
@@ -295,8 +295,8 @@ class ChannelGroupsAlgorithm final : public ConvAlgorithm {
   bool Takes(const ConvSpec& c, bool constants, const Machine&) const override {
     return constants && IsChannelGroups(c);
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const ConvSpec&) const override {
-    return std::pair(Form{0, true}, Form{0, true});
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
+    return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
   Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
                 const Machine& m) const override {
@@ -309,21 +309,21 @@ class ChannelGroupsAlgorithm final : public ConvAlgorithm {
   void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
     const ChannelGroupsPlan plan(b->simd(), c, b->machine());
     const Layout last = Layout::ChannelsLast(u.dims);
-    const Place x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place;
+    const BufferRef x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place;
     const auto bytes = static_cast<uint64_t>(plan.weight_floats()) * sizeof(float);
-    const Place weights =
+    const BufferRef weights =
         b->Pack({u.in[1]}, plan.PackKey(), bytes, [plan](const void* const* from, void* to) {
           plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
         });
-    std::vector<Place> reads = {x, weights, b->BiasOf(u, c.dst[1], plan.bias_floats())};
-    std::vector<TilePost> posts = b->PostsOfTiles(u, last, &reads);
-    const size_t taken = posts.size();
+    std::vector<BufferRef> reads = {x, weights, b->BiasOf(u, c.dst[1], plan.bias_floats())};
+    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, last, &reads);
+    const size_t taken = post_ops.size();
     const uint64_t room =
         plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(b->machine().threads);
     b->NeedWorkspace(room);
     reads.push_back(b->Workspace());
     b->AddTiled(u, taken, last, "groups " + b->Sizes(u.dims),
-                ChannelGroupsLoop(b->simd(), plan, std::move(posts)), std::move(reads));
+                ChannelGroupsLoop(b->simd(), plan, std::move(post_ops)), std::move(reads));
   }
 };
 

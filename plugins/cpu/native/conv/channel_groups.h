@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
@@ -76,9 +76,9 @@ struct ChannelGroupsPlan {
   void PackPart(const Phase& f, const Part& p, const float* w, float* to) const;
 };
 
-// Places: result, x, weights, bias of bias_floats(), operands of posts, workspace of all threads.
+// Buffers: result, x, weights, bias of bias_floats(), operands of posts, workspace of all threads.
 // Channels last.
 std::unique_ptr<Loop> ChannelGroupsLoop(const Simd& simd, const ChannelGroupsPlan& plan,
-                                        std::vector<TilePost> posts);
+                                        std::vector<TilePostOp> post_ops);
 
 }  // namespace ge_engines::cpu::native

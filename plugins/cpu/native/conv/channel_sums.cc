@@ -24,20 +24,20 @@ WindowAxis AxisOf(const ConvShape& s, int i) {
 class ChannelSums final : public Loop {
  public:
   ChannelSums(const Simd& simd, const ConvSpec& c, const Layout& x, const Layout& result,
-              std::vector<TilePost> posts)
+              std::vector<TilePostOp> post_ops)
       : simd_(simd),
         shape_(c),
         windows_(AxisOf(shape_, 0), AxisOf(shape_, 1), AxisOf(shape_, 2)),
         planes_(x, result),
         padding_(result),
-        posts_(std::move(posts)) {}
+        post_ops_(std::move(post_ops)) {}
 
   void Run(float* const* p) const override {
     const int64_t lines = windows_.lines();
     const int64_t all = planes_.images * planes_.blocks * lines;
     const int64_t sums = all * windows_.width.result * planes_.channels * shape_.taps();
     ForRange(sums > kParallel, all, [&](int64_t i) { Line(p, i / lines, i % lines); });
-    if (planes_.padded && !posts_.empty()) padding_.Zero(p[0]);
+    if (planes_.padded && !post_ops_.empty()) padding_.Zero(p[0]);
   }
 
  private:
@@ -59,7 +59,7 @@ class ChannelSums final : public Loop {
                          p[0] + at + run.first * channels, run.n, channels);
     }
     const int64_t floats = windows_.width.result * channels;
-    FinishTile(simd_, posts_, p, 4, p[0] + at, 1, floats, floats);
+    FinishTile(simd_, post_ops_, p, 4, p[0] + at, 1, floats, floats);
   }
 
   const Simd& simd_;
@@ -67,7 +67,7 @@ class ChannelSums final : public Loop {
   const ChannelWindows windows_;
   const ChannelPlanes planes_;
   const Padding padding_;
-  const std::vector<TilePost> posts_;
+  const std::vector<TilePostOp> post_ops_;
 };
 
 }  // namespace
@@ -98,8 +98,8 @@ double ChannelSumsNs(const ConvSpec& c, const Machine& m) {
 }
 
 std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& c, const Layout& x,
-                                      const Layout& result, std::vector<TilePost> posts) {
-  return std::make_unique<ChannelSums>(simd, c, x, result, std::move(posts));
+                                      const Layout& result, std::vector<TilePostOp> post_ops) {
+  return std::make_unique<ChannelSums>(simd, c, x, result, std::move(post_ops));
 }
 
 namespace {
@@ -109,8 +109,8 @@ class ChannelSumsAlgorithm final : public ConvAlgorithm {
   bool Takes(const ConvSpec& c, bool constants, const Machine&) const override {
     return constants && IsChannelWise(c);
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const ConvSpec&) const override {
-    return std::pair(Form{0, true}, Form{0, true});
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
+    return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
   bool AnyLayout(const Machine&) const override { return true; }
   Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
@@ -126,16 +126,16 @@ class ChannelSumsAlgorithm final : public ConvAlgorithm {
     const int64_t channels = CeilDiv(c.dst[1], block) * block;
     const int64_t taps = ConvShape(c).taps();
     const uint64_t floats = static_cast<uint64_t>(taps * channels);
-    const Place weights = b->Pack(
+    const BufferRef weights = b->Pack(
         {u.in[1]}, "channel sums " + ToText({c.dst[1], taps, channels}), floats * sizeof(float),
         [c, channels](const void* const* from, void* to) {
           PackChannelSums(c, channels, static_cast<const float*>(from[0]), static_cast<float*>(to));
         });
-    std::vector<Place> reads = {x.place, weights, b->BiasOf(u, c.dst[1], channels)};
-    std::vector<TilePost> posts = b->PostsOfTiles(u, target, &reads);
-    const size_t taken = posts.size();
+    std::vector<BufferRef> reads = {x.place, weights, b->BiasOf(u, c.dst[1], channels)};
+    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, target, &reads);
+    const size_t taken = post_ops.size();
     b->AddTiled(u, taken, target, "channel sums " + b->Sizes(u.dims),
-                ChannelSumsLoop(b->simd(), c, x.layout, target, std::move(posts)),
+                ChannelSumsLoop(b->simd(), c, x.layout, target, std::move(post_ops)),
                 std::move(reads));
   }
 };

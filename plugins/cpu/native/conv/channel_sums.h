@@ -10,7 +10,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
@@ -19,7 +19,7 @@ namespace ge_engines::cpu::native {
 // whole blocks, weights [tap][channel]. Places: result, x, weights, bias, operands of posts.
 bool IsChannelWise(const ConvSpec& c);
 std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& c, const Layout& x,
-                                      const Layout& result, std::vector<TilePost> posts);
+                                      const Layout& result, std::vector<TilePostOp> post_ops);
 // Weights as above from ONNX's, for `channels` of them and zeros behind.
 void PackChannelSums(const ConvSpec& c, int64_t channels, const float* w, float* to);
 double ChannelSumsNs(const ConvSpec& c, const Machine& m);  // on all threads

@@ -21,10 +21,10 @@ namespace {
 
 class ChannelsLastConv final : public Loop {
  public:
-  ChannelsLastConv(const Simd& simd, const ChannelsLastPlan& plan, std::vector<TilePost> posts)
+  ChannelsLastConv(const Simd& simd, const ChannelsLastPlan& plan, std::vector<TilePostOp> post_ops)
       : plan_(plan),
-        room_(4 + Operands(posts)),
-        tiles_(simd, plan.product, true, std::move(posts)) {}
+        room_(4 + Operands(post_ops)),
+        tiles_(simd, plan.product, true, std::move(post_ops)) {}
 
   void Run(float* const* p) const override {
     const PanelPlan& product = plan_.product;
@@ -185,8 +185,8 @@ double ChannelsLastPlan::ns(const Machine& m) const {
 }
 
 std::unique_ptr<Loop> ChannelsLastLoop(const Simd& simd, const ChannelsLastPlan& plan,
-                                       std::vector<TilePost> posts) {
-  return std::make_unique<ChannelsLastConv>(simd, plan, std::move(posts));
+                                       std::vector<TilePostOp> post_ops) {
+  return std::make_unique<ChannelsLastConv>(simd, plan, std::move(post_ops));
 }
 
 namespace {
@@ -217,8 +217,8 @@ class ChannelsLastAlgorithm final : public ConvAlgorithm {
   bool Takes(const ConvSpec& c, bool constants, const Machine& m) const override {
     return constants && IsChannelsLast(c) && !(IsDirect(c, m) && DirectWins(c, m));
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const ConvSpec&) const override {
-    return std::pair(Form{0, true}, Form{0, true});
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
+    return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
   Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
                 const Machine& m) const override {
@@ -231,21 +231,21 @@ class ChannelsLastAlgorithm final : public ConvAlgorithm {
   void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
     const ChannelsLastPlan plan(b->simd(), c, b->machine());
     const Layout last = Layout::ChannelsLast(u.dims);
-    const Place x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place;
-    const Place weights =
+    const BufferRef x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place;
+    const BufferRef weights =
         b->Pack({u.in[1]}, plan.PackKey(), plan.product.weight_floats() * sizeof(float),
                 [plan](const void* const* from, void* to) {
                   plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
                 });
-    std::vector<Place> reads = {x, weights, b->BiasOf(u, c.dst[1])};
-    std::vector<TilePost> posts = b->PostsOfTiles(u, last, &reads);
-    const size_t taken = posts.size();
+    std::vector<BufferRef> reads = {x, weights, b->BiasOf(u, c.dst[1])};
+    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, last, &reads);
+    const size_t taken = post_ops.size();
     const uint64_t room =
         plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(b->machine().threads);
     b->NeedWorkspace(room);
     reads.push_back(b->Workspace());
     b->AddTiled(u, taken, last, "channels last " + b->Sizes(u.dims),
-                ChannelsLastLoop(b->simd(), plan, std::move(posts)), std::move(reads));
+                ChannelsLastLoop(b->simd(), plan, std::move(post_ops)), std::move(reads));
   }
 };
 

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/native/matmul/panels.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
@@ -38,8 +38,8 @@ struct ChannelsLastPlan {
   double ns(const Machine& m) const;  // analytic, on all threads
 };
 
-// Places: result, x, panels, bias, operands of posts, workspace of all threads. Channels last.
+// Buffers: result, x, panels, bias, operands of posts, workspace of all threads. Channels last.
 std::unique_ptr<Loop> ChannelsLastLoop(const Simd& simd, const ChannelsLastPlan& plan,
-                                       std::vector<TilePost> posts);
+                                       std::vector<TilePostOp> post_ops);
 
 }  // namespace ge_engines::cpu::native

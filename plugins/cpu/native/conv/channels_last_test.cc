@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/isa_sets_testing.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/thresholds.h"
@@ -20,7 +20,7 @@
 #include "plugins/cpu/native/conv/direct.h"
 #include "plugins/cpu/native/conv/direct_sums_testing.h"
 #include "plugins/cpu/native/reduce/channel_pool.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
@@ -94,7 +94,7 @@ class ChannelsLast : public ::testing::TestWithParam<IsaSet> {
   // One of several groups, or of one: by products or by lists of places.
   template <class Plan, class MakeLoop>
   void Check(const Plan& plan, uint64_t weights, int64_t biases, MakeLoop make, const ConvCase& c,
-             int threads, bool posts, std::mt19937* random) const {
+             int threads, bool post_ops, std::mt19937* random) const {
     const ConvSpec s = SpecOf(c);
     const std::vector<float> x = Random(Product(s.src), random);
     const std::vector<float> w = Random(Product(s.weights), random);
@@ -109,32 +109,33 @@ class ChannelsLast : public ::testing::TestWithParam<IsaSet> {
     std::vector<float> y(static_cast<size_t>(Product(s.dst)) + 1, kGuard);
     std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads) + 1, NAN);
     std::vector<float*> places = {y.data(), image.data(), packed.data(), bias.data()};
-    std::vector<TilePost> list;
-    if (posts) {
+    std::vector<TilePostOp> list;
+    if (post_ops) {
       list = {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0.5f, 0, false}};
       places.push_back(operand.data());
     }
     places.push_back(room.data());
     make(simd(), plan, list)->Run(places.data());
-    Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "sums");
+    Expect(Want(c, s, x, w, bias, post_ops ? &z : nullptr), y, out, "sums");
   }
-  void CheckProduct(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+  void CheckProduct(const ConvCase& c, int threads, bool post_ops, std::mt19937* random) const {
     const ChannelsLastPlan plan(simd(), SpecOf(c), machine(threads));
-    Check(plan, plan.product.weight_floats(), c.out, ChannelsLastLoop, c, threads, posts, random);
+    Check(plan, plan.product.weight_floats(), c.out, ChannelsLastLoop, c, threads, post_ops,
+          random);
   }
-  void CheckGroups(const ConvCase& c, int threads, bool posts, std::mt19937* random) const {
+  void CheckGroups(const ConvCase& c, int threads, bool post_ops, std::mt19937* random) const {
     const ChannelGroupsPlan plan(simd(), SpecOf(c), machine(threads));
     Check(plan, static_cast<uint64_t>(plan.weight_floats()), plan.bias_floats(), ChannelGroupsLoop,
-          c, threads, posts, random);
+          c, threads, post_ops, random);
   }
   // A depth-wise one, channels last and in blocks.
-  void CheckSums(const ConvCase& c, bool posts, std::mt19937* random) const {
+  void CheckSums(const ConvCase& c, bool post_ops, std::mt19937* random) const {
     const ConvSpec s = SpecOf(c);
     const std::vector<float> x = Random(Product(s.src), random);
     const std::vector<float> w = Random(Product(s.weights), random);
     const std::vector<float> z = Random(Product(s.dst), random);
     const std::vector<float> bias = Random(s.dst[1], random);
-    for (const Form form : {Form{0, true}, Form{8, false}, Form{16, false}}) {
+    for (const LayoutTag form : {LayoutTag{0, true}, LayoutTag{8, false}, LayoutTag{16, false}}) {
       const Layout in = form.On(s.src), out = form.On(s.dst);
       const int64_t channels = form.block > 0 ? out.blocks() * out.cblock : s.dst[1];
       // Channels that fill a block up have weights, too: nothing of what was there before.
@@ -151,13 +152,13 @@ class ChannelsLast : public ::testing::TestWithParam<IsaSet> {
       wide.resize(static_cast<size_t>(channels), 0.0f);
       std::vector<float> y(static_cast<size_t>(out.extent()) + 1, kGuard);
       std::vector<float*> places = {y.data(), image.data(), packed.data(), wide.data()};
-      std::vector<TilePost> list;
-      if (posts) {
+      std::vector<TilePostOp> list;
+      if (post_ops) {
         list = {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0.5f, 0, false}};
         places.push_back(operand.data());
       }
       ChannelSumsLoop(simd(), s, in, out, list)->Run(places.data());
-      Expect(Want(c, s, x, w, bias, posts ? &z : nullptr), y, out, "sums");
+      Expect(Want(c, s, x, w, bias, post_ops ? &z : nullptr), y, out, "sums");
     }
   }
 };
@@ -446,7 +447,7 @@ TEST_P(ChannelsLast, Pools) {
     std::vector<float> plain(static_cast<size_t>(Product(p.result)));
     float* const from[] = {plain.data(), x.data()};
     PoolLoop(simd(), p)->Run(from);
-    for (const Form form : {Form{0, true}, Form{8, false}, Form{16, false}}) {
+    for (const LayoutTag form : {LayoutTag{0, true}, LayoutTag{8, false}, LayoutTag{16, false}}) {
       const Layout in = form.On(p.x), out = form.On(p.result);
       std::vector<float> image = Laid(x, in);
       std::vector<float> y(static_cast<size_t>(out.extent()) + 1, kGuard);

@@ -24,8 +24,8 @@ class ConvKind final : public KindOf<ConvSpec> {
   bool Rounds(const Unit& u, const Parser& p, const Machine& m) const override {
     return Algorithm(u, p, m).Rounds(m);
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const Unit& u, const Parser& p,
-                                                        const Machine& m) const override {
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit& u, const Parser& p,
+                                                                  const Machine& m) const override {
     return Algorithm(u, p, m).PreferredLayouts(SpecOf(u));
   }
   bool AnyLayout(const Unit& u, const Parser& p, const Machine& m) const override {

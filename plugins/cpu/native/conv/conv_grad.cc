@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "plugins/cpu/kit/builder.h"
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/native/builder.h"
@@ -80,17 +80,17 @@ class ConvGradKind final : public KindOf<ConvGradSpec> {
     const DirectPlan plan(*c, b->machine());
     const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(b->machine().threads);
     b->NeedWorkspace(floats * sizeof(float));
-    const Place dy = b->GetDense(u.in[0]).place, w = b->GetDense(u.in[1]).place;
+    const BufferRef dy = b->GetDense(u.in[0]).place, w = b->GetDense(u.in[1]).place;
     const auto bytes = static_cast<uint64_t>(Product(c->weights)) * sizeof(float);
-    const Place turned = b->NewInternal(0, bytes);
+    const BufferRef transposed = b->NewInternal(0, bytes);
     const int64_t taps = Product(c->weights) / (c->weights[0] * c->weights[1]);
     b->AddStep("turn " + b->Sizes(c->weights),
-               std::make_unique<FlipFilters>(c->weights[1], c->weights[0], taps), {turned, w});
-    const Place none =
+               std::make_unique<FlipFilters>(c->weights[1], c->weights[0], taps), {transposed, w});
+    const BufferRef none =
         b->ConstantFloats(std::vector<float>(static_cast<size_t>(c->weights[0]), 0.0f));
     const Rep y = b->NewResult(u.out[0], b->Plain(u.out[0]));
     b->AddStep("direct grad " + b->Sizes(u.dims), DirectLoop(b->simd(), plan, {}),
-               {y.place, dy, turned, none, b->Workspace()});
+               {y.place, dy, transposed, none, b->Workspace()});
     b->AddRep(u.out[0], y);
   }
 };

@@ -19,8 +19,8 @@ constexpr int64_t kBlock = 24;  // output channels: whole blocks of registers in
 
 class DirectConv final : public Loop {
  public:
-  DirectConv(const Simd& simd, const DirectPlan& plan, std::vector<PointwiseOp> posts, bool last)
-      : simd_(simd), p_(plan), at_(plan.Reads()), posts_(std::move(posts)), last_(last) {}
+  DirectConv(const Simd& simd, const DirectPlan& plan, std::vector<PointwiseOp> post_ops, bool last)
+      : simd_(simd), p_(plan), at_(plan.Reads()), post_ops_(std::move(post_ops)), last_(last) {}
 
   void Run(float* const* p) const override {
     const int64_t total = p_.s.images * p_.s.groups * p_.strips;
@@ -59,7 +59,7 @@ class DirectConv final : public Loop {
   void Turn(float* sums, int64_t some, int64_t n, float* y, int64_t job, int64_t k, int64_t first,
             int64_t lines) const {
     const ConvShape& s = p_.s;
-    for (const PointwiseOp& q : posts_) {
+    for (const PointwiseOp& q : post_ops_) {
       for (int64_t o = 0; o < some; ++o) {
         simd_.unary(q.fn, q.a, q.b, sums + o * p_.row(), sums + o * p_.row(), n);
       }
@@ -79,7 +79,7 @@ class DirectConv final : public Loop {
       n *= some;
       some = 1;
     }
-    for (const PointwiseOp& q : posts_) {
+    for (const PointwiseOp& q : post_ops_) {
       for (int64_t o = 0; o < some; ++o) {
         float* row = y + o * p_.s.dst_pixels();
         simd_.unary(q.fn, q.a, q.b, row, row, n);
@@ -136,7 +136,7 @@ class DirectConv final : public Loop {
   const Simd& simd_;
   const DirectPlan p_;
   const std::vector<int64_t> at_;  // p_.Reads()
-  const std::vector<PointwiseOp> posts_;
+  const std::vector<PointwiseOp> post_ops_;
   const bool last_;
 };
 
@@ -236,8 +236,8 @@ double DirectPlan::ns(const Machine& m) const {
 }
 
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
-                                 std::vector<PointwiseOp> posts, bool channels_last) {
-  return std::make_unique<DirectConv>(simd, plan, std::move(posts), channels_last);
+                                 std::vector<PointwiseOp> post_ops, bool channels_last) {
+  return std::make_unique<DirectConv>(simd, plan, std::move(post_ops), channels_last);
 }
 
 bool LeavesChannelsLast(const ConvSpec& c) {
@@ -258,9 +258,10 @@ class Direct final : public ConvAlgorithm {
             Why* why) const override {
     return BuffersFit(4 * DirectPlan(c, m).workspace_floats(), m.threads, why);
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const ConvSpec& c) const override {
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(
+      const ConvSpec& c) const override {
     if (!LeavesChannelsLast(c)) return std::nullopt;
-    return std::pair(Form{}, Form{0, true});
+    return std::pair(LayoutTag{}, LayoutTag{0, true});
   }
   bool PlainOutput() const override { return true; }
   Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
@@ -271,15 +272,16 @@ class Direct final : public ConvAlgorithm {
     const DirectPlan plan(c, b->machine());
     const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(b->machine().threads);
     b->NeedWorkspace(floats * sizeof(float));
-    const Place x = b->GetDense(u.in[0]).place, w = b->GetDense(u.in[1]).place;
-    const Place bias = u.in.size() > 2 ? b->GetDense(u.in[2]).place : b->BiasOf(u, c.dst[1]);
+    const BufferRef x = b->GetDense(u.in[0]).place, w = b->GetDense(u.in[1]).place;
+    const BufferRef bias = u.in.size() > 2 ? b->GetDense(u.in[2]).place : b->BiasOf(u, c.dst[1]);
     const Layout plain = Layout::Dense(u.dims);
     const bool last = LeavesChannelsLast(c) && b->Leaf(u.out[0], plain) == nullptr;
-    std::vector<PointwiseOp> posts = Builder::FirstPosts(u);
-    const size_t taken = posts.size();
+    std::vector<PointwiseOp> post_ops = Builder::FirstPostOps(u);
+    const size_t taken = post_ops.size();
     b->AddTiled(u, taken, last ? Layout::ChannelsLast(u.dims) : plain,
                 (IsDepthwise(c) ? "depthwise " : "direct ") + b->Sizes(u.dims),
-                DirectLoop(b->simd(), plan, std::move(posts), last), {x, w, bias, b->Workspace()});
+                DirectLoop(b->simd(), plan, std::move(post_ops), last),
+                {x, w, bias, b->Workspace()});
   }
 };
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
@@ -42,10 +42,10 @@ struct DirectPlan {
   double ns(const Machine& m) const;  // analytic
 };
 
-// Places: result, x, weights as ONNX has them, bias, workspace of all threads. Dense, or the result
-// with channels last. `posts` have no operands.
+// Buffers: result, x, weights as ONNX has them, bias, workspace of all threads. Dense, or the
+// result with channels last. `posts` have no operands.
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
-                                 std::vector<PointwiseOp> posts, bool channels_last = false);
+                                 std::vector<PointwiseOp> post_ops, bool channels_last = false);
 
 // Whether a result is left with channels last: many of them, of several lines.
 bool LeavesChannelsLast(const ConvSpec& c);

@@ -40,7 +40,7 @@ class DirectConvolution : public ::testing::TestWithParam<IsaSet> {
  protected:
   std::vector<float> Result(const ConvSpec& s, int threads, std::vector<float>& x,
                             std::vector<float>& w, std::vector<float>& bias,
-                            const std::vector<PointwiseOp>& posts) const {
+                            const std::vector<PointwiseOp>& post_ops) const {
     Machine m;
     m.isa = GetParam().isa;
     m.threads = threads;
@@ -49,23 +49,23 @@ class DirectConvolution : public ::testing::TestWithParam<IsaSet> {
     // What a strip leaves in its buffer must not reach the next one's sums.
     std::vector<float> room(plan.workspace_floats() * static_cast<uint64_t>(threads), NAN);
     float* const places[] = {y.data(), x.data(), w.data(), bias.data(), room.data()};
-    DirectLoop(*GetParam().simd, plan, posts)->Run(places);
+    DirectLoop(*GetParam().simd, plan, post_ops)->Run(places);
     EXPECT_EQ(y.back(), 99.0f);
     y.pop_back();
     return y;
   }
-  void Check(const Case& c, int threads, bool posts, std::mt19937* random) const {
+  void Check(const Case& c, int threads, bool post_ops, std::mt19937* random) const {
     const ConvSpec s = SpecOf(c);
     std::vector<float> x = Random(Product(s.src), random), w = Random(Product(s.weights), random);
     std::vector<float> bias = Random(s.dst[1], random);
     std::vector<PointwiseOp> ops;
-    if (posts) ops = {{Fn::kRelu, 0.5f, 0, -1}, {Fn::kLinear, 2, 1, -1}};
+    if (post_ops) ops = {{Fn::kRelu, 0.5f, 0, -1}, {Fn::kLinear, 2, 1, -1}};
     const std::vector<float> y = Result(s, threads, x, w, bias, ops);
     for (size_t i = 0; i < y.size(); ++i) {
       const auto at = static_cast<int64_t>(i);
       const auto o = static_cast<size_t>(at / (s.dst[2] * s.dst[3]) % s.dst[1]);
       double want = double{bias[o]} + DirectSum(c, s, x, w, at);
-      if (posts) want = 2 * (want < 0 ? want / 2 : want) + 1;
+      if (post_ops) want = 2 * (want < 0 ? want / 2 : want) + 1;
       ASSERT_NEAR(y[i], want, 4e-4) << i << " of " << y.size() << ", " << threads << " threads, "
                                     << ToText(s.src) << " to " << ToText(s.dst);
     }

@@ -1,8 +1,8 @@
 // Convolutions as products of tiles of gathered columns, by kit/.
 #include <algorithm>
 
-#include "plugins/cpu/kit/conv_pieces.h"
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/kit/program.h"
@@ -17,10 +17,10 @@ namespace ge_engines::cpu::native {
 namespace {
 
 // A convolution by products of tiles of gathered columns.
-struct ConvTiles {
-  ConvTiles(const ConvSpec& c, int threads);
+struct TiledConv {
+  TiledConv(const ConvSpec& c, int threads);
   ConvShape shape;
-  Pieces pieces;
+  Im2colTiles pieces;
 };
 
 // Every convolution that is none by transposition gathers: channels a page apart would miss in the
@@ -32,11 +32,11 @@ ConvShape GatheredShape(const ConvSpec& c) {
 }
 
 // A tile stays in the second cache beside 8 rows of weights, all of which read it.
-ConvTiles::ConvTiles(const ConvSpec& c, int threads)
+TiledConv::TiledConv(const ConvSpec& c, int threads)
     : shape(GatheredShape(c)), pieces(shape, threads, kGatheredFloats, kGatheredColumns) {}
 
 // A tile's product reads its columns from the second cache for every 8 channels.
-double ConvNs(const ConvTiles& c, const Machine& m) {
+double ConvNs(const TiledConv& c, const Machine& m) {
   const ConvShape& s = c.shape;
   const auto jobs = static_cast<double>(s.images * s.groups);
   const auto out = static_cast<double>(s.out), in = static_cast<double>(s.in * s.taps());
@@ -57,25 +57,25 @@ class Im2col final : public ConvAlgorithm {
   bool Fits(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m,
             Why* why) const override {
     return HasConstantWeights(u, p, why) &&
-           BuffersFit(ConvTiles(c, m.threads).pieces.bytes(), m.threads, why);
+           BuffersFit(TiledConv(c, m.threads).pieces.bytes(), m.threads, why);
   }
   Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
                 const Machine& m) const override {
-    const ConvTiles tiles(c, m.threads);
+    const TiledConv tiles(c, m.threads);
     return SumsPrice(u, p, m, ConvNs(tiles, m), c.transposed ? Finish::kPasses : Finish::kInPieces,
                      tiles.pieces.bytes());
   }
   void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    const ConvTiles pieced(c, b->machine().threads);
+    const TiledConv pieced(c, b->machine().threads);
     const ConvShape& s = pieced.shape;
     const bool rows = c.transposed;
-    const Place w = rows ? b->Transposed(u.in[1], s.groups, s.in, s.out * s.taps())
-                         : b->GetDense(u.in[1]).place;
-    auto multiply = [simd = &b->simd()](const PieceProduct& p, const float* a, const float* b,
+    const BufferRef w = rows ? b->Transposed(u.in[1], s.groups, s.in, s.out * s.taps())
+                             : b->GetDense(u.in[1]).place;
+    auto multiply = [simd = &b->simd()](const TileProduct& p, const float* a, const float* b,
                                         float* to) {
       simd->thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
     };
-    b->EmitPieces(u, "conv ", multiply, s, pieced.pieces, b->machine().threads, w, rows);
+    b->EmitIm2col(u, "conv ", multiply, s, pieced.pieces, b->machine().threads, w, rows);
   }
 };
 

@@ -55,8 +55,8 @@ struct Image {
 class WinogradConv final : public Loop {
  public:
   WinogradConv(const Simd& simd, const WinogradPlan& plan, const Layout& x, const Layout& y,
-               std::vector<TilePost> posts)
-      : simd_(simd), s_(plan), x_(x), y_(y), posts_(std::move(posts)) {}
+               std::vector<TilePostOp> post_ops)
+      : simd_(simd), s_(plan), x_(x), y_(y), post_ops_(std::move(post_ops)) {}
 
   void Run(float* const* p) const override {
     const int64_t jobs = s_.images * s_.blocks * s_.parts;
@@ -153,7 +153,7 @@ class WinogradConv final : public Loop {
     if (!finite) Direct(p, b, t, g);
     const int64_t n = s_.h * s_.w * pixel;
     size_t operand = 6;
-    for (const TilePost& q : posts_) {
+    for (const TilePostOp& q : post_ops_) {
       if (!q.binary) {
         simd_.unary(q.fn, q.a, q.b, b.tile, b.tile, n);
         continue;
@@ -248,7 +248,7 @@ class WinogradConv final : public Loop {
   const Simd& simd_;
   const WinogradPlan s_;
   const Layout x_, y_;
-  const std::vector<TilePost> posts_;
+  const std::vector<TilePostOp> post_ops_;
 };
 
 }  // namespace
@@ -437,8 +437,8 @@ void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u) {
 }
 
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
-                                   const Layout& result, std::vector<TilePost> posts) {
-  return std::make_unique<WinogradConv>(simd, plan, x, result, std::move(posts));
+                                   const Layout& result, std::vector<TilePostOp> post_ops) {
+  return std::make_unique<WinogradConv>(simd, plan, x, result, std::move(post_ops));
 }
 
 namespace {
@@ -480,8 +480,8 @@ class Winograd_ final : public ConvAlgorithm {
   bool Takes(const ConvSpec& c, bool constants, const Machine& m) const override {
     return constants && IsWinograd(c, m);
   }
-  std::optional<std::pair<Form, Form>> PreferredLayouts(const ConvSpec&) const override {
-    return std::pair(Form{0, true}, Form{0, true});
+  std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
+    return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
   bool AnyLayout(const Machine& m) const override { return m.isa >= GE_ISA_AVX2; }
   Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
@@ -489,9 +489,9 @@ class Winograd_ final : public ConvAlgorithm {
     Price out;
     const WinogradPlan plan = WinogradPlan::Best(c, m);
     const double n = static_cast<double>(Product(u.dims));
-    const double bytes = PostBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
+    const double bytes = PostOpBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
     out.work_ns = kLoopNs + (m.threads > 1 ? kForkNs : 0) +
-                  std::max(plan.ns(m) + PostsNs(u, m, n) / m.threads, StreamNs(m, bytes));
+                  std::max(plan.ns(m) + PostOpsNs(u, m, n) / m.threads, StreamNs(m, bytes));
     out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
     out.packed = 4 * plan.weight_floats();
     return out;
@@ -507,20 +507,20 @@ class Winograd_ final : public ConvAlgorithm {
     for (const Layout& l : {blocked, last}) {
       if (b->Leaf(u.out[0], l) != nullptr) target = l;
     }
-    const Place weights = b->Pack({u.in[1]}, plan.PackKey(), plan.weight_floats() * sizeof(float),
-                                  [plan](const void* const* from, void* to) {
-                                    WinogradWeights(plan, static_cast<const float*>(from[0]),
-                                                    static_cast<float*>(to));
-                                  });
+    const BufferRef weights = b->Pack(
+        {u.in[1]}, plan.PackKey(), plan.weight_floats() * sizeof(float),
+        [plan](const void* const* from, void* to) {
+          WinogradWeights(plan, static_cast<const float*>(from[0]), static_cast<float*>(to));
+        });
     const int64_t channels = plan.groups() * plan.group();
     const uint64_t room = plan.workspace_floats() * sizeof(float);
-    std::vector<Place> reads = {x.place, weights, b->BiasOf(u, plan.out, channels),
-                                b->NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
-                                b->KeptConstant(u.in[1]).place};
-    std::vector<TilePost> posts = b->PostsOfTiles(u, target, &reads);
-    const size_t taken = posts.size();
+    std::vector<BufferRef> reads = {x.place, weights, b->BiasOf(u, plan.out, channels),
+                                    b->NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
+                                    b->KeptConstant(u.in[1]).place};
+    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, target, &reads);
+    const size_t taken = post_ops.size();
     b->AddTiled(u, taken, target, "winograd " + b->Sizes({plan.h, plan.w}) + " " + ToText(u.dims),
-                WinogradLoop(b->simd(), plan, x.layout, target, std::move(posts)),
+                WinogradLoop(b->simd(), plan, x.layout, target, std::move(post_ops)),
                 std::move(reads));
   }
 };

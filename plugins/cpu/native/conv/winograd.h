@@ -15,7 +15,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
@@ -70,10 +70,10 @@ bool WinogradKeepsFinite(const void* weights, int64_t n);
 // ONNX's weights [out][in][taps][3][3], transformed: [output group][position][depth()][group].
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u);
 
-// Places: result, x, transformed weights, bias (of groups() * group() floats), workspace of each
+// Buffers: result, x, transformed weights, bias (of groups() * group() floats), workspace of each
 // thread, ONNX's weights (for tiles that are not finite), operands of posts from place 6 on. Images
 // plain in channels: channels last or in blocks of a multiple of lanes.
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
-                                   const Layout& result, std::vector<TilePost> posts);
+                                   const Layout& result, std::vector<TilePostOp> post_ops);
 
 }  // namespace ge_engines::cpu::native

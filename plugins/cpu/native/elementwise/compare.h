@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result (bytes 0 or 1), x, z. Dense f32 of n elements each; z is one element where
+// Buffers: result (bytes 0 or 1), x, z. Dense f32 of n elements each; z is one element where
 // `scalar`. A comparison with NaN is 0.
 std::unique_ptr<Loop> CompareLoop(const Simd& simd, Compare op, int64_t n, bool scalar);
 

@@ -14,9 +14,9 @@ namespace ge_engines::cpu::native {
 namespace {
 
 template <class T>
-class Integers final : public Work {
+class Integers final : public Kernel {
  public:
-  Integers(Fn fn, Nest nest) : fn_(fn), nest_(std::move(nest)) {}
+  Integers(Fn fn, Broadcast nest) : fn_(fn), broadcast_(std::move(nest)) {}
 
   ge_rc Do(const Call& call) const override {
     using U = std::make_unsigned_t<T>;
@@ -36,7 +36,8 @@ class Integers final : public Work {
         break;
     }
     int64_t divisors = 1;
-    for (size_t k = 0; k < nest_.dim.size(); ++k) divisors += (nest_.dim[k] - 1) * nest_.z[k];
+    for (size_t k = 0; k < broadcast_.dim.size(); ++k)
+      divisors += (broadcast_.dim[k] - 1) * broadcast_.z[k];
     if (std::find(z, z + divisors, T{0}) != z + divisors) {
       return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
                               "an integer is divided by zero");
@@ -51,21 +52,22 @@ class Integers final : public Work {
     auto* y = reinterpret_cast<T*>(call.p[0]);
     const auto* x = reinterpret_cast<const T*>(call.p[1]);
     const auto* z = reinterpret_cast<const T*>(call.p[2]);
-    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
-      ForRun(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(), f);
+    broadcast_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      ForRun(x + ox, z + oz, y + o, broadcast_.dim.back(), broadcast_.x.back(), broadcast_.z.back(),
+             f);
     });
     return GE_OK;
   }
 
   Fn fn_;
-  Nest nest_;
+  Broadcast broadcast_;
 };
 
 }  // namespace
 
-std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,
-                                  const Dims& z) {
-  Nest nest(result, x, z);
+std::unique_ptr<Kernel> IntegerArithmeticKernel(int32_t dtype, Fn fn, const Dims& result,
+                                                const Dims& x, const Dims& z) {
+  Broadcast nest(result, x, z);
   if (dtype == GE_I32) return std::make_unique<Integers<int32_t>>(fn, std::move(nest));
   return std::make_unique<Integers<int64_t>>(fn, std::move(nest));
 }
@@ -81,8 +83,8 @@ class IntegerArithmeticKind final : public KindOf<IntegerSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IntegerSpec& spec = SpecOf(u);
     b->AddPlain(u, "integers",
-                IntegerWork(b->parser().dtype(u.in[0]), spec.fn, u.dims, b->parser().dims(u.in[0]),
-                            b->parser().dims(u.in[1])),
+                IntegerArithmeticKernel(b->parser().dtype(u.in[0]), spec.fn, u.dims,
+                                        b->parser().dims(u.in[0]), b->parser().dims(u.in[1])),
                 {b->GetDense(u.in[0]).place, b->GetDense(u.in[1]).place});
   }
 };

@@ -9,9 +9,9 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x, z of GE_I32 or GE_I64. Arithmetic modulo 2^n; Do returns GE_INVALID_ARGUMENT
+// Buffers: result, x, z of GE_I32 or GE_I64. Arithmetic modulo 2^n; Do returns GE_INVALID_ARGUMENT
 // on a division by zero. fn: kAdd, kSub, kMul, kDiv, kMax, kMin.
-std::unique_ptr<Work> IntegerWork(int32_t dtype, Fn fn, const Dims& result, const Dims& x,
-                                  const Dims& z);
+std::unique_ptr<Kernel> IntegerArithmeticKernel(int32_t dtype, Fn fn, const Dims& result,
+                                                const Dims& x, const Dims& z);
 
 }  // namespace ge_engines::cpu::native

@@ -15,14 +15,14 @@ namespace {
 
 class PRelu final : public Loop {
  public:
-  PRelu(const Simd& simd, Nest nest) : simd_(simd), nest_(std::move(nest)) {}
+  PRelu(const Simd& simd, Broadcast nest) : simd_(simd), broadcast_(std::move(nest)) {}
   void Run(float* const* p) const override {
-    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
-      const int64_t n = nest_.dim.back();
-      if (nest_.z.back() == 0 || n == 1) {
+    broadcast_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      const int64_t n = broadcast_.dim.back();
+      if (broadcast_.z.back() == 0 || n == 1) {
         return simd_.unary(Fn::kRelu, p[2][oz], 0, p[1] + ox, p[0] + o, n);
       }
-      ForRun(p[1] + ox, p[2] + oz, p[0] + o, n, nest_.x.back(), nest_.z.back(), Choose);
+      ForRun(p[1] + ox, p[2] + oz, p[0] + o, n, broadcast_.x.back(), broadcast_.z.back(), Choose);
     });
   }
 
@@ -40,13 +40,13 @@ class PRelu final : public Loop {
   }
 
   const Simd& simd_;
-  Nest nest_;
+  Broadcast broadcast_;
 };
 
 }  // namespace
 
 std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slope) {
-  return std::make_unique<PRelu>(simd, Nest(x, x, slope));
+  return std::make_unique<PRelu>(simd, Broadcast(x, x, slope));
 }
 
 namespace {

@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x, slope, which is repeated along x's axes. Source: ONNX PRelu.
+// Buffers: result, x, slope, which is repeated along x's axes. Source: ONNX PRelu.
 std::unique_ptr<Loop> PReluLoop(const Simd& simd, const Dims& x, const Dims& slope);
 
 }  // namespace ge_engines::cpu::native

@@ -42,29 +42,29 @@ bool Holds(T a, T b) {
 template <Relation kOp, class T, class R>
 class Related final : public Loop {
  public:
-  explicit Related(Nest nest) : nest_(std::move(nest)) {}
+  explicit Related(Broadcast nest) : broadcast_(std::move(nest)) {}
   void Run(float* const* p) const override {
     auto* y = reinterpret_cast<R*>(p[0]);
     const auto* x = reinterpret_cast<const T*>(p[1]);
     const auto* z = reinterpret_cast<const T*>(p[2]);
-    nest_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
-      ForRun(x + ox, z + oz, y + o, nest_.dim.back(), nest_.x.back(), nest_.z.back(),
+    broadcast_.ForEach([&](int64_t o, int64_t ox, int64_t oz) {
+      ForRun(x + ox, z + oz, y + o, broadcast_.dim.back(), broadcast_.x.back(), broadcast_.z.back(),
              [](T a, T b) { return static_cast<R>(Holds<kOp>(a, b)); });
     });
   }
 
  private:
-  Nest nest_;
+  Broadcast broadcast_;
 };
 
 template <Relation kOp, class T>
-std::unique_ptr<Loop> RelatedAs(bool as_float, Nest nest) {
+std::unique_ptr<Loop> RelatedAs(bool as_float, Broadcast nest) {
   if (as_float) return std::make_unique<Related<kOp, T, float>>(std::move(nest));
   return std::make_unique<Related<kOp, T, uint8_t>>(std::move(nest));
 }
 
 template <Relation kOp>
-std::unique_ptr<Loop> RelatedBy(int32_t dtype, bool as_float, Nest nest) {
+std::unique_ptr<Loop> RelatedBy(int32_t dtype, bool as_float, Broadcast nest) {
   switch (dtype) {
     case GE_F32:
       return RelatedAs<kOp, float>(as_float, std::move(nest));
@@ -81,7 +81,7 @@ std::unique_ptr<Loop> RelatedBy(int32_t dtype, bool as_float, Nest nest) {
 
 std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, const Dims& result,
                                    const Dims& x, const Dims& z) {
-  Nest nest(result, x, z);
+  Broadcast nest(result, x, z);
   switch (op) {
     case Relation::kEqual:
       return RelatedBy<Relation::kEqual>(dtype, as_float, std::move(nest));

@@ -17,7 +17,7 @@ namespace ge_engines::cpu::native {
 
 namespace {
 
-class Gathered final : public Work {
+class Gathered final : public Kernel {
   // A copy of a run by the library costs as much as some four elements one by one.
   static constexpr int64_t kRunIndices = 4;
 
@@ -121,7 +121,7 @@ class Gathered final : public Work {
 
 }  // namespace
 
-std::unique_ptr<Work> GatherLoop(const Gather& g) { return std::make_unique<Gathered>(g); }
+std::unique_ptr<Kernel> GatherLoop(const Gather& g) { return std::make_unique<Gathered>(g); }
 
 namespace {
 

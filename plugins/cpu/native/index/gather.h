@@ -17,8 +17,8 @@ struct Gather {
   bool backwards = true;                   // negative indices count from the end
 };
 
-// Places: result, x, indices. An index outside [-axis, axis), or [0, axis) where none counts
+// Buffers: result, x, indices. An index outside [-axis, axis), or [0, axis) where none counts
 // backwards, makes Do return GE_INVALID_ARGUMENT, with the result untouched.
-std::unique_ptr<Work> GatherLoop(const Gather& g);
+std::unique_ptr<Kernel> GatherLoop(const Gather& g);
 
 }  // namespace ge_engines::cpu::native

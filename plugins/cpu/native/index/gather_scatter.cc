@@ -58,7 +58,7 @@ inline int64_t Inside(int64_t i, int64_t dim, Outside* bad) {
 
 // One index along an axis; the indices' tensor may be shorter than x along the others.
 template <class I, class T, bool kScatter>
-class Elements final : public Work {
+class Elements final : public Kernel {
  public:
   explicit Elements(const IndexPlan& p)
       : x_(p.x),
@@ -127,7 +127,7 @@ class Elements final : public Work {
 
 // A tuple names a slice of x, behind `axis` axes of batches.
 template <class I, bool kScatter>
-class Tuples final : public Work {
+class Tuples final : public Kernel {
  public:
   explicit Tuples(const IndexPlan& p)
       : x_(p.x),
@@ -219,13 +219,13 @@ class Tuples final : public Work {
 };
 
 template <class I, class T>
-std::unique_ptr<Work> ElementsOf(const IndexPlan& p) {
+std::unique_ptr<Kernel> ElementsOf(const IndexPlan& p) {
   if (p.spec.scatter) return std::make_unique<Elements<I, T, true>>(p);
   return std::make_unique<Elements<I, T, false>>(p);
 }
 
 template <class I>
-std::unique_ptr<Work> IndexedBy(const IndexPlan& p) {
+std::unique_ptr<Kernel> IndexedBy(const IndexPlan& p) {
   if (p.spec.tuples && p.spec.scatter) return std::make_unique<Tuples<I, true>>(p);
   if (p.spec.tuples) return std::make_unique<Tuples<I, false>>(p);
   if (p.bytes == 1) return ElementsOf<I, uint8_t>(p);
@@ -236,7 +236,7 @@ std::unique_ptr<Work> IndexedBy(const IndexPlan& p) {
 
 }  // namespace
 
-std::unique_ptr<Work> IndexWork(const IndexPlan& p) {
+std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& p) {
   return p.wide ? IndexedBy<int64_t>(p) : IndexedBy<int32_t>(p);
 }
 
@@ -258,9 +258,10 @@ class GatherScatterKind final : public KindOf<IndexSpec> {
     plan.index = b->parser().dims(u.in[1]);
     plan.bytes = b->parser().size(u.in[0]);
     plan.wide = b->parser().dtype(u.in[1]) == GE_I64;
-    std::vector<Place> reads;
+    std::vector<BufferRef> reads;
     for (uint32_t v : u.in) reads.push_back(b->GetDense(v).place);
-    b->AddPlain(u, spec.scatter ? "scatter" : "gather by index", IndexWork(plan), std::move(reads));
+    b->AddPlain(u, spec.scatter ? "scatter" : "gather by index", GatherScatterKernel(plan),
+                std::move(reads));
   }
 };
 

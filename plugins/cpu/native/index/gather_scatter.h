@@ -17,8 +17,8 @@ struct IndexPlan {
   bool wide = true;   // indices are int64; otherwise int32
 };
 
-// Places: result, x, indices; of scatters also updates, of which repeated places keep the last or
+// Buffers: result, x, indices; of scatters also updates, of which repeated places keep the last or
 // add up all.
-std::unique_ptr<Work> IndexWork(const IndexPlan& p);
+std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& p);
 
 }  // namespace ge_engines::cpu::native

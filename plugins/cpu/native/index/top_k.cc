@@ -72,7 +72,7 @@ void FewOfMany(F key, const T* x, int64_t step, bool largest, uint64_t* heap, in
 }
 
 template <class T>
-class TopK final : public Work {
+class TopK final : public Kernel {
  public:
   TopK(const AxisCut& cut, const TopKPlan& p) : cut_(cut), plan_(p) {}
   ge_rc Do(const Call& call) const override {
@@ -129,8 +129,8 @@ class TopK final : public Work {
 
 uint64_t TopKFloats(const AxisCut& cut) { return 2 * static_cast<uint64_t>(cut.dim); }
 
-std::unique_ptr<Work> TopKWork(int32_t dtype, const AxisCut& cut, const TopKPlan& p) {
-  return ForNumber<Work>(dtype, [&](auto t) -> std::unique_ptr<Work> {
+std::unique_ptr<Kernel> TopKKernel(int32_t dtype, const AxisCut& cut, const TopKPlan& p) {
+  return ForNumber<Kernel>(dtype, [&](auto t) -> std::unique_ptr<Kernel> {
     return std::make_unique<TopK<decltype(t)>>(cut, p);
   });
 }
@@ -162,16 +162,16 @@ class TopKKind final : public KindOf<TopKSpec> {
     plan.threads = cut.outer * cut.inner > 1 ? b->machine().threads : 1;
     const uint64_t room = TopKFloats(cut) * sizeof(float) * static_cast<uint64_t>(plan.threads);
     b->NeedWorkspace(room);
-    const Place x = b->GetDense(u.in[0]).place, k = b->GetDense(u.in[1]).place;
+    const BufferRef x = b->GetDense(u.in[0]).place, k = b->GetDense(u.in[1]).place;
     const Rep values = b->NewResult(u.out[0], b->Plain(u.out[0]));
-    Place places = x;
+    BufferRef places = x;
     if (plan.places) {
       const Rep rep = b->NewResult(u.out[1], b->Plain(u.out[1]));
       places = rep.place;
       b->AddRep(u.out[1], rep);
     }
     b->AddRep(u.out[0], values);
-    b->AddStep("top " + b->Sizes(u.dims), TopKWork(b->parser().dtype(u.in[0]), cut, plan),
+    b->AddStep("top " + b->Sizes(u.dims), TopKKernel(b->parser().dtype(u.in[0]), cut, plan),
                {values.place, places, x, k, b->Workspace()});
   }
 };

@@ -21,7 +21,7 @@ namespace {
 // Whether a matrix that lies turned round is read so: each number of the product is then a sum over
 // the lanes of a vector, which of more rows costs more than turning it first. 12 x [128, 64] x
 // [64, 128], one thread of a Zen 4: 610 us read so, 231 turned (AVX2: 312 and 283).
-inline bool ReadsTurned(const Fold& f) { return f.m <= std::max<int64_t>(8, f.k / 4); }
+inline bool ReadsTransposed(const Fold& f) { return f.m <= std::max<int64_t>(8, f.k / 4); }
 
 Fold FoldOf(const Unit& u, const Parser& p) {
   if (const auto* c = As<ConvSpec>(u)) {
@@ -43,15 +43,15 @@ bool InPanels(const Unit& u, const Fold& f, const Parser& p) {
 
 constexpr double kColumnNs = 7;  // a number of a product of rows with rows: the sum of lanes
 
-constexpr double kTurnNs = 0.25;  // an element of a matrix that is turned round first
+constexpr double kTransposeNs = 0.25;  // an element of a matrix that is turned round first
 
 // Of a product without constant weights.
 double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
   const Fold f = FoldOf(u, p);
   const double product = ProductNs(f, m, false);
   if (!As<ProductSpec>(u)->trans_b) return product;
-  const double each = ReadsTurned(f) ? static_cast<double>(f.m * f.n) * kColumnNs
-                                     : static_cast<double>(f.batch * f.n * f.k) * kTurnNs;
+  const double each = ReadsTransposed(f) ? static_cast<double>(f.m * f.n) * kColumnNs
+                                         : static_cast<double>(f.batch * f.n * f.k) * kTransposeNs;
   return product + each / m.compute;
 }
 
@@ -71,8 +71,8 @@ class MatMulKind final : public KindOf<ProductSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ProductSpec& s = SpecOf(u);
     const Fold f = FoldOf(u, b->parser());
-    bool turned = false;
-    const Rep x = b->Matrix(u.in[0], s.trans_a, false, &turned);
+    bool transposed = false;
+    const Rep x = b->Matrix(u.in[0], s.trans_a, false, &transposed);
     if (InPanels(u, f, b->parser())) return EmitPanels(b, u, f, x.place, s.trans_b);
     const Dims a = b->parser().dims(u.in[0]);
     ThinProduct t;
@@ -84,7 +84,7 @@ class MatMulKind final : public KindOf<ProductSpec> {
     t.x_batch = shared_x ? 0 : f.m * f.k;
     t.w_batch = f.n * f.k;
     t.bias = !u.bias.empty();
-    const Place w = b->Matrix(u.in[1], s.trans_b, ReadsTurned(f), &t.w_by_columns).place;
+    const BufferRef w = b->Matrix(u.in[1], s.trans_b, ReadsTransposed(f), &t.w_by_columns).place;
     AddProduct(b, u, t, {x.place, w, t.bias ? b->BiasOf(u, f.n) : x.place});
   }
 };

@@ -15,7 +15,7 @@ namespace ge_engines::cpu::native {
 namespace {
 
 PanelPlan NBitsPlan(const Unit& u, const NBitsSpec& spec, const Machine& m) {
-  const NarrowKernels* by = spec.narrow && !m.exact ? NarrowKernelsOf(m.isa, spec.form) : nullptr;
+  const NBitKernels* by = spec.narrow && !m.exact ? NBitKernelsOf(m.isa, spec.form) : nullptr;
   return PanelPlan(SimdOf(m.isa), Product(u.dims) / spec.n, spec.n, spec.k, spec.form, by);
 }
 
@@ -29,7 +29,7 @@ class MatMulNBitsKind final : public KindOf<NBitsSpec> {
     const PanelPlan plan = NBitsPlan(u, spec, b->machine());
     Ids values = {u.in[1], u.in[2]};
     if (u.in[3] != 0) values.push_back(u.in[3]);
-    const Place weights =
+    const BufferRef weights =
         b->Pack(values, NBitsKey(plan), plan.weight_floats() * sizeof(float),
                 [plan](const void* const* from, void* to) { PackNBits(plan, from, to); });
     AddPanels(b, u, plan, b->GetDense(u.in[0]).place, weights);

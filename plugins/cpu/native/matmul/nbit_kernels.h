@@ -12,11 +12,11 @@ namespace ge_engines::cpu::native {
 
 // A row of x becomes records, one a block: a float, by which its codes are times; an int32, their
 // sum negated; then the codes, in the order that kernels meet those of weights in a panel's words.
-inline constexpr int64_t kNarrowHead = 8;
+inline constexpr int64_t kNBitHead = 8;
 // The sum of a longer block's codes does not fit into 16 bits.
-inline constexpr int64_t kNarrowBlock = 256;
+inline constexpr int64_t kNBitBlock = 256;
 
-struct NarrowProduct {
+struct NBitProduct {
   NBitsForm form;
   const uint8_t* x;
   int64_t x_step;          // bytes from a row to the next
@@ -27,17 +27,17 @@ struct NarrowProduct {
   int64_t ldy, m, n, k;
 };
 
-struct NarrowKernels {
+struct NBitKernels {
   void (*narrow)(const NBitsForm& form, const float* x, int64_t k, uint8_t* to);
-  void (*product)(const NarrowProduct& q);
+  void (*product)(const NBitProduct& q);
   double gain;  // operations a ns over those of floats, of products of many rows
 };
 
 // Of the records of k floats.
-int64_t NarrowBytes(const NBitsForm& form, int64_t k);
+int64_t NBitBytes(const NBitsForm& form, int64_t k);
 // Null where this processor, the instruction set (GE_ISA_*) or the form has none.
-const NarrowKernels* NarrowKernelsOf(uint32_t isa, const NBitsForm& form);
-extern const NarrowKernels kNarrowKernelsAvx512, kNarrowKernelsAvx2;
+const NBitKernels* NBitKernelsOf(uint32_t isa, const NBitsForm& form);
+extern const NBitKernels kNBitKernelsAvx512, kNBitKernelsAvx2;
 
 // Where each of 16 codes of x goes, for weights of 2, 4 and 8 bits: a word holds the first code in
 // its highest bits, and those whose places in their bytes are the same are a quad, the highest

@@ -68,7 +68,7 @@ void NarrowBlock(const NBitsForm& form, const float* x, uint8_t* to) {
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xd8);
     const __m128i bytes =
         _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + kNarrowHead + i),
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + kNBitHead + i),
                      _mm_shuffle_epi8(bytes, places));
   }
   alignas(32) int all[8];
@@ -80,11 +80,11 @@ void NarrowBlock(const NBitsForm& form, const float* x, uint8_t* to) {
 }
 
 void Narrow(const NBitsForm& form, const float* x, int64_t k, uint8_t* to) {
-  for (; k >= form.block; k -= form.block, x += form.block, to += kNarrowHead + form.block) {
+  for (; k >= form.block; k -= form.block, x += form.block, to += kNBitHead + form.block) {
     NarrowBlock(form, x, to);
   }
   if (k == 0) return;
-  float last[kNarrowBlock] = {};
+  float last[kNBitBlock] = {};
   __builtin_memcpy(last, x, static_cast<unsigned long>(k) * sizeof(float));
   NarrowBlock(form, last, to);
 }
@@ -99,7 +99,7 @@ struct Part {
 };
 
 template <int kRows, int kVectors>
-GE_AVX2 void Store(const NarrowProduct& q, const Part& p, const __m256 (&sum)[kRows][kVectors]) {
+GE_AVX2 void Store(const NBitProduct& q, const Part& p, const __m256 (&sum)[kRows][kVectors]) {
   alignas(32) float some[8];
   for (int v = 0; v < kVectors; ++v) {
     const int64_t j = p.first + v * 8, n = p.n - j;
@@ -123,7 +123,7 @@ struct OneBlock {
   __m256i part[kRows][kVectors];
 
   // What zero points take away; zeros: of the first vector, or null.
-  GE_AVX2 void Begin(OneBlock* o, const NarrowProduct& q, const uint8_t* x, const uint8_t* zeros) {
+  GE_AVX2 void Begin(OneBlock* o, const NBitProduct& q, const uint8_t* x, const uint8_t* zeros) {
     for (int v = 0; v < kVectors; ++v) {
       const auto* z = reinterpret_cast<const __m128i*>(zeros + 8 * v);
       const __m256i zero = q.form.zero_bytes > 0 ? _mm256_cvtepu8_epi32(_mm_loadl_epi64(z))
@@ -136,7 +136,7 @@ struct OneBlock {
   }
 
   // A few words, of kStretch rows at most.
-  GE_AVX2 void Add(OneBlock* o, const NarrowProduct& q, const uint8_t* codes, const uint8_t* w,
+  GE_AVX2 void Add(OneBlock* o, const NBitProduct& q, const uint8_t* codes, const uint8_t* w,
                    int64_t words) {
     const __m256i mask = _mm256_set1_epi8((1 << kBits) - 1);
     const __m256i turn = _mm256_set1_epi8(q.form.zero_bytes > 0 ? 0
@@ -177,7 +177,7 @@ struct OneBlock {
 };
 
 template <int kBits, int kRows, int kVectors>
-GE_AVX2 void Sums(const NarrowProduct& q, const Part& p) {
+GE_AVX2 void Sums(const NBitProduct& q, const Part& p) {
   using Block = OneBlock<kBits, kRows, kVectors>;
   constexpr int64_t kPerWord = Block::kPerWord, kWords = kStretch / kPerWord;
   const NBitsForm& f = q.form;
@@ -186,13 +186,13 @@ GE_AVX2 void Sums(const NarrowProduct& q, const Part& p) {
     for (auto& s : row) s = _mm256_setzero_ps();
   }
   const uint8_t *x = p.x, *b = p.b;
-  for (int64_t k = q.k; k > 0; k -= f.block, x += kNarrowHead + f.block) {
+  for (int64_t k = q.k; k > 0; k -= f.block, x += kNBitHead + f.block) {
     const int64_t words = ((k < f.block ? k : f.block) + kPerWord - 1) / kPerWord;
     const uint8_t* w = b + q.columns * (4 + f.zero_bytes) + 4 * p.first;
     Block block;
     Block::Begin(&block, q, x, b + 4 * q.columns + p.first);
     for (int64_t i = 0; i < words; i += kWords) {
-      Block::Add(&block, q, x + kNarrowHead + i * kPerWord, w + 4 * q.columns * i,
+      Block::Add(&block, q, x + kNBitHead + i * kPerWord, w + 4 * q.columns * i,
                  words - i < kWords ? words - i : kWords);
     }
     for (int v = 0; v < kVectors; ++v) {
@@ -211,7 +211,7 @@ GE_AVX2 void Sums(const NarrowProduct& q, const Part& p) {
 
 // All columns of a panel, which are a multiple of 16.
 template <int kBits, int kRows>
-void Rows(const NarrowProduct& q, const Part& p) {
+void Rows(const NBitProduct& q, const Part& p) {
   constexpr int kVectors = kRows <= kFewRows ? 2 : 1;
   Part some = p;
   for (; some.first < q.columns && some.first < p.n; some.first += 8 * kVectors) {
@@ -220,7 +220,7 @@ void Rows(const NarrowProduct& q, const Part& p) {
 }
 
 template <int kBits, int kRows = kManyRows>
-GE_AVX2 void CallRows(int64_t rows, const NarrowProduct& q, const Part& p) {
+GE_AVX2 void CallRows(int64_t rows, const NBitProduct& q, const Part& p) {
   if constexpr (kRows > 1) {
     if (rows < kRows) return CallRows<kBits, kRows - 1>(rows, q, p);
   }
@@ -228,7 +228,7 @@ GE_AVX2 void CallRows(int64_t rows, const NarrowProduct& q, const Part& p) {
 }
 
 template <int kBits>
-void AllRows(const NarrowProduct& q) {
+void AllRows(const NBitProduct& q) {
   // As equal as can be: a panel is read once for each.
   const int64_t groups = (q.m + kManyRows - 1) / kManyRows;
   for (int64_t j = 0, panel = 0; j < q.n; j += q.columns, ++panel) {
@@ -243,13 +243,13 @@ void AllRows(const NarrowProduct& q) {
   }
 }
 
-void Product(const NarrowProduct& q) {
+void Product(const NBitProduct& q) {
   if (q.form.bits == 2) return AllRows<2>(q);
   AllRows<4>(q);
 }
 
 }  // namespace
 
-const NarrowKernels kNarrowKernelsAvx2 = {Narrow, Product, 1.5};
+const NBitKernels kNBitKernelsAvx2 = {Narrow, Product, 1.5};
 
 }  // namespace ge_engines::cpu::native

@@ -41,7 +41,7 @@ GE_VNNI __m128i OrderOf(const NBitsForm& form) {
 // codes that are zeros: their products are none either.
 void Narrow(const NBitsForm& form, const float* x, int64_t k, uint8_t* to) {
   const __m128i order = OrderOf(form);
-  for (; k > 0; k -= form.block, x += form.block, to += kNarrowHead + form.block) {
+  for (; k > 0; k -= form.block, x += form.block, to += kNBitHead + form.block) {
     __m512i most = _mm512_setzero_si512();
     for (int64_t i = 0; i < form.block; i += 16) {
       const __m512 v = _mm512_maskz_loadu_ps(First(k - i), x + i);
@@ -60,7 +60,7 @@ void Narrow(const NBitsForm& form, const float* x, int64_t k, uint8_t* to) {
       const __m512i code = _mm512_maskz_cvtps_epi32(coded, _mm512_mul_ps(v, times));
       sum = _mm512_add_epi32(sum, code);
       const __m128i bytes = _mm_shuffle_epi8(_mm512_cvtsepi32_epi8(code), order);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + kNarrowHead + i), bytes);
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + kNBitHead + i), bytes);
     }
     const int less = -_mm512_reduce_add_epi32(sum);
     __builtin_memcpy(to, &scale, sizeof scale);
@@ -78,7 +78,7 @@ struct Part {
 };
 
 template <int kRows, int kVectors>
-GE_VNNI void Store(const NarrowProduct& q, const Part& p, const __m512 (&sum)[kRows][kVectors]) {
+GE_VNNI void Store(const NBitProduct& q, const Part& p, const __m512 (&sum)[kRows][kVectors]) {
   for (int v = 0; v < kVectors; ++v) {
     const int64_t j = p.first + v * 16;
     const __mmask16 mask = First(p.n - j);
@@ -91,7 +91,7 @@ GE_VNNI void Store(const NarrowProduct& q, const Part& p, const __m512 (&sum)[kR
 }
 
 template <int kBits, int kRows, int kVectors>
-GE_VNNI void Sums(const NarrowProduct& q, const Part& p) {
+GE_VNNI void Sums(const NBitProduct& q, const Part& p) {
   constexpr int kPerWord = 32 / kBits, kQuads = kPerWord / 4;
   const NBitsForm& f = q.form;
   const __m512i mask = _mm512_set1_epi8(static_cast<char>((1 << kBits) - 1));
@@ -107,7 +107,7 @@ GE_VNNI void Sums(const NarrowProduct& q, const Part& p) {
     for (auto& s : row) s = _mm512_setzero_ps();
   }
   const uint8_t *x = p.x, *b = p.b;
-  for (int64_t k = q.k; k > 0; k -= f.block, x += kNarrowHead + f.block) {
+  for (int64_t k = q.k; k > 0; k -= f.block, x += kNBitHead + f.block) {
     const int64_t words = ((k < f.block ? k : f.block) + kPerWord - 1) / kPerWord;
     const uint8_t *scales = b + 4 * p.first, *zeros = b + 4 * q.columns + p.first;
     const uint8_t* w = b + q.columns * (4 + f.zero_bytes) + 4 * p.first;
@@ -121,7 +121,7 @@ GE_VNNI void Sums(const NarrowProduct& q, const Part& p) {
         part[r][v] = _mm512_dpwssd_epi32(_mm512_setzero_si512(), zero, less);
       }
     }
-    const uint8_t* codes = x + kNarrowHead;
+    const uint8_t* codes = x + kNBitHead;
     for (int64_t i = 0; i < words; ++i, w += 4 * q.columns, codes += kPerWord) {
       for (int v = 0; v < kVectors; ++v) {
         const __m512i word = _mm512_xor_si512(_mm512_loadu_si512(w + 64 * v), turn);
@@ -152,7 +152,7 @@ GE_VNNI void Sums(const NarrowProduct& q, const Part& p) {
 
 // All columns of a panel.
 template <int kBits, int kRows>
-void Rows(const NarrowProduct& q, const Part& p) {
+void Rows(const NBitProduct& q, const Part& p) {
   if constexpr (kRows <= kFewRows) {
     if (q.columns == 48) return Sums<kBits, kRows, 3>(q, p);
   }
@@ -163,7 +163,7 @@ void Rows(const NarrowProduct& q, const Part& p) {
 }
 
 template <int kBits, int kRows = kManyRows>
-GE_VNNI void CallRows(int64_t rows, const NarrowProduct& q, const Part& p) {
+GE_VNNI void CallRows(int64_t rows, const NBitProduct& q, const Part& p) {
   if constexpr (kRows > 1) {
     if (rows < kRows) return CallRows<kBits, kRows - 1>(rows, q, p);
   }
@@ -171,7 +171,7 @@ GE_VNNI void CallRows(int64_t rows, const NarrowProduct& q, const Part& p) {
 }
 
 template <int kBits>
-void AllRows(const NarrowProduct& q) {
+void AllRows(const NBitProduct& q) {
   // As equal as can be: a panel is read once for each.
   const int64_t groups = (q.m + kManyRows - 1) / kManyRows;
   for (int64_t j = 0, panel = 0; j < q.n; j += q.columns, ++panel) {
@@ -186,7 +186,7 @@ void AllRows(const NarrowProduct& q) {
   }
 }
 
-void Product(const NarrowProduct& q) {
+void Product(const NBitProduct& q) {
   switch (q.form.bits) {
     case 2:
       return AllRows<2>(q);
@@ -199,6 +199,6 @@ void Product(const NarrowProduct& q) {
 
 }  // namespace
 
-const NarrowKernels kNarrowKernelsAvx512 = {Narrow, Product, 2.3};
+const NBitKernels kNBitKernelsAvx512 = {Narrow, Product, 2.3};
 
 }  // namespace ge_engines::cpu::native

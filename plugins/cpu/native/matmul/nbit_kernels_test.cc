@@ -17,7 +17,7 @@
 namespace ge_engines::cpu::native {
 namespace {
 
-TEST(NarrowKernels, AgreeWithPlainArithmetic) {
+TEST(NBitKernels, AgreeWithPlainArithmetic) {
   for (int64_t m = 1; m <= 26; ++m) {
     for (const int zero_bytes : {0, 1}) {
       for (const int bits : {2, 4, 8}) SweepNBits(m, 101, 61, {bits, 16, zero_bytes}, true);
@@ -35,11 +35,11 @@ TEST(NarrowKernels, AgreeWithPlainArithmetic) {
 }
 
 // The greatest codes of both sides: sums of 16 and 32 bits hold them.
-TEST(NarrowKernels, SumsHoldTheGreatestCodes) {
+TEST(NBitKernels, SumsHoldTheGreatestCodes) {
   constexpr int64_t k = 512, n = 48;
   InEachSetting([&](const Setting& s) {
     for (const NBitsForm form : {NBitsForm{2, 256, 1}, {4, 256, 1}, {8, 256, 1}}) {
-      const NarrowKernels* by = NarrowKernelsOf(s.isa.isa, form);
+      const NBitKernels* by = NBitKernelsOf(s.isa.isa, form);
       if (by == nullptr) continue;
       const PanelPlan plan(s.simd(), 1, n, k, form, by);
       const int64_t bytes = n * k * form.bits / 8;
@@ -60,13 +60,13 @@ TEST(NarrowKernels, SumsHoldTheGreatestCodes) {
 }
 
 // What is no number reaches its own row, and a block of zeros or of the smallest numbers is zero.
-TEST(NarrowKernels, KeepsWhatIsNoNumber) {
+TEST(NBitKernels, KeepsWhatIsNoNumber) {
   constexpr int64_t k = 80, n = 16;
   const NBitsForm form = {4, 32, 0};
   const std::vector<uint8_t> codes(n * 3 * 16, 0x9a);
   const std::vector<float> scales(n * 3, 0.5f);
   InEachSetting([&](const Setting& s) {
-    const NarrowKernels* by = NarrowKernelsOf(s.isa.isa, form);
+    const NBitKernels* by = NBitKernelsOf(s.isa.isa, form);
     if (by == nullptr) return;
     const PanelPlan plan(s.simd(), 5, n, k, form, by);
     AlignedBlock packed(plan.weight_floats() * sizeof(float));
@@ -88,12 +88,12 @@ TEST(NarrowKernels, KeepsWhatIsNoNumber) {
   });
 }
 
-TEST(NarrowKernels, NobodyNarrowsWhatDoesNotFit) {
+TEST(NBitKernels, NobodyNarrowsWhatDoesNotFit) {
   for (const NBitsForm form : {NBitsForm{4, 512, 0}, {4, 32, 4}, {8, 1024, 1}}) {
-    EXPECT_EQ(NarrowKernelsOf(GE_ISA_AVX512, form), nullptr) << form.block;
+    EXPECT_EQ(NBitKernelsOf(GE_ISA_AVX512, form), nullptr) << form.block;
   }
-  EXPECT_EQ(NarrowKernelsOf(GE_ISA_AVX2, {8, 32, 0}), nullptr);
-  EXPECT_EQ(NarrowKernelsOf(GE_ISA_SSE42, {4, 32, 0}), nullptr);
+  EXPECT_EQ(NBitKernelsOf(GE_ISA_AVX2, {8, 32, 0}), nullptr);
+  EXPECT_EQ(NBitKernelsOf(GE_ISA_SSE42, {4, 32, 0}), nullptr);
 }
 
 }  // namespace

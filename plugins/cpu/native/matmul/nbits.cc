@@ -8,7 +8,7 @@ namespace ge_engines::cpu::native {
 namespace {
 
 // Code i of bytes that hold the low ones first.
-uint32_t CodeAt(const uint8_t* bytes, int64_t i, int bits) {
+uint32_t Int8At(const uint8_t* bytes, int64_t i, int bits) {
   const int64_t at = i * bits;
   return bytes[at / 8] >> (at % 8) & ((1u << bits) - 1);
 }
@@ -61,7 +61,7 @@ class PanelOfCodes {
       if (form_.zero_bytes == 4) zeros[at] = static_cast<const float*>(zeros_)[from];
       if (form_.zero_bytes == 1) {
         const auto* row = static_cast<const uint8_t*>(zeros_) + (j_ + c) * zero_row;
-        zero_codes[at] = static_cast<uint8_t>(CodeAt(row, block, form_.bits));
+        zero_codes[at] = static_cast<uint8_t>(Int8At(row, block, form_.bits));
       }
     }
     const auto put = [&to](const auto& all) {

@@ -10,10 +10,11 @@
 
 namespace ge_engines::cpu::native {
 
-void EmitPanels(NativeBuilder* b, const Unit& u, const Fold& f, const Place& x, bool turned);
+void EmitPanels(NativeBuilder* b, const Unit& u, const Fold& f, const BufferRef& x,
+                bool transposed);
 
-void AddPanels(NativeBuilder* b, const Unit& u, const PanelPlan& plan, const Place& x,
-               const Place& weights);
+void AddPanels(NativeBuilder* b, const Unit& u, const PanelPlan& plan, const BufferRef& x,
+               const BufferRef& weights);
 
 PanelPlan PanelPlanOf(const Fold& f, const Machine& m);
 

@@ -14,8 +14,8 @@
 namespace ge_engines::cpu::native {
 
 PanelTiles::PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias,
-                       std::vector<TilePost> posts)
-    : simd_(simd), p_(plan), bias_(bias), posts_(std::move(posts)) {}
+                       std::vector<TilePostOp> post_ops)
+    : simd_(simd), p_(plan), bias_(bias), post_ops_(std::move(post_ops)) {}
 
 // In tiles that stay in the second cache.
 void PanelTiles::Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m,
@@ -55,7 +55,7 @@ void PanelTiles::Tile(const Piece& q, float* const* p) const {
                           q.m, some, p_.steps);
     }
   }
-  FinishTile(simd_, posts_, p, 4, y, q.m, n, p_.n);
+  FinishTile(simd_, post_ops_, p, 4, y, q.m, n, p_.n);
 }
 
 // One panel of codes, for more rows than multiply them out of registers.
@@ -141,7 +141,7 @@ PanelPlan::PanelPlan(const Simd& kernels, int64_t rows, int64_t n_columns, int64
       panel(columns * steps) {}
 
 PanelPlan::PanelPlan(const Simd& kernels, int64_t rows, int64_t n_columns, int64_t depth,
-                     const NBitsForm& form, const NarrowKernels* by)
+                     const NBitsForm& form, const NBitKernels* by)
     : PanelPlan(kernels, rows, n_columns, depth) {
   coded = form;
   narrow = by;
@@ -154,7 +154,7 @@ int64_t PanelPlan::code_bytes(int64_t rows) const {
 }
 
 int64_t PanelPlan::row_floats() const {
-  return narrow != nullptr ? NarrowBytes(*coded, k) / static_cast<int64_t>(sizeof(float)) : steps;
+  return narrow != nullptr ? NBitBytes(*coded, k) / static_cast<int64_t>(sizeof(float)) : steps;
 }
 
 int64_t PanelPlan::tile_rows() const { return std::min(k, std::max(coded->block, kDecodedRows)); }
@@ -172,12 +172,12 @@ PanelPlan::Piece PanelPlan::PieceOf(int threads) const {
           m == 1 && wide > 3 ? CeilDiv(wide, 3) * 3 : std::max<int64_t>(wide, 1)};
 }
 
-void PanelPlan::Pack(const float* w, bool turned, float* to) const {
-  if (rounded != nullptr) return PackPairs(w, turned, reinterpret_cast<uint16_t*>(to));
+void PanelPlan::Pack(const float* w, bool transposed, float* to) const {
+  if (rounded != nullptr) return PackPairs(w, transposed, reinterpret_cast<uint16_t*>(to));
   for (int64_t p = 0; p < panels; ++p) {
     const int64_t j = p * columns, some = std::min(columns, n - j);
     for (int64_t i = 0; i < k; ++i, to += columns) {
-      if (turned) {
+      if (transposed) {
         for (int64_t c = 0; c < some; ++c) to[c] = w[(j + c) * k + i];
       } else {
         std::memcpy(to, w + i * n + j, static_cast<size_t>(some) * sizeof(float));
@@ -187,12 +187,12 @@ void PanelPlan::Pack(const float* w, bool turned, float* to) const {
   }
 }
 
-void PanelPlan::PackPairs(const float* w, bool turned, uint16_t* to) const {
+void PanelPlan::PackPairs(const float* w, bool transposed, uint16_t* to) const {
   // Of a turned matrix: a panel's columns in the order of w.
-  std::vector<uint16_t> kept(static_cast<size_t>(turned ? 2 * steps * columns : 0));
+  std::vector<uint16_t> kept(static_cast<size_t>(transposed ? 2 * steps * columns : 0));
   for (int64_t p = 0; p < panels; ++p, to += 2 * columns * steps) {
     const int64_t j = p * columns, some = std::min(columns, n - j);
-    if (turned) {  // two numbers that stay neighbours are moved as one float
+    if (transposed) {  // two numbers that stay neighbours are moved as one float
       std::fill(kept.begin(), kept.end(), uint16_t{0});
       for (int64_t c = 0; c < some; ++c) {
         rounded->round(w + (j + c) * k, kept.data() + 2 * c * steps, k);
@@ -210,9 +210,9 @@ void PanelPlan::PackPairs(const float* w, bool turned, uint16_t* to) const {
   }
 }
 
-std::string PanelPlan::PackKey(bool turned) const {
+std::string PanelPlan::PackKey(bool transposed) const {
   return std::string(rounded != nullptr ? "rounded " : "") +
-         (turned ? "turned panels " : "panels ") + ToText({n, k, columns});
+         (transposed ? "turned panels " : "panels ") + ToText({n, k, columns});
 }
 
 // Reading weights and multiplying add up: the first block of rows waits for its panel. One thread
@@ -268,9 +268,9 @@ void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, 
 }
 
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
-                                std::vector<TilePost> posts) {
-  const size_t room = 4 + Operands(posts);
-  return std::make_unique<PanelProducts>(PanelTiles(simd, plan, bias, std::move(posts)), room);
+                                std::vector<TilePostOp> post_ops) {
+  const size_t room = 4 + Operands(post_ops);
+  return std::make_unique<PanelProducts>(PanelTiles(simd, plan, bias, std::move(post_ops)), room);
 }
 
 }  // namespace ge_engines::cpu::native

@@ -14,7 +14,7 @@
 #include "plugins/cpu/kit/rounded.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/native/matmul/nbit_kernels.h"
-#include "plugins/cpu/native/tile_posts.h"
+#include "plugins/cpu/native/tile_post_ops.h"
 
 namespace ge_engines::cpu::native {
 
@@ -25,10 +25,10 @@ struct PanelPlan {
   // Of weights that stay codes; Pack is that of nbits.h. by: what narrows x and multiplies it, or
   // nullptr, so that it stays as it is.
   PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const NBitsForm& form,
-            const NarrowKernels* by = nullptr);
+            const NBitKernels* by = nullptr);
   const Simd* simd;
   const Rounded* rounded;
-  const NarrowKernels* narrow = nullptr;
+  const NBitKernels* narrow = nullptr;
   std::optional<NBitsForm> coded;
   int64_t m, n, k;
   int64_t columns, panels;  // columns of a panel
@@ -57,18 +57,18 @@ struct PanelPlan {
     return decodes() ? static_cast<uint64_t>(columns * tile_rows()) : 0;
   }
   // w is [k][n], or [n][k] where `turned`.
-  void Pack(const float* w, bool turned, float* to) const;
+  void Pack(const float* w, bool transposed, float* to) const;
   // Equal where Pack writes the same.
-  std::string PackKey(bool turned) const;
+  std::string PackKey(bool transposed) const;
 
  private:
-  void PackPairs(const float* w, bool turned, uint16_t* to) const;
+  void PackPairs(const float* w, bool transposed, uint16_t* to) const;
 };
 // A part of such a product and its posts, which are done on a tile while it is in a cache.
 // Immutable.
 class PanelTiles {
  public:
-  PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePost> posts);
+  PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePostOp> post_ops);
   // Rows [r, r + m) of `panels` panels from `first` on. p: places as of PanelLoop; but x is row r,
   // rows lda floats apart, or the room of so many where they are rounded or narrowed. tile:
   // tile_floats().
@@ -89,16 +89,16 @@ class PanelTiles {
   const Simd& simd_;
   const PanelPlan p_;
   const bool bias_;
-  const std::vector<TilePost> posts_;
+  const std::vector<TilePostOp> post_ops_;
 };
 
 // ns of one, on all threads.
 double PanelNs(const PanelPlan& plan, const Machine& machine);
 
-// Places: result, x, panels, bias of n floats (or any place where there is none), operands of
+// Buffers: result, x, panels, bias of n floats (or any place where there is none), operands of
 // posts, and room for rounded_floats() or tile_floats() of each thread, if there are any.
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
-                                std::vector<TilePost> posts);
+                                std::vector<TilePostOp> post_ops);
 
 // The same at once, without posts, on `threads`, of a plan that rounds nothing. p: result, x,
 // panels, bias.

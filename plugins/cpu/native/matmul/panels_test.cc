@@ -46,12 +46,12 @@ class RoundedPanels : public ::testing::TestWithParam<bool> {
 
   // One product by a loop, its bias, and an operand that is added.
   std::vector<float> Run(const float* x, const float* w, const float* bias, int64_t m, int64_t n,
-                         int64_t k, bool turned) {
+                         int64_t k, bool transposed) {
     const PanelPlan plan(SimdOf(GE_ISA_AVX512), m, n, k, rounded_);
     EXPECT_EQ(plan.weight_floats(), Z(CeilDiv(n, 48) * 48 * CeilDiv(k, 2)));
     std::vector<float> packed(plan.weight_floats(), NAN), room(plan.rounded_floats(), NAN);
     std::vector<float> y(Z(m * n + 1), kGuard);
-    plan.Pack(w, turned, packed.data());
+    plan.Pack(w, transposed, packed.data());
     RunLoop(*PanelLoop(SimdOf(GE_ISA_AVX512), plan, true, {{Fn::kAdd, 0, 0, true}}),
             {y.data(), const_cast<float*>(x), packed.data(), const_cast<float*>(bias),
              Numbers(m * n) + 3, room.data()});
@@ -59,15 +59,15 @@ class RoundedPanels : public ::testing::TestWithParam<bool> {
     return y;
   }
 
-  void Check(int64_t m, int64_t n, int64_t k, bool turned) {
-    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", turned " << turned);
+  void Check(int64_t m, int64_t n, int64_t k, bool transposed) {
+    SCOPED_TRACE(testing::Message() << m << " x " << n << " x " << k << ", turned " << transposed);
     const float *x = Numbers(m * k), *w = Weights(n * k), *bias = Numbers(n) + 7;
     std::vector<float> near_x(x, x + m * k), near_w(w, w + n * k);
     for (float& v : near_x) v = ToBfloat16(v);
     for (float& v : near_w) v = ToBfloat16(v);
-    Wanted want = Product(near_x.data(), near_w.data(), m, n, k, turned);
-    Wanted exact = Product(x, w, m, n, k, turned);
-    const std::vector<float> y = Run(x, w, bias, m, n, k, turned);
+    Wanted want = Product(near_x.data(), near_w.data(), m, n, k, transposed);
+    Wanted exact = Product(x, w, m, n, k, transposed);
+    const std::vector<float> y = Run(x, w, bias, m, n, k, transposed);
     double largest = 0, farthest = 0;
     for (int64_t i = 0; i < m * n; ++i) {
       const double more = double{bias[i % n]} + double{Numbers(m * n)[3 + i]};
@@ -90,7 +90,7 @@ class RoundedPanels : public ::testing::TestWithParam<bool> {
 TEST_P(RoundedPanels, AllRows) {
   for (const auto& [n, k] : {std::pair{1, 1}, {5, 3}, {48, 64}, {49, 65}, {100, 31}, {161, 130}}) {
     for (int64_t m = 1; m <= 40; ++m) {
-      for (const bool turned : {false, true}) Check(m, n, k, turned);
+      for (const bool transposed : {false, true}) Check(m, n, k, transposed);
       if (HasFatalFailure()) return;
     }
   }

@@ -87,7 +87,7 @@ class StftKind final : public KindOf<SpectrumSpec> {
     plan.threads = plan.batch * plan.frames > SpectrumPlan::kRows ? b->machine().threads : 1;
     const uint64_t room = plan.room_floats() * sizeof(float) * static_cast<uint64_t>(plan.threads);
     b->NeedWorkspace(room);
-    const Place x = b->GetDense(u.in[0]).place;
+    const BufferRef x = b->GetDense(u.in[0]).place;
     b->AddPlain(u, "spectrum", SpectrumLoop(b->simd(), plan),
                 {x, plan.window ? b->GetDense(u.in[1]).place : x, b->Workspace()});
   }

@@ -19,7 +19,7 @@ struct SpectrumPlan {
   static constexpr int64_t kRows = 8;  // frames of one product
 };
 
-// Places: result, samples, window or samples, workspace. Source: ONNX STFT.
+// Buffers: result, samples, window or samples, workspace. Source: ONNX STFT.
 std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& p);
 
 }  // namespace ge_engines::cpu::native

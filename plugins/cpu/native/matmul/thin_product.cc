@@ -71,9 +71,10 @@ double ProductNs(const Fold& f, const Machine& m, bool near) {
   return batch * std::max(flops / (rate * m.compute), passes * weights / (speed * m.stream[1]));
 }
 
-void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t, std::vector<Place> reads) {
+void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t,
+                std::vector<BufferRef> reads) {
   const Layout target = Layout::Dense(u.dims);
-  const bool whole = u.posts.empty();
+  const bool whole = u.post_ops.empty();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = whole ? b->NewResult(u.out[0], target) : Rep{target, b->NewInternal(0, bytes)};
   reads.insert(reads.begin(), y.place);
@@ -82,7 +83,7 @@ void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t, std::vect
   if (whole) {
     b->AddRep(u.out[0], y);
   } else {
-    b->ApplyPosts(u, 0, y, target);
+    b->ApplyPostOps(u, 0, y, target);
   }
 }
 

@@ -21,7 +21,7 @@ struct ThinProduct {
   bool bias = false;  // of n floats
 };
 
-// Places: result, x, w, bias or x. Made for m of 1 to 8: each block of 8 rows reads w once, so a
+// Buffers: result, x, w, bias or x. Made for m of 1 to 8: each block of 8 rows reads w once, so a
 // large m is right but slow. The result overlaps nothing.
 std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& t);
 
@@ -37,6 +37,7 @@ struct Fold {
 // stream 1x1024x256 21, 1x768x768 12, 1x3072x768 7.
 double ProductNs(const Fold& f, const Machine& m, bool near);
 
-void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t, std::vector<Place> reads);
+void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t,
+                std::vector<BufferRef> reads);
 
 }  // namespace ge_engines::cpu::native

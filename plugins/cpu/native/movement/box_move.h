@@ -17,7 +17,7 @@ struct MoveBox {
   Dims size, src, dst;
 };
 
-// Places: result, then sources as the boxes name them; elements of 1, 2, 4 or 8 bytes.
+// Buffers: result, then sources as the boxes name them; elements of 1, 2, 4 or 8 bytes.
 std::unique_ptr<Loop> MoveLoop(const std::vector<MoveBox>& boxes, int64_t bytes);
 
 }  // namespace ge_engines::cpu::native

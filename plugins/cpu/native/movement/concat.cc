@@ -22,7 +22,7 @@ void EmitMove(NativeBuilder* b, const Unit& u, const ConcatSpec& spec) {
   const Dims to = StridesOf(u.dims);
   const auto axis = static_cast<size_t>(spec.axis);
   std::vector<MoveBox> boxes;
-  std::vector<Place> reads;
+  std::vector<BufferRef> reads;
   int64_t at = 0;
   for (uint32_t v : u.in) {
     const Dims d = b->parser().dims(v);
@@ -47,7 +47,7 @@ class ConcatKind final : public KindOf<ConcatSpec> {
         target = Layout::Like(u.dims, b->Main(v).layout);
     }
     std::vector<BoxCopy> boxes;
-    std::vector<Place> places(1);
+    std::vector<BufferRef> places(1);
     Dims at(u.dims.size(), 0);
     for (uint32_t v : u.in) {
       const Rep x = target.cblock > 0 ? b->Get(v, Layout::Like(b->parser().dims(v), target))

@@ -77,7 +77,7 @@ class PadKind final : public KindOf<FillPadSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const FillPadSpec& spec = SpecOf(u);
     const bool filled = u.in.size() > 1;
-    const Place x = b->GetDense(u.in[0]).place;
+    const BufferRef x = b->GetDense(u.in[0]).place;
     b->AddPlain(u, "pad",
                 FillPadLoop(spec.y, spec.x, spec.before, b->parser().size(u.in[0]), filled),
                 {x, filled ? b->GetDense(u.in[1]).place : x});

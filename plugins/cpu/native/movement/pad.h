@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x, and where `filled` one element, else zeros.
+// Buffers: result, x, and where `filled` one element, else zeros.
 std::unique_ptr<Loop> FillPadLoop(const Dims& result, const Dims& x, const Dims& before,
                                   int64_t bytes, bool filled);
 

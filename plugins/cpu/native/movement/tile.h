@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x. Source: ONNX Tile.
+// Buffers: result, x. Source: ONNX Tile.
 std::unique_ptr<Loop> TileLoop(const Dims& result, const Dims& x, int64_t bytes);
 
 }  // namespace ge_engines::cpu::native

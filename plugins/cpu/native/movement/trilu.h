@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x. Of dense matrices the elements from a diagonal on (Trilu), zeros elsewhere.
+// Buffers: result, x. Of dense matrices the elements from a diagonal on (Trilu), zeros elsewhere.
 std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& s, int64_t bytes);
 
 }  // namespace ge_engines::cpu::native

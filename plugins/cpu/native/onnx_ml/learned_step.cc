@@ -6,10 +6,10 @@ namespace ge_engines::cpu::native {
 
 // A step with places {scores, labels or the scores again, x, workspace}.
 void AddLearned(NativeBuilder* b, const Unit& u, const std::string& label,
-                std::unique_ptr<Work> work, uint64_t floats, int threads) {
+                std::unique_ptr<Kernel> work, uint64_t floats, int threads) {
   b->program().workspace =
       std::max(b->program().workspace, floats * sizeof(float) * static_cast<uint64_t>(threads));
-  const Place x = b->GetDense(u.in[0]).place;
+  const BufferRef x = b->GetDense(u.in[0]).place;
   const Rep first = b->NewResult(u.out[0], b->Plain(u.out[0]));
   Rep scores = first;
   if (u.out.size() > 1) {

@@ -17,7 +17,7 @@ constexpr int64_t kBlock = 64;  // rows whose sums are made, then looked at
 
 class Lines final : public Loop {
  public:
-  Lines(const Simd& simd, std::shared_ptr<const WeightLines> lines)
+  Lines(const Simd& simd, std::shared_ptr<const LinearModel> lines)
       : simd_(simd), lines_(std::move(lines)), l_(*lines_), columns_(l_.columns()) {}
 
   void Run(float* const* p) const override {
@@ -65,9 +65,9 @@ class Lines final : public Loop {
     const int64_t n = columns_;
     if (l_.labels.empty() && n == 1) return;  // a target alone stays
     switch (l_.transform) {
-      case ScoreTransform::kLogistic:
+      case PostTransform::kLogistic:
         return simd_.unary(Fn::kSigmoid, 0, 0, s, s, rows * n);
-      case ScoreTransform::kSoftmax:
+      case PostTransform::kSoftmax:
         for (int64_t r = 0; r < rows; ++r, s += n) simd_.softmax(s, s, n);
         return;
       default:
@@ -77,7 +77,7 @@ class Lines final : public Loop {
 
   // The class of a positive sum has it as its score.
   void Pair(const float* sums, int64_t rows, float* s) const {
-    const bool sign = l_.transform == ScoreTransform::kLogistic;
+    const bool sign = l_.transform == PostTransform::kLogistic;
     for (int64_t r = 0; r < rows; ++r) {
       s[2 * r] = sign ? -sums[r] : 1 - sums[r];
       s[2 * r + 1] = sums[r];
@@ -86,8 +86,8 @@ class Lines final : public Loop {
   }
 
   const Simd& simd_;
-  const std::shared_ptr<const WeightLines> lines_;
-  const WeightLines& l_;
+  const std::shared_ptr<const LinearModel> lines_;
+  const LinearModel& l_;
   const int64_t columns_;
 };
 
@@ -95,33 +95,33 @@ class Lines final : public Loop {
 
 // Measured on an EPYC with AVX-512, 2,000 rows, features x lines: 4x3 4.1 ns a row, 20x1 2.5, 200x3
 // 17, 64x100 112, by SOFTMAX 12 more and 0.2 a line; what the general prior takes off is in it.
-double LineNs(const WeightLines& l) {
+double LinearModelNs(const LinearModel& l) {
   const auto rows = static_cast<double>(l.rows), lines = static_cast<double>(l.lines);
   const auto features = static_cast<double>(l.features);
   const double sums =
       l.by_line ? lines * (4 + features * 0.06) : std::max(1.0, lines / 16) * (3 + features * 0.5);
-  const bool softmax = l.transform == ScoreTransform::kSoftmax && l.columns() == l.lines;
+  const bool softmax = l.transform == PostTransform::kSoftmax && l.columns() == l.lines;
   const double transform = softmax ? 20 + lines
-                           : l.transform == ScoreTransform::kLogistic
+                           : l.transform == PostTransform::kLogistic
                                ? static_cast<double>(l.columns())
                                : 0;
   return rows * (sums + lines * (l.labels.empty() ? 0.5 : 1.5) + transform);
 }
 
-std::unique_ptr<Loop> LineLoop(const Simd& simd, std::shared_ptr<const WeightLines> lines) {
+std::unique_ptr<Loop> LinearModelLoop(const Simd& simd, std::shared_ptr<const LinearModel> lines) {
   return std::make_unique<Lines>(simd, std::move(lines));
 }
 
 namespace {
 
-class LinearModelKind final : public KindOf<LineSpec> {
+class LinearModelKind final : public KindOf<LinearModelSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {LineNs(*SpecOf(u).lines) / m.compute});
+    return WorkPrice(u, p, m, {LinearModelNs(*SpecOf(u).lines) / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const LineSpec& spec = SpecOf(u);
-    AddLearned(b, u, "weighted sums", LineLoop(b->simd(), spec.lines), 0, 1);
+    const LinearModelSpec& spec = SpecOf(u);
+    AddLearned(b, u, "weighted sums", LinearModelLoop(b->simd(), spec.lines), 0, 1);
   }
 };
 

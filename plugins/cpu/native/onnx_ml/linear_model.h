@@ -13,8 +13,8 @@
 namespace ge_engines::cpu::native {
 
 // ns by one thread.
-double LineNs(const WeightLines& l);
-// Places: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x.
-std::unique_ptr<Loop> LineLoop(const Simd& simd, std::shared_ptr<const WeightLines> lines);
+double LinearModelNs(const LinearModel& l);
+// Buffers: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x.
+std::unique_ptr<Loop> LinearModelLoop(const Simd& simd, std::shared_ptr<const LinearModel> lines);
 
 }  // namespace ge_engines::cpu::native

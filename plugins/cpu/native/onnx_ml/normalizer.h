@@ -12,7 +12,7 @@ namespace ge_engines::cpu::native {
 // ns by one thread.
 double RowNormNs(const RowNormSpec& s);
 
-// Places: result, x. A row whose norm is 0 stays as it is.
+// Buffers: result, x. A row whose norm is 0 stays as it is.
 std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& s);
 
 }  // namespace ge_engines::cpu::native

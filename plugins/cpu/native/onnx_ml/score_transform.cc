@@ -36,34 +36,34 @@ void Softmax(double* s, int64_t n, bool zero) {
 
 }  // namespace
 
-void TransformScores(ScoreTransform how, double* s, int64_t n) {
+void TransformScores(PostTransform how, double* s, int64_t n) {
   switch (how) {
-    case ScoreTransform::kNone:
+    case PostTransform::kNone:
       return;
-    case ScoreTransform::kSoftmax:
-    case ScoreTransform::kSoftmaxZero:
-      if (n > 0) Softmax(s, n, how == ScoreTransform::kSoftmaxZero);
+    case PostTransform::kSoftmax:
+    case PostTransform::kSoftmaxZero:
+      if (n > 0) Softmax(s, n, how == PostTransform::kSoftmaxZero);
       return;
-    case ScoreTransform::kLogistic:
+    case PostTransform::kLogistic:
       for (int64_t i = 0; i < n; ++i) s[i] = Logistic(s[i]);
       return;
-    case ScoreTransform::kProbit:
+    case PostTransform::kProbit:
       for (int64_t i = 0; i < n; ++i) s[i] = Probit(s[i]);
       return;
   }
 }
 
-void TransformTargets(ScoreTransform how, double* s, int64_t n) {
-  if (n > 1 || how == ScoreTransform::kProbit) TransformScores(how, s, n);
+void TransformTargets(PostTransform how, double* s, int64_t n) {
+  if (n > 1 || how == PostTransform::kProbit) TransformScores(how, s, n);
 }
 
-void PairOfScore(ScoreTransform how, double score, double* s) {
-  const bool sign = how == ScoreTransform::kLogistic;
+void PairOfScore(PostTransform how, double score, double* s) {
+  const bool sign = how == PostTransform::kLogistic;
   s[0] = sign ? -score : 1 - score;
   s[1] = score;
-  if (sign || how == ScoreTransform::kProbit) TransformScores(how, s, 2);
+  if (sign || how == PostTransform::kProbit) TransformScores(how, s, 2);
 }
 
-double TransformNs(ScoreTransform how) { return how == ScoreTransform::kNone ? 0 : 8; }
+double TransformNs(PostTransform how) { return how == PostTransform::kNone ? 0 : 8; }
 
 }  // namespace ge_engines::cpu::native

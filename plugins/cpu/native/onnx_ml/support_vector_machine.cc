@@ -14,16 +14,18 @@
 namespace ge_engines::cpu::native {
 namespace {
 
-int64_t Classes(const SupportMachine& m) { return static_cast<int64_t>(m.labels.size()); }
+int64_t Classes(const SupportVectorMachine& m) { return static_cast<int64_t>(m.labels.size()); }
 // Entries of a table of pairs, which only probabilities need.
-int64_t Square(const SupportMachine& m) { return m.prob_a.empty() ? 0 : Classes(m) * Classes(m); }
-int64_t Sums(const SupportMachine& m) { return std::max<int64_t>(Classes(m), 1) * m.weights; }
+int64_t Square(const SupportVectorMachine& m) {
+  return m.prob_a.empty() ? 0 : Classes(m) * Classes(m);
+}
+int64_t Sums(const SupportVectorMachine& m) { return std::max<int64_t>(Classes(m), 1) * m.weights; }
 
 // One row's numbers in a workspace.
 struct Scratch {
   double *sums, *pairs, *scores, *votes, *chances, *q, *products;
   float* kernels;
-  Scratch(const SupportMachine& m, float* workspace) {
+  Scratch(const SupportVectorMachine& m, float* workspace) {
     sums = reinterpret_cast<double*>(workspace);
     pairs = sums + Sums(m);
     scores = pairs + m.rho.size();
@@ -33,20 +35,21 @@ struct Scratch {
     q = chances + Square(m);
     kernels = reinterpret_cast<float*>(q + Square(m));
   }
-  static uint64_t Doubles(const SupportMachine& m) {
+  static uint64_t Doubles(const SupportVectorMachine& m) {
     return static_cast<uint64_t>(Sums(m) + std::max<int64_t>(m.columns, 2) + 2 * Classes(m) +
                                  2 * Square(m)) +
            m.rho.size();
   }
 };
 
-class VectorMachine final : public Loop {
+class SupportVectorRows final : public Loop {
  public:
-  VectorMachine(const Simd& simd, std::shared_ptr<const SupportMachine> machine, int threads)
+  SupportVectorRows(const Simd& simd, std::shared_ptr<const SupportVectorMachine> machine,
+                    int threads)
       : simd_(simd), machine_(std::move(machine)), m_(*machine_), threads_(threads) {}
 
   void Run(float* const* p) const override {
-    ForJobs(threads_, m_.rows, p[3], VectorFloats(m_), [&](int64_t r, float* own) {
+    ForJobs(threads_, m_.rows, p[3], SupportVectorFloats(m_), [&](int64_t r, float* own) {
       const Scratch w(m_, own);
       Kernels(p[2] + r * m_.features, w.kernels);
       SumUp(w);
@@ -131,7 +134,7 @@ class VectorMachine final : public Loop {
       Shares(w);
     } else if (n == 2) {
       PairOfScore(m_.transform, w.pairs[0], w.scores);
-      if (m_.transform == ScoreTransform::kNone) w.scores[0] = -w.pairs[0];
+      if (m_.transform == PostTransform::kNone) w.scores[0] = -w.pairs[0];
       return best;
     } else {
       std::copy_n(w.pairs, pair, w.scores);
@@ -199,26 +202,26 @@ class VectorMachine final : public Loop {
   }
 
   const Simd& simd_;
-  const std::shared_ptr<const SupportMachine> machine_;
-  const SupportMachine& m_;
+  const std::shared_ptr<const SupportVectorMachine> machine_;
+  const SupportVectorMachine& m_;
   const int threads_;
 };
 
 }  // namespace
 
 // Whole cache lines.
-uint64_t VectorFloats(const SupportMachine& m) {
+uint64_t SupportVectorFloats(const SupportVectorMachine& m) {
   return (2 * Scratch::Doubles(m) + static_cast<uint64_t>(m.count) + 15) / 16 * 16;
 }
 
-int VectorThreads(const SupportMachine& m, int threads) {
+int SupportVectorThreads(const SupportVectorMachine& m, int threads) {
   constexpr double kWorthForking = 5000;  // ns: a fork takes some 600
-  return m.rows > 1 && VectorNs(m) > kWorthForking ? threads : 1;
+  return m.rows > 1 && SupportVectorNs(m) > kWorthForking ? threads : 1;
 }
 
 // Of a vector an eighth of a nanosecond a feature, its function and its weights; of probabilities
 // some rounds over all pairs.
-double VectorNs(const SupportMachine& m) {
+double SupportVectorNs(const SupportVectorMachine& m) {
   const auto count = static_cast<double>(m.count), features = static_cast<double>(m.features);
   const auto classes = static_cast<double>(m.labels.size());
   const double function = m.kernel == VectorKernel::kPoly ? 25 : 1;
@@ -228,23 +231,24 @@ double VectorNs(const SupportMachine& m) {
           classes * classes / 2 * pairs);
 }
 
-std::unique_ptr<Loop> VectorLoop(const Simd& simd, std::shared_ptr<const SupportMachine> machine,
-                                 int threads) {
-  return std::make_unique<VectorMachine>(simd, std::move(machine), threads);
+std::unique_ptr<Loop> SupportVectorLoop(const Simd& simd,
+                                        std::shared_ptr<const SupportVectorMachine> machine,
+                                        int threads) {
+  return std::make_unique<SupportVectorRows>(simd, std::move(machine), threads);
 }
 
 namespace {
 
-class SupportVectorMachineKind final : public KindOf<VectorSpec> {
+class SupportVectorMachineKind final : public KindOf<SupportVectorSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {VectorNs(*SpecOf(u).machine) / m.compute});
+    return WorkPrice(u, p, m, {SupportVectorNs(*SpecOf(u).machine) / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const VectorSpec& spec = SpecOf(u);
-    const int threads = VectorThreads(*spec.machine, b->machine().threads);
-    AddLearned(b, u, "support vectors", VectorLoop(b->simd(), spec.machine, threads),
-               VectorFloats(*spec.machine), threads);
+    const SupportVectorSpec& spec = SpecOf(u);
+    const int threads = SupportVectorThreads(*spec.machine, b->machine().threads);
+    AddLearned(b, u, "support vectors", SupportVectorLoop(b->simd(), spec.machine, threads),
+               SupportVectorFloats(*spec.machine), threads);
   }
 };
 

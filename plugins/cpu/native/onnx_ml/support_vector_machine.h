@@ -14,13 +14,14 @@
 namespace ge_engines::cpu::native {
 
 // Floats of workspace that each thread needs.
-uint64_t VectorFloats(const SupportMachine& m);
+uint64_t SupportVectorFloats(const SupportVectorMachine& m);
 // How many of so many threads share the rows.
-int VectorThreads(const SupportMachine& m, int threads);
+int SupportVectorThreads(const SupportVectorMachine& m, int threads);
 // ns by one thread.
-double VectorNs(const SupportMachine& m);
-// Places: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x, workspace.
-std::unique_ptr<Loop> VectorLoop(const Simd& simd, std::shared_ptr<const SupportMachine> machine,
-                                 int threads);
+double SupportVectorNs(const SupportVectorMachine& m);
+// Buffers: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x, workspace.
+std::unique_ptr<Loop> SupportVectorLoop(const Simd& simd,
+                                        std::shared_ptr<const SupportVectorMachine> machine,
+                                        int threads);
 
 }  // namespace ge_engines::cpu::native

@@ -39,7 +39,7 @@ bool Holds(const TreeNode& t, float v) {
 
 // The leaves that kCount rows from x on reach.
 template <Branch kHow, bool kMissing, int64_t kCount>
-void Walk(const Forest& f, size_t tree, const float* x, uint32_t* leaves) {
+void Walk(const TreeEnsemble& f, size_t tree, const float* x, uint32_t* leaves) {
   const TreeNode* const nodes = f.nodes.data();
   const uint32_t root = f.roots[tree];
   uint32_t at[kCount];
@@ -59,13 +59,13 @@ void Walk(const Forest& f, size_t tree, const float* x, uint32_t* leaves) {
   for (int64_t i = 0; i < kCount; ++i) leaves[i] = f.leaf[at[i]];
 }
 
-using Walker = void (*)(const Forest&, size_t, const float*, uint32_t*);
+using Walker = void (*)(const TreeEnsemble&, size_t, const float*, uint32_t*);
 template <Branch kHow, int64_t kCount>
 Walker WalkerOf(bool missing) {
   return missing ? Walk<kHow, true, kCount> : Walk<kHow, false, kCount>;
 }
 template <int64_t kCount>
-Walker WalkerOf(const Forest& f) {
+Walker WalkerOf(const TreeEnsemble& f) {
   switch (f.how) {
     case Branch::kLeq:
       return WalkerOf<Branch::kLeq, kCount>(f.missing);
@@ -78,8 +78,8 @@ Walker WalkerOf(const Forest& f) {
 
 class Trees final : public Loop {
  public:
-  Trees(std::shared_ptr<const Forest> forest, int threads)
-      : forest_(std::move(forest)),
+  Trees(std::shared_ptr<const TreeEnsemble> ensemble, int threads)
+      : forest_(std::move(ensemble)),
         f_(*forest_),
         threads_(threads),
         one_(WalkerOf<1>(f_)),
@@ -87,7 +87,7 @@ class Trees final : public Loop {
 
   void Run(float* const* p) const override {
     const int64_t blocks = (f_.rows + kBlockRows - 1) / kBlockRows;
-    ForJobs(threads_, blocks, p[3], ForestFloats(f_), [&](int64_t b, float* own) {
+    ForJobs(threads_, blocks, p[3], TreeEnsembleFloats(f_), [&](int64_t b, float* own) {
       const int64_t row = b * kBlockRows, count = std::min(kBlockRows, f_.rows - row);
       auto* labels = reinterpret_cast<int64_t*>(p[1]);
       Block(p[2] + row * f_.features, count, p[0] + row * f_.choices,
@@ -142,9 +142,9 @@ class Trees final : public Loop {
   // The row's scores of its sums; answers its label.
   int64_t Finish(double* s, const uint8_t* has) const {
     switch (f_.end) {
-      case ForestEnd::kTargets:
+      case EnsembleEnd::kTargets:
         return FinishTargets(s);
-      case ForestEnd::kOneOfTwo:
+      case EnsembleEnd::kOneOfTwo:
         return FinishOne(s);
       default:
         return f_.choices == 2 ? FinishTwo(s) : FinishClasses(s, has);
@@ -176,16 +176,16 @@ class Trees final : public Loop {
     RoundSums(s, 1);
     const double score = s[0];
     PairOfScore(f_.transform, score, s);
-    if (!f_.positive && f_.transform != ScoreTransform::kLogistic) {
+    if (!f_.positive && f_.transform != PostTransform::kLogistic) {
       s[0] = -score;
       s[1] = score;
-      if (f_.transform == ScoreTransform::kProbit) TransformScores(f_.transform, s, 2);
+      if (f_.transform == PostTransform::kProbit) TransformScores(f_.transform, s, 2);
     }
     return f_.labels[score > (f_.positive ? 0.5 : 0) ? 1 : 0];
   }
 
   int64_t FinishTwo(double* s) const {
-    const bool alone = f_.end == ForestEnd::kSecondOfTwo && f_.base.size() != 2;
+    const bool alone = f_.end == EnsembleEnd::kSecondOfTwo && f_.base.size() != 2;
     if (!alone) AddBase(s);
     RoundSums(s, 2);
     const bool second = s[1] > (alone ? (f_.positive ? 0.5 : 0) : s[0]);
@@ -208,27 +208,27 @@ class Trees final : public Loop {
     return f_.labels[static_cast<size_t>(std::max<int64_t>(best, 0))];
   }
 
-  const std::shared_ptr<const Forest> forest_;
-  const Forest& f_;
+  const std::shared_ptr<const TreeEnsemble> forest_;
+  const TreeEnsemble& f_;
   const int threads_;
   const Walker one_, together_;
 };
 
 }  // namespace
 
-uint64_t ForestFloats(const Forest& f) {
+uint64_t TreeEnsembleFloats(const TreeEnsemble& f) {
   const auto sums = static_cast<uint64_t>(kBlockRows * std::max<int64_t>(f.choices, 2));
   return 2 * sums + (static_cast<uint64_t>(kBlockRows * f.choices) + 7) / 8 * 2;
 }
 
-int ForestThreads(const Forest& f, int threads) {
+int TreeEnsembleThreads(const TreeEnsemble& f, int threads) {
   constexpr double kWorthForking = 5000;  // ns: a fork takes some 600
-  return f.rows > kBlockRows && ForestNs(f) > kWorthForking ? threads : 1;
+  return f.rows > kBlockRows && TreeEnsembleNs(f) > kWorthForking ? threads : 1;
 }
 
 // Steps of rows that walk together hide each other's waits; trees beyond the second cache are read
 // from the third or from memory.
-double ForestNs(const Forest& f) {
+double TreeEnsembleNs(const TreeEnsemble& f) {
   const auto rows = static_cast<double>(f.rows), trees = static_cast<double>(f.roots.size());
   const double leaves = std::max<double>(1, static_cast<double>(f.first.size()) - 1);
   const double votes = static_cast<double>(f.full.empty() ? f.votes.size() : f.full.size());
@@ -238,22 +238,22 @@ double ForestNs(const Forest& f) {
                  static_cast<double>(f.choices) * (2 + TransformNs(f.transform)));
 }
 
-std::unique_ptr<Loop> ForestLoop(std::shared_ptr<const Forest> forest, int threads) {
-  return std::make_unique<Trees>(std::move(forest), threads);
+std::unique_ptr<Loop> TreeEnsembleLoop(std::shared_ptr<const TreeEnsemble> ensemble, int threads) {
+  return std::make_unique<Trees>(std::move(ensemble), threads);
 }
 
 namespace {
 
-class TreeEnsembleKind final : public KindOf<ForestSpec> {
+class TreeEnsembleKind final : public KindOf<TreeEnsembleSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {ForestNs(*SpecOf(u).forest) / m.compute});
+    return WorkPrice(u, p, m, {TreeEnsembleNs(*SpecOf(u).ensemble) / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const ForestSpec& spec = SpecOf(u);
-    const int threads = ForestThreads(*spec.forest, b->machine().threads);
-    AddLearned(b, u, "trees", ForestLoop(spec.forest, threads), ForestFloats(*spec.forest),
-               threads);
+    const TreeEnsembleSpec& spec = SpecOf(u);
+    const int threads = TreeEnsembleThreads(*spec.ensemble, b->machine().threads);
+    AddLearned(b, u, "trees", TreeEnsembleLoop(spec.ensemble, threads),
+               TreeEnsembleFloats(*spec.ensemble), threads);
   }
 };
 

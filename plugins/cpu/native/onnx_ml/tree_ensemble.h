@@ -14,12 +14,12 @@ namespace ge_engines::cpu::native {
 
 inline constexpr int64_t kMostChoices = 4096;
 // Bytes of workspace that each thread needs, in floats.
-uint64_t ForestFloats(const Forest& f);
+uint64_t TreeEnsembleFloats(const TreeEnsemble& f);
 // How many of so many threads share its blocks of rows.
-int ForestThreads(const Forest& f, int threads);
+int TreeEnsembleThreads(const TreeEnsemble& f, int threads);
 // ns by one thread.
-double ForestNs(const Forest& f);
-// Places: scores [rows, choices], labels [rows] of int64 or anything of kTargets, x, workspace.
-std::unique_ptr<Loop> ForestLoop(std::shared_ptr<const Forest> forest, int threads);
+double TreeEnsembleNs(const TreeEnsemble& f);
+// Buffers: scores [rows, choices], labels [rows] of int64 or anything of kTargets, x, workspace.
+std::unique_ptr<Loop> TreeEnsembleLoop(std::shared_ptr<const TreeEnsemble> ensemble, int threads);
 
 }  // namespace ge_engines::cpu::native

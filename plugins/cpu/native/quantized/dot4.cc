@@ -15,7 +15,7 @@ namespace {
 // A kernel reads up to this many bytes behind the last run of an image.
 constexpr int64_t kReadBeyond = 64;
 // Pixels whose windows stay in a cache while all panels of weights pass.
-constexpr int64_t kCodePixels = 48;
+constexpr int64_t kDot4Pixels = 48;
 // With a bias beyond this beside the sums, their total may leave int32.
 constexpr int64_t kMostBias = int64_t{1} << 30;
 
@@ -27,7 +27,7 @@ struct Finished {
   double* bias;
   int32_t* apart;  // one: whether the bias is not in `add`
 
-  Finished(const CodeConvPlan& plan, char* at) {
+  Finished(const Dot4Plan& plan, char* at) {
     Room room{at};
     const int64_t n = plan.groups_columns();
     add = room.Take<int32_t>(n);
@@ -40,11 +40,11 @@ struct Finished {
 
 // Inputs by Placed, of which those are read that the result has.
 int32_t ZeroOf(const QuantResult& r, const void* const* p) {  // of codes moved up
-  const int32_t zero = r.x_zero ? CodeAt(p[kXZero], r.x_signed) : 0;
+  const int32_t zero = r.x_zero ? Int8At(p[kXZero], r.x_signed) : 0;
   return zero + (r.x_signed ? 128 : 0);
 }
 
-void MakeFinish(const CodeConvPlan& plan, const void* const* p, const int32_t* sums,
+void MakeFinish(const Dot4Plan& plan, const void* const* p, const int32_t* sums,
                 const Finished& f) {
   const QuantResult& r = plan.result;
   const int64_t n = plan.groups_columns();
@@ -67,7 +67,7 @@ void MakeFinish(const CodeConvPlan& plan, const void* const* p, const int32_t* s
     const int64_t c = plan.channel(i);
     const double w = c < 0 ? 0 : FloatAt(scales, r.w_scales > 1 ? c : 0);
     f.exact[i] = x * w / y;
-    f.scale[i] = static_cast<float>(f.exact[i] * (1 << kCodePoint));
+    f.scale[i] = static_cast<float>(f.exact[i] * (1 << kDot4Point));
     apart |= !std::isfinite(f.scale[i]);
     f.bias[i] = c < 0 || r.biases == 0 ? 0 : r.bias_floats ? floats[c] / (x * w) : whole[c];
   }
@@ -78,16 +78,16 @@ void MakeFinish(const CodeConvPlan& plan, const void* const* p, const int32_t* s
   *f.apart = apart ? 1 : 0;
 }
 
-class CodeConv final : public Loop {
+class Dot4Conv final : public Loop {
  public:
-  CodeConv(const CodeKernels& kernels, const CodeConvPlan& plan) : k_(kernels), p_(plan) {}
+  Dot4Conv(const Dot4Kernels& kernels, const Dot4Plan& plan) : k_(kernels), p_(plan) {}
 
   void Run(float* const* p) const override {
     Room room{reinterpret_cast<char*>(p[kScratch])};
-    const CodeFinish finish = Prepare(p, room.Take<char>(p_.settled ? 0 : p_.finish_bytes()));
+    const Dot4Finish finish = Prepare(p, room.Take<char>(p_.settled ? 0 : p_.finish_bytes()));
     uint8_t* copy = room.Take<uint8_t>(p_.image_bytes());
     const auto* x = reinterpret_cast<const uint8_t*>(p[kX]);
-    const bool wide = p_.threads > 1 && p_.macs() > kParallelCodes;
+    const bool wide = p_.threads > 1 && p_.macs() > kParallelQuantized;
     for (int64_t i = 0; i < p_.batch; ++i) {
       const uint8_t* image = x + i * p_.h * p_.w * p_.pixel();
       if (p_.copies) {
@@ -104,7 +104,7 @@ class CodeConv final : public Loop {
   }
 
  private:
-  CodeFinish Prepare(float* const* p, char* room) const {
+  Dot4Finish Prepare(float* const* p, char* room) const {
     const QuantResult& r = p_.result;
     auto* weights = reinterpret_cast<char*>(p[kW]);
     char* const packed = weights + p_.code_bytes() + p_.sum_bytes();
@@ -114,14 +114,14 @@ class CodeConv final : public Loop {
       std::copy(p, p + kScratch, inputs);
       MakeFinish(p_, inputs, reinterpret_cast<const int32_t*>(weights + p_.code_bytes()), f);
     }
-    CodeFinish out;
+    Dot4Finish out;
     out.add = f.add;
     if (p_.w_zeros > 0) out.less = reinterpret_cast<const int32_t*>(packed);
     if (!r.codes) return out;
     out.scale = f.scale;
     out.exact = f.exact;
     out.bias = *f.apart != 0 ? f.bias : nullptr;
-    out.zero = static_cast<int16_t>(r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0);
+    out.zero = static_cast<int16_t>(r.y_zero ? Int8At(p[kYZero], r.y_signed) : 0);
     out.least = static_cast<int16_t>(r.least());
     out.most = static_cast<int16_t>(r.most());
     return out;
@@ -159,9 +159,9 @@ class CodeConv final : public Loop {
   }
 
   // Chunks of pixels, each by all panels, or by one where there are few chunks.
-  void Products(float* const* p, const uint8_t* image, const CodeFinish& f, uint8_t* y,
+  void Products(float* const* p, const uint8_t* image, const Dot4Finish& f, uint8_t* y,
                 bool wide) const {
-    const int64_t chunks = CeilDiv(p_.pixels(), kCodePixels), panels = p_.groups * p_.panels;
+    const int64_t chunks = CeilDiv(p_.pixels(), kDot4Pixels), panels = p_.groups * p_.panels;
     const bool apart = wide && chunks < 4 * p_.threads;
     ForRange(wide, apart ? chunks * panels : chunks, [&](int64_t job) {
       const int64_t chunk = apart ? job / panels : job, first = apart ? job % panels : 0;
@@ -172,18 +172,18 @@ class CodeConv final : public Loop {
   }
 
   // Pixels [from, end) by one panel, in tiles of about as many rows each.
-  void Panel(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
+  void Panel(float* const* p, const uint8_t* image, const Dot4Finish& finish, uint8_t* y,
              int64_t panel, int64_t from, int64_t end) const {
-    const int64_t group = panel / p_.panels, first = panel % p_.panels * kCodeColumns;
-    CodeTile t;
+    const int64_t group = panel / p_.panels, first = panel % p_.panels * kDot4Columns;
+    Dot4Tile t;
     t.at = p_.at.data();
     t.runs = static_cast<int64_t>(p_.at.size());
     t.quads = p_.quads;
     t.bytes = p_.run;
-    t.columns = std::min(kCodeColumns, p_.out - first);
-    t.vectors = CeilDiv(t.columns, kCodeLanes);
+    t.columns = std::min(kDot4Columns, p_.out - first);
+    t.vectors = CeilDiv(t.columns, kDot4Lanes);
     t.w = reinterpret_cast<const int8_t*>(p[kW]) + panel * p_.panel_bytes();
-    CodeFinish f = finish;
+    Dot4Finish f = finish;
     const int64_t column = group * p_.columns() + first;
     f.add += column;
     if (f.less != nullptr) f.less += column;
@@ -213,23 +213,23 @@ class CodeConv final : public Loop {
 
   // 64 channels at a time, `together` lines of the result: what the windows read of the lines above
   // each other comes side by side first.
-  void Depthwise(float* const* p, const uint8_t* image, const CodeFinish& finish, uint8_t* y,
+  void Depthwise(float* const* p, const uint8_t* image, const Dot4Finish& finish, uint8_t* y,
                  uint8_t* room, bool wide) const {
     ForRange(wide, CeilDiv(p_.out_h, p_.together), [&](int64_t job) {
       uint8_t* quads = room + (wide ? omp_get_thread_num() : 0) * p_.line_bytes();
       const int64_t from = job * p_.together, end = std::min(from + p_.together, p_.out_h);
       for (int64_t b = 0; b < p_.panels; ++b) {
-        const int64_t first = b * kCodeColumns;
-        const int64_t channels = std::min(kCodeColumns, p_.groups - first);
+        const int64_t first = b * kDot4Columns;
+        const int64_t channels = std::min(kDot4Columns, p_.groups - first);
         Lines(p, image + first, from, channels, quads);
-        CodeFinish f = finish;
+        Dot4Finish f = finish;
         f.add += first;
         if (f.scale != nullptr) {
           f.scale += first;
           f.exact += first;
         }
         if (f.bias != nullptr) f.bias += first;
-        const int64_t pixel = p_.quads * kCodeQuad, out = p_.pixel_out();
+        const int64_t pixel = p_.quads * kDot4Depth, out = p_.pixel_out();
         const int64_t size = out / p_.groups;
         const auto* w = reinterpret_cast<const int8_t*>(p[kW]) + b * p_.panel_bytes();
         for (int64_t row = from; row < end; ++row, w += p_.tap_bytes()) {
@@ -244,14 +244,14 @@ class CodeConv final : public Loop {
   // The lines that lines of the result from `row` on read, padding included.
   void Lines(float* const* p, const uint8_t* x, int64_t row, int64_t channels,
              uint8_t* quads) const {
-    alignas(64) uint8_t padding[kCodeColumns];
-    std::memset(padding, p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0,
+    alignas(64) uint8_t padding[kDot4Columns];
+    std::memset(padding, p_.result.x_zero ? Int8At(p[kXZero], p_.result.x_signed) : 0,
                 sizeof padding);
     const int64_t before = std::min(p_.pad[1], p_.wide);
     const int64_t count = std::clamp<int64_t>(p_.wide - before, 0, p_.w);
-    const int64_t c = p_.pixel(), step = p_.quads * kCodeQuad;
+    const int64_t c = p_.pixel(), step = p_.quads * kDot4Depth;
     for (int64_t q = 0; q < p_.quads; ++q) {
-      CodeLines lines = {{}, {}, 0, channels, p_.result.x_signed, quads + q * kCodeQuad, step};
+      Dot4Lines lines = {{}, {}, 0, channels, p_.result.x_signed, quads + q * kDot4Depth, step};
       const auto take = [&](bool inside, int64_t pixels) {
         for (int64_t i = 0; i < 4; ++i) {
           const int64_t tap = q * 4 + i;
@@ -270,18 +270,18 @@ class CodeConv final : public Loop {
     }
   }
 
-  const CodeKernels& k_;
-  const CodeConvPlan p_;
+  const Dot4Kernels& k_;
+  const Dot4Plan p_;
 };
 
 }  // namespace
 
-bool CodeConvPlan::Suits(const ConvSpec& spec, bool symmetric) {
+bool Dot4Plan::Suits(const ConvSpec& spec, bool symmetric) {
   const int64_t in = spec.src[1] / spec.groups, out = spec.dst[1] / spec.groups;
   return spec.groups == 1 || (in == 1 && out == 1 && symmetric) || in % 4 == 0;
 }
 
-CodeConvPlan::CodeConvPlan(const ConvSpec& spec, int thread_count, const QuantResult& r)
+Dot4Plan::Dot4Plan(const ConvSpec& spec, int thread_count, const QuantResult& r)
     : batch(spec.src[0]),
       groups(spec.groups),
       in(spec.src[1] / spec.groups),
@@ -306,13 +306,13 @@ CodeConvPlan::CodeConvPlan(const ConvSpec& spec, int thread_count, const QuantRe
   Finish();
 }
 
-CodeConvPlan::CodeConvPlan(int64_t m, int64_t n, int64_t k, bool turned, int thread_count,
-                           const QuantResult& r)
-    : in(k), out(n), w(m), out_w(m), by_rows(!turned), threads(thread_count), result(r) {
+Dot4Plan::Dot4Plan(int64_t m, int64_t n, int64_t k, bool transposed, int thread_count,
+                   const QuantResult& r)
+    : in(k), out(n), w(m), out_w(m), by_rows(!transposed), threads(thread_count), result(r) {
   Finish();
 }
 
-void CodeConvPlan::Finish() {
+void Dot4Plan::Finish() {
   depthwise = groups > 1 && in == 1 && out == 1;
   high = (out_h - 1) * stride[0] + (kh - 1) * dilation[0] + 1;
   wide = (out_w - 1) * stride[1] + (kw - 1) * dilation[1] + 1;
@@ -331,62 +331,62 @@ void CodeConvPlan::Finish() {
       at.push_back((y * dilation[0] * wide + x * dilation[1]) * pixel());
     }
   }
-  panels = CeilDiv(depthwise ? groups : out, kCodeColumns);
+  panels = CeilDiv(depthwise ? groups : out, kDot4Columns);
 }
 
-int64_t CodeConvPlan::groups_columns() const { return (depthwise ? 1 : groups) * columns(); }
+int64_t Dot4Plan::groups_columns() const { return (depthwise ? 1 : groups) * columns(); }
 
-int64_t CodeConvPlan::panel_bytes() const {
+int64_t Dot4Plan::panel_bytes() const {
   if (depthwise) return together * tap_bytes();
-  return static_cast<int64_t>(at.size()) * quads * 4 * kCodeColumns;
+  return static_cast<int64_t>(at.size()) * quads * 4 * kDot4Columns;
 }
 
-uint64_t CodeConvPlan::code_bytes() const {
+uint64_t Dot4Plan::code_bytes() const {
   return static_cast<uint64_t>((depthwise ? 1 : groups) * panels * panel_bytes());
 }
 
-uint64_t CodeConvPlan::sum_bytes() const {
+uint64_t Dot4Plan::sum_bytes() const {
   return Padded(static_cast<uint64_t>(groups_columns()) * sizeof(int32_t));
 }
 
-int64_t CodeConvPlan::finish_bytes() const {
+int64_t Dot4Plan::finish_bytes() const {
   const auto n = static_cast<uint64_t>(groups_columns());
   return static_cast<int64_t>(Padded(n * sizeof(int32_t)) + Padded(n * sizeof(float)) +
                               2 * Padded(n * sizeof(double)) + Padded(sizeof(int32_t)));
 }
 
-uint64_t CodeConvPlan::less_bytes() const { return w_zeros > 0 ? sum_bytes() : 0; }
+uint64_t Dot4Plan::less_bytes() const { return w_zeros > 0 ? sum_bytes() : 0; }
 
-uint64_t CodeConvPlan::weight_bytes() const {
+uint64_t Dot4Plan::weight_bytes() const {
   return code_bytes() + sum_bytes() + less_bytes() +
          (settled ? static_cast<uint64_t>(finish_bytes()) : 0);
 }
 
-uint64_t CodeConvPlan::scratch_bytes() const {
+uint64_t Dot4Plan::scratch_bytes() const {
   return (settled ? 0 : Padded(static_cast<uint64_t>(finish_bytes()))) +
          Padded(static_cast<uint64_t>(image_bytes()));
 }
 
-int64_t CodeConvPlan::line_bytes() const { return wide * quads * kCodeQuad; }
+int64_t Dot4Plan::line_bytes() const { return wide * quads * kDot4Depth; }
 
-int64_t CodeConvPlan::image_bytes() const {
+int64_t Dot4Plan::image_bytes() const {
   if (depthwise) return threads * line_bytes();
   return copies ? high * wide * pixel() + kReadBeyond : 0;
 }
 
-int64_t CodeConvPlan::macs() const { return pixels() * groups * out * in * taps(); }
+int64_t Dot4Plan::macs() const { return pixels() * groups * out * in * taps(); }
 
-int64_t CodeConvPlan::channel(int64_t i) const {
+int64_t Dot4Plan::channel(int64_t i) const {
   if (!depthwise) {
     const int64_t column = i % columns();
     return column < out ? i / columns() * out + column : -1;
   }
-  const int64_t lane = i % kCodeColumns;
-  const int64_t c = i - lane + GE_DEPTHWISE_CHANNEL(lane / kCodeLanes, lane % kCodeLanes);
+  const int64_t lane = i % kDot4Columns;
+  const int64_t c = i - lane + GE_DEPTHWISE_CHANNEL(lane / kDot4Lanes, lane % kDot4Lanes);
   return c < groups ? c : -1;
 }
 
-std::string CodeConvPlan::PackKey() const {
+std::string Dot4Plan::PackKey() const {
   const QuantResult& r = result;
   std::string key = "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
   if (together > 1) key += " together " + ToText({together, stride[0]});
@@ -397,14 +397,13 @@ std::string CodeConvPlan::PackKey() const {
                  r.bias_floats ? 1 : 0});
 }
 
-void CodeConvPlan::Settle(const void* const* inputs, void* packed) const {
+void Dot4Plan::Settle(const void* const* inputs, void* packed) const {
   auto* to = static_cast<char*>(packed) + code_bytes();
   MakeFinish(*this, inputs, reinterpret_cast<const int32_t*>(to),
              Finished(*this, to + sum_bytes() + less_bytes()));
 }
 
-void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros,
-                        void* packed) const {
+void Dot4Plan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros, void* packed) const {
   auto* to = static_cast<uint8_t*>(packed);
   std::memset(to, 0, weight_bytes());
   auto* sums = reinterpret_cast<int32_t*>(to + code_bytes());
@@ -412,17 +411,17 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros,
   const uint8_t turn = is_signed ? 0 : 0x80;    // makes signed codes of unsigned ones
   const auto at_column = [&](int64_t filter) {  // of the sums
     if (!depthwise) return filter / out * columns() + filter % out;
-    const int64_t lane = filter % kCodeColumns;
-    return filter - lane + (lane % 16 / 4) * kCodeLanes + lane / 16 * 4 + lane % 4;
+    const int64_t lane = filter % kDot4Columns;
+    return filter - lane + (lane % 16 / 4) * kDot4Lanes + lane / 16 * 4 + lane % 4;
   };
   const int64_t per_run = depthwise ? 1 : run / in;  // taps of a run
   for (int64_t filter = 0; filter < groups * out; ++filter) {
-    const int64_t column = at_column(filter), lane = column % kCodeColumns;
-    uint8_t* panel = to + column / kCodeColumns * panel_bytes() + lane * 4;
-    const int64_t first = depthwise ? 0 : filter % out / kCodeColumns * kCodeColumns;
+    const int64_t column = at_column(filter), lane = column % kDot4Columns;
+    uint8_t* panel = to + column / kDot4Columns * panel_bytes() + lane * 4;
+    const int64_t first = depthwise ? 0 : filter % out / kDot4Columns * kDot4Columns;
     const int64_t row =
-        4 * (depthwise ? kCodeColumns
-                       : CeilDiv(std::min(kCodeColumns, out - first), kCodeLanes) * kCodeLanes);
+        4 * (depthwise ? kDot4Columns
+                       : CeilDiv(std::min(kDot4Columns, out - first), kDot4Lanes) * kDot4Lanes);
     int32_t sum = 0;
     for (int64_t tap = 0; tap < taps(); ++tap) {
       const uint8_t* from = w8 + (by_rows ? filter : filter * in * taps() + tap);
@@ -447,14 +446,14 @@ void CodeConvPlan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros,
   }
 }
 
-std::unique_ptr<Loop> CodeConvLoop(const CodeKernels& kernels, const CodeConvPlan& plan) {
-  return std::make_unique<CodeConv>(kernels, plan);
+std::unique_ptr<Loop> Dot4Loop(const Dot4Kernels& kernels, const Dot4Plan& plan) {
+  return std::make_unique<Dot4Conv>(kernels, plan);
 }
 
-const CodeKernels* CodeKernelsOf(uint32_t isa) {
+const Dot4Kernels* Dot4KernelsOf(uint32_t isa) {
   __builtin_cpu_init();
-  if (isa >= GE_ISA_AVX512 && __builtin_cpu_supports("avx512vnni")) return &kCodeKernelsAvx512;
-  return isa >= GE_ISA_AVX2 ? &kCodeKernelsAvx2 : nullptr;
+  if (isa >= GE_ISA_AVX512 && __builtin_cpu_supports("avx512vnni")) return &kDot4KernelsAvx512;
+  return isa >= GE_ISA_AVX2 ? &kDot4KernelsAvx2 : nullptr;
 }
 
 }  // namespace ge_engines::cpu::native

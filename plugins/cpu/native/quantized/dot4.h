@@ -1,7 +1,7 @@
-// Convolutions and products of 8-bit codes by weights of 8 bits, exactly, on images whose channels
-// are last: every pixel of a window is a run of bytes, which the kernels of code_kernels.h multiply
-// four at a time. A product of rows is a convolution of one tap. They own no tensors; immutable,
-// any number of threads may run one.
+// Convolutions and products of 8-bit integers by weights of 8 bits, exactly, on images whose
+// channels are last: every pixel of a window is a run of bytes, which the kernels of code_kernels.h
+// multiply four at a time. A product of rows is a convolution of one tap. They own no tensors;
+// immutable, any number of threads may run one.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace ge_engines::cpu::native {
 
-struct CodeConvPlan {
-  CodeConvPlan(const ConvSpec& spec, int threads, const QuantResult& result);
+struct Dot4Plan {
+  Dot4Plan(const ConvSpec& spec, int threads, const QuantResult& result);
   // m rows of k codes by a matrix, stored as [k][n] or turned, [n][k].
-  CodeConvPlan(int64_t m, int64_t n, int64_t k, bool turned, int threads,
-               const QuantResult& result);
+  Dot4Plan(int64_t m, int64_t n, int64_t k, bool transposed, int threads,
+           const QuantResult& result);
   // Whether there is a kernel that suits its groups. `symmetric`: weights are signed codes without
   // a zero point, or unsigned ones of 128.
   static bool Suits(const ConvSpec& spec, bool symmetric);
@@ -43,7 +43,7 @@ struct CodeConvPlan {
 
   int64_t pixel() const { return groups * in; }  // bytes of x
   int64_t pixels() const { return out_h * out_w; }
-  int64_t columns() const { return panels * kCodeColumns; }  // of one group, rounded up
+  int64_t columns() const { return panels * kDot4Columns; }  // of one group, rounded up
   int64_t taps() const { return kh * kw; }
   int64_t groups_columns() const;         // of all groups
   int64_t channel(int64_t column) const;  // of the result; -1: of none
@@ -58,7 +58,9 @@ struct CodeConvPlan {
   // Packed: codes, then the sum of each column less its zero point, int32. A depth-wise panel has
   // its weights once for each of the lines that are made together, further down by their distance.
   int64_t panel_bytes() const;
-  int64_t tap_bytes() const { return kw * quads * kCodeQuad; }  // depth-wise: of one line's weights
+  int64_t tap_bytes() const {
+    return kw * quads * kDot4Depth;
+  }  // depth-wise: of one line's weights
   uint64_t code_bytes() const;
   uint64_t weight_bytes() const;
   uint64_t scratch_bytes() const;
@@ -77,6 +79,6 @@ struct CodeConvPlan {
   void Finish();
 };
 // Places as IntegerConvLoop has them.
-std::unique_ptr<Loop> CodeConvLoop(const CodeKernels& kernels, const CodeConvPlan& plan);
+std::unique_ptr<Loop> Dot4Loop(const Dot4Kernels& kernels, const Dot4Plan& plan);
 
 }  // namespace ge_engines::cpu::native

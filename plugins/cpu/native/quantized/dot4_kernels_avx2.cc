@@ -18,8 +18,8 @@ constexpr int64_t kRowsAtOnce = 6;
 // Quads of a row that are taken apart at once: 2 KB.
 constexpr int64_t kChunk = 256;
 // As those of AVX-512, whose comments say why.
-constexpr float kBeyond = 32767.5F * (1 << kCodePoint), kBeyondExact = 32000;
-constexpr float kHalf = (1 << (kCodePoint - 1)) + kCodeNear;
+constexpr float kBeyond = 32767.5F * (1 << kDot4Point), kBeyondExact = 32000;
+constexpr float kHalf = (1 << (kDot4Point - 1)) + kCodeNear;
 
 GE_AVX2 __m256i Load(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
@@ -36,7 +36,7 @@ GE_AVX2 __m256i AddProducts(__m256i sum, __m256i a, __m256i b) {
   return sum;
 }
 
-GE_AVX2 __m128i ExactHalf(__m128i sum, const CodeFinish& f, int64_t at) {
+GE_AVX2 __m128i ExactHalf(__m128i sum, const Dot4Finish& f, int64_t at) {
   __m256d v = _mm256_cvtepi32_pd(sum);
   if (f.bias != nullptr) v = _mm256_add_pd(v, _mm256_loadu_pd(f.bias + at));
   v = _mm256_mul_pd(v, _mm256_loadu_pd(f.exact + at));
@@ -45,7 +45,7 @@ GE_AVX2 __m128i ExactHalf(__m128i sum, const CodeFinish& f, int64_t at) {
   return _mm256_cvtpd_epi32(v);
 }
 
-GE_AVX2 int MovedUp(const CodeFinish& f) { return f.least < 0 ? 128 : 0; }
+GE_AVX2 int MovedUp(const Dot4Finish& f) { return f.least < 0 ? 128 : 0; }
 
 // What all codes need, in registers: a store through a pointer to bytes might change f.
 struct Finish {
@@ -55,12 +55,12 @@ struct Finish {
   __m256i low, least, most, turn;
 };
 
-GE_AVX2 Finish FinishOf(const CodeFinish& f) {
+GE_AVX2 Finish FinishOf(const Dot4Finish& f) {
   const int up = MovedUp(f), zero = f.zero + up;
   return {f.scale,
           zero,
-          _mm256_set1_ps(static_cast<float>(zero << kCodePoint) + kHalf),
-          _mm256_set1_epi32((1 << kCodePoint) - 2 * kCodeNear),
+          _mm256_set1_ps(static_cast<float>(zero << kDot4Point) + kHalf),
+          _mm256_set1_epi32((1 << kDot4Point) - 2 * kCodeNear),
           _mm256_set1_epi8(static_cast<char>(f.least + up)),
           _mm256_set1_epi8(static_cast<char>(f.most + up)),
           _mm256_set1_epi8(static_cast<char>(up))};
@@ -68,7 +68,7 @@ GE_AVX2 Finish FinishOf(const CodeFinish& f) {
 
 // fixed[i]: codes in fixed point of sum[i], whose columns begin at[i].
 template <int kVectors>
-GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const Finish& finish, const CodeFinish& f,
+GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const Finish& finish, const Dot4Finish& f,
                    const int64_t (&at)[kVectors], __m256i (&fixed)[kVectors]) {
   __m256i near = finish.low;
   for (int i = 0; i < kVectors; ++i) {
@@ -84,14 +84,14 @@ GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const Finish& finish, const C
     const __m128i first = ExactHalf(_mm256_castsi256_si128(sum[i]), f, at[i]);
     const __m128i second = ExactHalf(_mm256_extracti128_si256(sum[i], 1), f, at[i] + 4);
     const __m256i q = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
-    fixed[i] = _mm256_slli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(finish.zero)), kCodePoint);
+    fixed[i] = _mm256_slli_epi32(_mm256_add_epi32(q, _mm256_set1_epi32(finish.zero)), kDot4Point);
   }
 }
 
 // Bytes 4 i to 4 i + 3 of each half: of fixed[i].
 GE_AVX2 __m256i Narrow(const __m256i (&fixed)[4], const Finish& f) {
   const auto pair = [](__m256i a, __m256i b) {
-    return _mm256_blend_epi16(_mm256_srli_epi32(a, kCodePoint), b, 0xaa);
+    return _mm256_blend_epi16(_mm256_srli_epi32(a, kDot4Point), b, 0xaa);
   };
   const __m256i several = _mm256_set_epi32(0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200,
                                            0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200);
@@ -148,7 +148,7 @@ struct Apart {
 // rows of `begin` lie begin_step numbers apart (0: all rows have the same).
 template <int kRows>
 GE_AVX2 void Multiply(const Apart<kRows>& x, int64_t n, const int8_t* w, int64_t step,
-                      const int32_t* begin, int64_t begin_step, int32_t (*sums)[kCodeColumns]) {
+                      const int32_t* begin, int64_t begin_step, int32_t (*sums)[kDot4Columns]) {
   __m256i sum[kRows][2];
   for (int r = 0; r < kRows; ++r) {
     sum[r][0] = Load(begin + r * begin_step);
@@ -176,7 +176,7 @@ GE_AVX2 void Multiply(const Apart<kRows>& x, int64_t n, const int8_t* w, int64_t
 }
 
 // The sum of the codes of one row.
-int32_t SumRow(const CodeTile& t, int64_t r) {
+int32_t SumRow(const Dot4Tile& t, int64_t r) {
   __m256i sum = _mm256_setzero_si256();
   int64_t rest = 0;
   for (int64_t run = 0; run < t.runs; ++run) {
@@ -193,9 +193,9 @@ int32_t SumRow(const CodeTile& t, int64_t r) {
 }
 
 // What the sum of a row's codes adds to each of its sums.
-void Begin(const CodeTile& t, const CodeFinish& f, int64_t r, int32_t* sums) {
+void Begin(const Dot4Tile& t, const Dot4Finish& f, int64_t r, int32_t* sums) {
   const __m256i all = _mm256_set1_epi32(SumRow(t, r));
-  for (int64_t c = 0; c < t.vectors * kCodeLanes; c += 8) {
+  for (int64_t c = 0; c < t.vectors * kDot4Lanes; c += 8) {
     const __m256i less = _mm256_mullo_epi32(all, Load(f.less + c));
     Put(sums + c, _mm256_add_epi32(Load(f.add + c), less));
   }
@@ -203,7 +203,7 @@ void Begin(const CodeTile& t, const CodeFinish& f, int64_t r, int32_t* sums) {
 
 // A row's sums, 32 columns at a time: packing in halves of 16 bytes leaves fours of columns in
 // another order.
-GE_AVX2 void End(const CodeTile& t, const Finish& finish, const CodeFinish& f, const int32_t* sums,
+GE_AVX2 void End(const Dot4Tile& t, const Finish& finish, const Dot4Finish& f, const int32_t* sums,
                  void* y) {
   if (f.scale == nullptr) {
     __builtin_memcpy(y, sums, static_cast<size_t>(t.columns) * sizeof(int32_t));
@@ -228,17 +228,17 @@ GE_AVX2 void End(const CodeTile& t, const Finish& finish, const CodeFinish& f, c
 }
 
 template <int kRows>
-void Rows(const CodeTile& t, const CodeFinish& f) {
-  alignas(32) int32_t sums[kRows][kCodeColumns];
+void Rows(const Dot4Tile& t, const Dot4Finish& f) {
+  alignas(32) int32_t sums[kRows][kDot4Columns];
   Apart<kRows> x;
   const int32_t* begin = f.add;
   int64_t begin_step = 0;
   if (f.less != nullptr) {
     for (int r = 0; r < kRows; ++r) Begin(t, f, r, sums[r]);
     begin = sums[0];
-    begin_step = kCodeColumns;
+    begin_step = kDot4Columns;
   }
-  const int64_t step = t.vectors * kCodeLanes * 4;
+  const int64_t step = t.vectors * kDot4Lanes * 4;
   const int8_t* w = t.w;
   for (int64_t run = 0, at = 0; run < t.runs;) {
     int64_t n = 0;
@@ -255,20 +255,20 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
       }
     }
     for (int64_t v = 0; v < t.vectors; ++v) {
-      int32_t(*const first)[kCodeColumns] =
-          reinterpret_cast<int32_t(*)[kCodeColumns]>(&sums[0][v * kCodeLanes]);
-      Multiply<kRows>(x, n, w + v * kCodeLanes * 4, step, begin + v * kCodeLanes, begin_step,
+      int32_t(*const first)[kDot4Columns] =
+          reinterpret_cast<int32_t(*)[kDot4Columns]>(&sums[0][v * kDot4Lanes]);
+      Multiply<kRows>(x, n, w + v * kDot4Lanes * 4, step, begin + v * kDot4Lanes, begin_step,
                       first);
     }
     w += n * step;
     begin = sums[0];
-    begin_step = kCodeColumns;
+    begin_step = kDot4Columns;
   }
   const Finish finish = FinishOf(f);
   for (int r = 0; r < kRows; ++r) End(t, finish, f, sums[r], t.y[r]);
 }
 
-void Product(const CodeTile& t, const CodeFinish& f) {
+void Product(const Dot4Tile& t, const Dot4Finish& f) {
   switch (t.rows) {
     case 1:
       return Rows<1>(t, f);
@@ -300,7 +300,7 @@ GE_AVX2 __m256i LoadFirst(const uint8_t* from, int64_t bytes) {
 }
 
 // Channels from `first` on.
-GE_AVX2 void LinesOf(const CodeLines& s, int64_t first, int64_t channels) {
+GE_AVX2 void LinesOf(const Dot4Lines& s, int64_t first, int64_t channels) {
   const __m256i bit = _mm256_set1_epi8(static_cast<char>(s.turn ? 0x80 : 0));
   const uint8_t *p0 = s.line[0] + first, *p1 = s.line[1] + first, *p2 = s.line[2] + first,
                 *p3 = s.line[3] + first;
@@ -323,7 +323,7 @@ GE_AVX2 void LinesOf(const CodeLines& s, int64_t first, int64_t channels) {
   }
 }
 
-void Lines(const CodeLines& s) {
+void Lines(const Dot4Lines& s) {
   for (int64_t first = 0; first < s.channels; first += 32) {
     const int64_t channels = s.channels - first;
     if (channels >= 32) {
@@ -337,7 +337,7 @@ void Lines(const CodeLines& s) {
 }
 
 // Packing in halves of 16 bytes puts channels back into their order.
-GE_AVX2 void StorePixel(const __m256i (&sum)[4], const Finish& finish, const CodeFinish& f,
+GE_AVX2 void StorePixel(const __m256i (&sum)[4], const Finish& finish, const Dot4Finish& f,
                         int64_t first, int64_t channels, char* y) {
   if (f.scale != nullptr) {
     const int64_t lane = first / 4;  // of each vector
@@ -364,12 +364,12 @@ struct TapWeights {
 
 // Pixels of channels from `first` on; kApart: of at most kTapsApart taps.
 template <bool kApart>
-GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
+GE_AVX2 void Pixels(const Dot4Taps& t, const Dot4Finish& f, int64_t first) {
   const int64_t taps = t.kw * t.quads;
   TapWeights apart;
   for (int64_t k = 0; kApart && k < taps; ++k) {
     for (int v = 0; v < 4; ++v) {
-      const __m256i w = Load(t.w + k * kCodeQuad + v * 64 + first);
+      const __m256i w = Load(t.w + k * kDot4Depth + v * 64 + first);
       apart.even[k][v] = EvenWeights(w);
       apart.odd[k][v] = OddWeights(w);
     }
@@ -379,13 +379,13 @@ GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
   auto* y = static_cast<char*>(t.y);
   for (int64_t i = 0; i < t.pixels; ++i, x += t.step, y += t.y_step) {
     __m256i sum[4];
-    for (int v = 0; v < 4; ++v) sum[v] = Load(f.add + v * kCodeLanes + first / 4);
+    for (int v = 0; v < 4; ++v) sum[v] = Load(f.add + v * kDot4Lanes + first / 4);
     for (int64_t k = 0, tap = 0; tap < t.kw; ++tap) {
       for (int64_t q = 0; q < t.quads; ++q, ++k) {
         for (int v = 0; v < 4; ++v) {
-          const __m256i codes = Load(x + tap * t.tap + q * kCodeQuad + v * 64);
+          const __m256i codes = Load(x + tap * t.tap + q * kDot4Depth + v * 64);
           const __m256i w =
-              kApart ? _mm256_setzero_si256() : Load(t.w + k * kCodeQuad + v * 64 + first);
+              kApart ? _mm256_setzero_si256() : Load(t.w + k * kDot4Depth + v * 64 + first);
           sum[v] =
               AddProducts(sum[v], EvenCodes(codes), kApart ? apart.even[k][v] : EvenWeights(w));
           sum[v] = AddProducts(sum[v], OddCodes(codes), kApart ? apart.odd[k][v] : OddWeights(w));
@@ -396,7 +396,7 @@ GE_AVX2 void Pixels(const CodeTaps& t, const CodeFinish& f, int64_t first) {
   }
 }
 
-void Depthwise(const CodeTaps& t, const CodeFinish& f) {
+void Depthwise(const Dot4Taps& t, const Dot4Finish& f) {
   for (int64_t first = 0; first < t.channels; first += 32) {
     if (t.kw * t.quads <= kTapsApart) {
       Pixels<true>(t, f, first);
@@ -415,6 +415,6 @@ void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
 
 }  // namespace
 
-const CodeKernels kCodeKernelsAvx2 = {MostRows, Product, Lines, Depthwise, Turn};
+const Dot4Kernels kDot4KernelsAvx2 = {MostRows, Product, Lines, Depthwise, Turn};
 
 }  // namespace ge_engines::cpu::native

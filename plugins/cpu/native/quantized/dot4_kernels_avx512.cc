@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "plugins/cpu/kit/price.h"
-#include "plugins/cpu/native/quantized/code_rows.h"
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
+#include "plugins/cpu/native/quantized/rows.h"
 
 namespace ge_engines::cpu::native {
 namespace {
@@ -17,14 +17,14 @@ namespace {
 // most where a result is a code (2^24 steps by 2^-24 for the scale and for the sum, half a step for
 // the product and a quarter for the conversion), so that only a number without any low bit from
 // 2 kCodeNear on is one that doubles may round to another code.
-constexpr float kHalf = (1 << (kCodePoint - 1)) + kCodeNear;
+constexpr float kHalf = (1 << (kDot4Point - 1)) + kCodeNear;
 // Beyond all codes: what conversion to integers must not exceed, and codes in doubles.
-constexpr float kBeyond = 32767.5F * (1 << kCodePoint), kBeyondExact = 32000;
+constexpr float kBeyond = 32767.5F * (1 << kDot4Point), kBeyondExact = 32000;
 
 // Signed codes are made 128 greater, so that packing to unsigned bytes clamps them.
-GE_VNNI int MovedUp(const CodeFinish& f) { return f.least < 0 ? 128 : 0; }
+GE_VNNI int MovedUp(const Dot4Finish& f) { return f.least < 0 ? 128 : 0; }
 
-GE_VNNI __m256i ExactHalf(__m256i sum, const CodeFinish& f, int64_t at) {
+GE_VNNI __m256i ExactHalf(__m256i sum, const Dot4Finish& f, int64_t at) {
   __m512d v = _mm512_cvtepi32_pd(sum);
   if (f.bias != nullptr) v = _mm512_add_pd(v, _mm512_loadu_pd(f.bias + at));
   v = _mm512_mul_pd(v, _mm512_loadu_pd(f.exact + at));
@@ -41,12 +41,12 @@ struct Finish {
   __m512i low, least, most, turn;
 };
 
-GE_VNNI Finish FinishOf(const CodeFinish& f) {
+GE_VNNI Finish FinishOf(const Dot4Finish& f) {
   const int up = MovedUp(f);
   return {f.scale,
           static_cast<__mmask16>(f.bias != nullptr ? 1 : 0),
-          _mm512_set1_ps(static_cast<float>((f.zero + up) << kCodePoint) + kHalf),
-          _mm512_set1_epi32((1 << kCodePoint) - 2 * kCodeNear),
+          _mm512_set1_ps(static_cast<float>((f.zero + up) << kDot4Point) + kHalf),
+          _mm512_set1_epi32((1 << kDot4Point) - 2 * kCodeNear),
           _mm512_set1_epi8(static_cast<char>(f.least + up)),
           _mm512_set1_epi8(static_cast<char>(f.most + up)),
           _mm512_set1_epi8(static_cast<char>(up))};
@@ -56,7 +56,7 @@ GE_VNNI Finish FinishOf(const CodeFinish& f) {
 GE_VNNI __m512i Narrow(const __m512i (&fixed)[4], const Finish& f) {
   // High words side by side, a0 b0 a1 b1 ..., bytes of all, and those of four lanes of each.
   const auto pair = [](__m512i a, __m512i b) __attribute__((always_inline)) {
-    return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32(a, kCodePoint), b);
+    return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32(a, kDot4Point), b);
   };
   const __m512i several = _mm512_set4_epi32(0x0f0d0b09, 0x0e0c0a08, 0x07050301, 0x06040200);
   __m512i bytes = _mm512_packus_epi16(pair(fixed[0], fixed[1]), pair(fixed[2], fixed[3]));
@@ -98,7 +98,7 @@ GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const Finish& f, int64_t a
 }
 
 // The same codes by doubles, as ref rounds them.
-GE_VNNI __m512i ExactCodes(const __m512i (&sum)[4], int wide, const CodeFinish& f) {
+GE_VNNI __m512i ExactCodes(const __m512i (&sum)[4], int wide, const Dot4Finish& f) {
   const __m512i zero = _mm512_set1_epi32(f.zero + MovedUp(f));
   __m512i fixed[4];
   for (int v = 0; v < 4; ++v) {
@@ -106,7 +106,7 @@ GE_VNNI __m512i ExactCodes(const __m512i (&sum)[4], int wide, const CodeFinish& 
     const __m256i low = ExactHalf(_mm512_castsi512_si256(sum[v]), f, at);
     const __m256i high = ExactHalf(_mm512_extracti64x4_epi64(sum[v], 1), f, at + 8);
     const __m512i q = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
-    fixed[v] = _mm512_slli_epi32(_mm512_add_epi32(q, zero), kCodePoint);
+    fixed[v] = _mm512_slli_epi32(_mm512_add_epi32(q, zero), kDot4Point);
   }
   return Narrow(fixed, FinishOf(f));
 }
@@ -148,7 +148,7 @@ GE_VNNI void StoreCodes(__m512i codes, int64_t row, int64_t columns, void* const
 }
 
 template <int kRows, int kVectors>
-__attribute__((noinline)) void StoreLate(const Late& late, const CodeTile& t, const CodeFinish& f) {
+__attribute__((noinline)) void StoreLate(const Late& late, const Dot4Tile& t, const Dot4Finish& f) {
   for (int i = 0; i < late.n; ++i) {
     StoreCodes<kRows, kVectors>(ExactCodes(late.sum[i], kVectors > 2 ? 4 : kVectors, f), late.at[i],
                                 t.columns, t.y);
@@ -156,7 +156,7 @@ __attribute__((noinline)) void StoreLate(const Late& late, const CodeTile& t, co
 }
 
 template <int kRows, int kVectors>
-GE_VNNI void Store(const __m512i (&sum)[kRows][kVectors], const CodeFinish& f, const CodeTile& t) {
+GE_VNNI void Store(const __m512i (&sum)[kRows][kVectors], const Dot4Finish& f, const Dot4Tile& t) {
   const int64_t columns = t.columns;
   if (f.scale == nullptr) {
 #pragma GCC unroll 8
@@ -185,7 +185,7 @@ GE_VNNI void Store(const __m512i (&sum)[kRows][kVectors], const CodeFinish& f, c
 }
 
 // The sum of the codes of each row.
-__attribute__((noinline)) void SumRows(const CodeTile& t, int32_t* sums) {
+__attribute__((noinline)) void SumRows(const Dot4Tile& t, int32_t* sums) {
   const __m512i ones = _mm512_set1_epi8(1);
   for (int64_t r = 0; r < t.rows; ++r) {
     __m512i sum = _mm512_setzero_si512();
@@ -202,9 +202,9 @@ __attribute__((noinline)) void SumRows(const CodeTile& t, int32_t* sums) {
 
 // Sums whose weights have zero points.
 template <int kRows, int kVectors>
-__attribute__((noinline)) void StoreLess(__m512i (&sum)[kRows][kVectors], const CodeFinish& f,
-                                         const CodeTile& t) {
-  int32_t sums[kMostCodeRows];
+__attribute__((noinline)) void StoreLess(__m512i (&sum)[kRows][kVectors], const Dot4Finish& f,
+                                         const Dot4Tile& t) {
+  int32_t sums[kMostDot4Rows];
   SumRows(t, sums);
   for (int v = 0; v < kVectors; ++v) {
     const __m512i less = _mm512_loadu_si512(f.less + v * 16);
@@ -217,7 +217,7 @@ __attribute__((noinline)) void StoreLess(__m512i (&sum)[kRows][kVectors], const 
 }
 
 template <int kRows, int kVectors>
-GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
+GE_VNNI void Tile(const Dot4Tile& t, const Dot4Finish& f) {
   __m512i sum[kRows][kVectors];  // in registers: no address of it may leave
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
@@ -257,7 +257,7 @@ GE_VNNI void Tile(const CodeTile& t, const CodeFinish& f) {
 }
 
 template <int kRows>
-void Rows(const CodeTile& t, const CodeFinish& f) {
+void Rows(const Dot4Tile& t, const Dot4Finish& f) {
   switch (t.vectors) {
     case 1:
       return Tile<kRows, 1>(t, f);
@@ -270,7 +270,7 @@ void Rows(const CodeTile& t, const CodeFinish& f) {
   }
 }
 
-void Product(const CodeTile& t, const CodeFinish& f) {
+void Product(const Dot4Tile& t, const Dot4Finish& f) {
   switch (t.rows) {
     case 1:
       return Rows<1>(t, f);
@@ -293,7 +293,7 @@ void Product(const CodeTile& t, const CodeFinish& f) {
 
 int64_t MostRows(int64_t vectors) { return vectors == 4 ? 6 : 8; }
 
-void Lines(const CodeLines& s) {
+void Lines(const Dot4Lines& s) {
   const __mmask64 mask = FirstBytes(s.channels);
   const __m512i bit = _mm512_set1_epi8(static_cast<char>(s.turn ? 0x80 : 0));
   const uint8_t *p0 = s.line[0], *p1 = s.line[1], *p2 = s.line[2], *p3 = s.line[3];
@@ -329,8 +329,8 @@ __attribute__((noinline)) void StorePixelSums(const __m512i (&sum)[4], int64_t c
 }
 
 // Packing in lanes of 16 bytes puts channels back into their order.
-__attribute__((noinline)) void StoreLatePixels(const Late& late, const CodeTaps& t,
-                                               const CodeFinish& f) {
+__attribute__((noinline)) void StoreLatePixels(const Late& late, const Dot4Taps& t,
+                                               const Dot4Finish& f) {
   const __mmask64 mask = FirstBytes(t.channels);
   for (int i = 0; i < late.n; ++i) {
     _mm512_mask_storeu_epi8(static_cast<char*>(t.y) + late.at[i] * t.y_step, mask,
@@ -340,7 +340,7 @@ __attribute__((noinline)) void StoreLatePixels(const Late& late, const CodeTaps&
 
 // Sums of one pixel; kTaps > 0: so many taps of one quad, whose weights w are in registers.
 template <int kTaps>
-GE_VNNI void SumTaps(const uint8_t* x, const CodeTaps& t, const __m512i (&w)[kTaps + 1][4],
+GE_VNNI void SumTaps(const uint8_t* x, const Dot4Taps& t, const __m512i (&w)[kTaps + 1][4],
                      const int32_t* add, __m512i (&sum)[4]) {
   for (int v = 0; v < 4; ++v) sum[v] = _mm512_loadu_si512(add + v * 16);
   for (int k = 0; k < kTaps; ++k) {
@@ -350,10 +350,10 @@ GE_VNNI void SumTaps(const uint8_t* x, const CodeTaps& t, const __m512i (&w)[kTa
   }
   const int8_t* from = t.w;
   for (int64_t k = 0; kTaps == 0 && k < t.kw; ++k) {
-    for (int64_t q = 0; q < t.quads; ++q, from += kCodeQuad) {
+    for (int64_t q = 0; q < t.quads; ++q, from += kDot4Depth) {
       for (int v = 0; v < 4; ++v) {
         sum[v] =
-            _mm512_dpbusd_epi32(sum[v], _mm512_loadu_si512(x + k * t.tap + q * kCodeQuad + v * 64),
+            _mm512_dpbusd_epi32(sum[v], _mm512_loadu_si512(x + k * t.tap + q * kDot4Depth + v * 64),
                                 _mm512_loadu_si512(from + v * 64));
       }
     }
@@ -362,11 +362,11 @@ GE_VNNI void SumTaps(const uint8_t* x, const CodeTaps& t, const __m512i (&w)[kTa
 
 // Pixels [from, end), kMostLate at most.
 template <int kTaps>
-GE_VNNI void Pixels(const CodeTaps& taps, const CodeFinish& f, int64_t from, int64_t end) {
-  const CodeTaps t = taps;
+GE_VNNI void Pixels(const Dot4Taps& taps, const Dot4Finish& f, int64_t from, int64_t end) {
+  const Dot4Taps t = taps;
   __m512i w[kTaps + 1][4];
   for (int k = 0; k < kTaps; ++k) {
-    for (int v = 0; v < 4; ++v) w[k][v] = _mm512_loadu_si512(t.w + k * kCodeQuad + v * 64);
+    for (int v = 0; v < 4; ++v) w[k][v] = _mm512_loadu_si512(t.w + k * kDot4Depth + v * 64);
   }
   const uint8_t* x = t.x + from * t.step;
   auto* y = static_cast<char*>(t.y) + from * t.y_step;
@@ -390,7 +390,7 @@ GE_VNNI void Pixels(const CodeTaps& taps, const CodeFinish& f, int64_t from, int
   if (__builtin_expect(late.n > 0, 0)) StoreLatePixels(late, taps, f);
 }
 
-void Depthwise(const CodeTaps& t, const CodeFinish& f) {
+void Depthwise(const Dot4Taps& t, const Dot4Finish& f) {
   for (int64_t i = 0; i < t.pixels; i += kMostLate) {
     const int64_t end = i + kMostLate < t.pixels ? i + kMostLate : t.pixels;
     if (t.kw == 3 && t.quads == 1) {
@@ -412,6 +412,6 @@ void Turn(const uint8_t* x, uint8_t* y, int64_t n) {
 
 }  // namespace
 
-const CodeKernels kCodeKernelsAvx512 = {MostRows, Product, Lines, Depthwise, Turn};
+const Dot4Kernels kDot4KernelsAvx512 = {MostRows, Product, Lines, Depthwise, Turn};
 
 }  // namespace ge_engines::cpu::native

@@ -1,7 +1,7 @@
-// Kernels of products of codes by themselves, in each instruction set of this host: rows, columns
-// and depths that leave rests, several runs, scales from nothing to far beyond all codes and ones
-// that put sums in the middle between two codes, unsigned and signed codes, zero
-// points of weights, against doubles; images turned from channels first to last.
+// Kernels of products of 8-bit integers by themselves, in each instruction set of this host: rows,
+// columns and depths that leave rests, several runs, scales from nothing to far beyond all codes
+// and ones that put sums in the middle between two codes, unsigned and signed codes, zero points of
+// weights, against doubles; images turned from channels first to last.
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@
 namespace ge_engines::cpu::native {
 namespace {
 
-class CodeProducts : public ::testing::TestWithParam<IsaSet> {};
-INSTANTIATE_TEST_SUITE_P(Isa, CodeProducts, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
+class Dot4Products : public ::testing::TestWithParam<IsaSet> {};
+INSTANTIATE_TEST_SUITE_P(Isa, Dot4Products, ::testing::ValuesIn(IsaSets()), NameOfIsaSet);
 
 struct Case {
   int64_t rows, columns, runs, quads;
@@ -27,22 +27,22 @@ struct Case {
 };
 
 // What ref makes of a sum.
-int CodeOf(int64_t sum, const Case& c, const CodeFinish& f) {
+int CodeOf(int64_t sum, const Case& c, const Dot4Finish& f) {
   const double x = std::nearbyint(static_cast<double>(sum) * c.scale) + f.zero;
   return static_cast<int>(std::clamp<double>(x, f.least, f.most));
 }
 
-void ExpectCodes(const CodeKernels& kernels, const Case& c, std::mt19937* random) {
-  const int64_t vectors = (c.columns + kCodeLanes - 1) / kCodeLanes, wide = vectors * kCodeLanes;
+void ExpectCodes(const Dot4Kernels& kernels, const Case& c, std::mt19937* random) {
+  const int64_t vectors = (c.columns + kDot4Lanes - 1) / kDot4Lanes, wide = vectors * kDot4Lanes;
   const int64_t bytes = 4 * c.quads, depth = c.runs * bytes, step = depth + 64;
   std::vector<uint8_t> x(static_cast<size_t>(c.rows * step + 64)), y(x.size() + 4096, 7);
   std::vector<int8_t> w(static_cast<size_t>(depth * wide));
   for (uint8_t& v : x) v = static_cast<uint8_t>((*random)());
   for (int8_t& v : w) v = static_cast<int8_t>((*random)());
   const std::vector<int32_t> add(64, c.negative ? -2'000'000'000 : 1000), less(64, -3);
-  const std::vector<float> scale(64, static_cast<float>(c.scale * (1 << kCodePoint)));
+  const std::vector<float> scale(64, static_cast<float>(c.scale * (1 << kDot4Point)));
   const std::vector<double> exact(64, c.scale);
-  CodeFinish f{add.data(), scale.data(), exact.data(), nullptr, c.less ? less.data() : nullptr};
+  Dot4Finish f{add.data(), scale.data(), exact.data(), nullptr, c.less ? less.data() : nullptr};
   f.zero = 100;
   f.least = 3;
   f.most = 250;
@@ -53,7 +53,7 @@ void ExpectCodes(const CodeKernels& kernels, const Case& c, std::mt19937* random
   }
   std::vector<int64_t> at;
   for (int64_t r = 0; r < c.runs; ++r) at.push_back(r * bytes);
-  CodeTile t = {};
+  Dot4Tile t = {};
   for (int64_t r = 0; r < c.rows; ++r) {
     t.x[r] = x.data() + r * step;
     t.y[r] = y.data() + r * 65;
@@ -82,8 +82,8 @@ void ExpectCodes(const CodeKernels& kernels, const Case& c, std::mt19937* random
   }
 }
 
-TEST_P(CodeProducts, RestsAndScales) {
-  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
+TEST_P(Dot4Products, RestsAndScales) {
+  const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(5);
   const double scales[] = {1e-30, 1e-4, 0.0005, 0.002, 0.003, 0.5, 1, 1.5, 3000, 1e9, 1e30};
@@ -91,7 +91,7 @@ TEST_P(CodeProducts, RestsAndScales) {
     const auto upto = [&](int64_t most) { return 1 + static_cast<int64_t>(random() % most); };
     Case c = {0,          upto(64),   upto(3),   upto(i % 20 == 0 ? 600 : 20), scales[i % 11],
               i % 4 == 0, i % 5 == 0, i % 2 == 0};
-    c.rows = upto(kernels->rows((c.columns + kCodeLanes - 1) / kCodeLanes));
+    c.rows = upto(kernels->rows((c.columns + kDot4Lanes - 1) / kDot4Lanes));
     SCOPED_TRACE(testing::Message() << c.rows << " rows, " << c.columns << " columns, " << c.runs
                                     << " runs of " << c.quads << " quads, scale " << c.scale);
     ExpectCodes(*kernels, c, &random);
@@ -99,14 +99,14 @@ TEST_P(CodeProducts, RestsAndScales) {
   }
 }
 
-TEST_P(CodeProducts, TurnedImages) {
+TEST_P(Dot4Products, TurnedImages) {
   std::mt19937 random(6);
   for (const int64_t columns : {1, 3, 4, 5, 15, 16, 17, 32, 45, 64, 100}) {
     for (const int64_t rows : {1, 7, 15, 16, 17, 31, 48, 65, 130}) {
       const auto n = static_cast<size_t>(columns * rows);
       std::vector<uint8_t> x(n), y(n + 1, 9);
       for (uint8_t& v : x) v = static_cast<uint8_t>(random());
-      GetParam().simd->transpose_codes(x.data(), columns, rows, y.data());
+      GetParam().simd->transpose_bytes(x.data(), columns, rows, y.data());
       for (size_t i = 0; i < n; ++i) {
         const size_t c = i / static_cast<size_t>(rows), r = i % static_cast<size_t>(rows);
         ASSERT_EQ(y[r * static_cast<size_t>(columns) + c], x[i]) << columns << " by " << rows;

@@ -19,7 +19,7 @@ namespace ge_engines::cpu::native {
 namespace {
 
 double IntegerConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
-  if (MultipliesByFours(u, p, m)) return ByFoursNs(u, CodeConvPlan(c, m.threads, {}), p, m);
+  if (UsesDot4(u, p, m)) return Dot4Ns(u, Dot4Plan(c, m.threads, {}), p, m);
   const double depth = static_cast<double>(Product(c.weights) / c.dst[1]);
   const double n = static_cast<double>(Product(u.dims));
   const double pixels = n / static_cast<double>(c.dst[1]) * static_cast<double>(c.groups);
@@ -46,16 +46,15 @@ class IntegerConvKind final : public KindOf<IntegerConvSpec> {
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IntegerConvSpec& spec = SpecOf(u);
-    if (MultipliesByFours(u, b->parser(), b->machine())) {
-      const CodeConvPlan plan(spec.conv, b->machine().threads,
-                              ResultOf(u, b->parser(), spec.range));
-      return EmitByFours(b, u, plan, Layout::ChannelsLast(b->parser().dims(u.in[QuantIn::kX]), 1),
-                         Layout::ChannelsLast(u.dims, b->parser().size(u.out[0])));
+    if (UsesDot4(u, b->parser(), b->machine())) {
+      const Dot4Plan plan(spec.conv, b->machine().threads, ResultOf(u, b->parser(), spec.range));
+      return EmitDot4(b, u, plan, Layout::ChannelsLast(b->parser().dims(u.in[QuantIn::kX]), 1),
+                      Layout::ChannelsLast(u.dims, b->parser().size(u.out[0])));
     }
     const IntegerConvPlan plan(b->simd(), spec.conv, b->machine().threads,
                                ResultOf(u, b->parser(), spec.range));
     AddQuantized(b, u, "integer conv", b->GetDense(u.in[QuantIn::kX]).place, b->Plain(u.out[0]),
-                 PackCodes(b, u, plan), plan.scratch_bytes(), IntegerConvLoop(b->simd(), plan));
+                 PackQuantized(b, u, plan), plan.scratch_bytes(), IntegerConvLoop(b->simd(), plan));
   }
 };
 

@@ -19,11 +19,11 @@ namespace ge_engines::cpu::native {
 namespace {
 
 double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
-  if (MultipliesByFours(u, p, m)) {
+  if (UsesDot4(u, p, m)) {
     const auto& s = *As<IntegerProductSpec>(u);
     const Dims b = p.dims(u.in[QuantIn::kW]);
-    const int64_t n = b[s.turned ? 0 : 1], k = b[s.turned ? 1 : 0];
-    return ByFoursNs(u, CodeConvPlan(Product(u.dims) / n, n, k, s.turned, m.threads, {}), p, m);
+    const int64_t n = b[s.transposed ? 0 : 1], k = b[s.transposed ? 1 : 0];
+    return Dot4Ns(u, Dot4Plan(Product(u.dims) / n, n, k, s.transposed, m.threads, {}), p, m);
   }
   const double weights = BytesOf(p, u.in[QuantIn::kW]);
   const double rows = static_cast<double>(Product(u.dims) / u.dims.back());
@@ -39,17 +39,18 @@ class IntegerMatMulKind final : public KindOf<IntegerProductSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IntegerProductSpec& spec = SpecOf(u);
     const Dims weights = b->parser().dims(u.in[QuantIn::kW]);
-    const int64_t n = weights[spec.turned ? 0 : 1], k = weights[spec.turned ? 1 : 0];
-    if (MultipliesByFours(u, b->parser(), b->machine())) {
-      const CodeConvPlan plan(Product(u.dims) / n, n, k, spec.turned, b->machine().threads,
-                              ResultOf(u, b->parser(), spec.range));
-      return EmitByFours(b, u, plan, b->Plain(u.in[QuantIn::kX]), b->Plain(u.out[0]));
+    const int64_t n = weights[spec.transposed ? 0 : 1], k = weights[spec.transposed ? 1 : 0];
+    if (UsesDot4(u, b->parser(), b->machine())) {
+      const Dot4Plan plan(Product(u.dims) / n, n, k, spec.transposed, b->machine().threads,
+                          ResultOf(u, b->parser(), spec.range));
+      return EmitDot4(b, u, plan, b->Plain(u.in[QuantIn::kX]), b->Plain(u.out[0]));
     }
     IntegerProductPlan plan(b->simd(), Product(u.dims) / n, n, k,
                             ResultOf(u, b->parser(), spec.range));
-    plan.turned = spec.turned;
+    plan.transposed = spec.transposed;
     AddQuantized(b, u, "integer product", b->GetDense(u.in[QuantIn::kX]).place, b->Plain(u.out[0]),
-                 PackCodes(b, u, plan), plan.scratch_bytes(), IntegerProductLoop(b->simd(), plan));
+                 PackQuantized(b, u, plan), plan.scratch_bytes(),
+                 IntegerProductLoop(b->simd(), plan));
   }
 };
 

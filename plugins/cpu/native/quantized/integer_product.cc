@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/thresholds.h"
@@ -45,7 +45,7 @@ Scales ScalesOf(const QuantResult& r, float* const* p, Room* room) {
   s.scale = scale;
   s.bias = bias;
   s.bias_step = r.biases > 0 ? 1 : 0;
-  s.zero = r.y_zero ? CodeAt(p[kYZero], r.y_signed) : 0;
+  s.zero = r.y_zero ? Int8At(p[kYZero], r.y_signed) : 0;
   s.least = r.least();
   s.most = r.most();
   return s;
@@ -58,14 +58,14 @@ class ProductLoop final : public Loop {
   void Run(float* const* p) const override {
     Room room{reinterpret_cast<char*>(p[kScratch])};
     const Scales scales = ScalesOf(p_.result, p, &room);
-    const int64_t at_once = std::min(kCodeRows, p_.m);
+    const int64_t at_once = std::min(kInt8Rows, p_.m);
     auto* a = room.Take<int16_t>(Blocks(at_once) * p_.pairs * kIntegerRows * 2);
     auto* row = room.Take<int16_t>(p_.k);
     auto* total = room.Take<int32_t>(at_once);
-    for (int64_t r = 0; r < p_.m; r += kCodeRows) {
-      const int64_t rows = std::min(kCodeRows, p_.m - r);
+    for (int64_t r = 0; r < p_.m; r += kInt8Rows) {
+      const int64_t rows = std::min(kInt8Rows, p_.m - r);
       PackRows(p, r, rows, row, a, total);
-      const bool wide = rows * p_.n * p_.k > kParallelCodes;
+      const bool wide = rows * p_.n * p_.k > kParallelQuantized;
       ForRange(wide, p_.panels, [&](int64_t panel) { Panel(p, scales, panel, r, rows, a, total); });
     }
   }
@@ -77,7 +77,7 @@ class ProductLoop final : public Loop {
   void PackRows(float* const* p, int64_t first, int64_t rows, int16_t* row, int16_t* a,
                 int32_t* total) const {
     const auto* x = reinterpret_cast<const uint8_t*>(p[kX]);
-    const int32_t zero = p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0;
+    const int32_t zero = p_.result.x_zero ? Int8At(p[kXZero], p_.result.x_signed) : 0;
     for (int64_t r = 0; r < rows; ++r) {
       simd_.widen_row(x + (first + r) * p_.k, p_.result.x_signed, zero, row, p_.k);
       total[r] = std::accumulate(row, row + p_.k, int32_t{0});
@@ -94,16 +94,16 @@ class ProductLoop final : public Loop {
 
   void Panel(float* const* p, const Scales& s, int64_t panel, int64_t first, int64_t rows,
              const int16_t* a, const int32_t* total) const {
-    alignas(kLine) int32_t sums[kCodeRows * 32];
+    alignas(kLine) int32_t sums[kInt8Rows * 32];
     const int64_t columns = p_.columns;
     const auto* packed = reinterpret_cast<const uint8_t*>(p[kW]);
     const uint8_t* b = packed + panel * p_.pairs * columns * 2;
     const auto* zeros =
         reinterpret_cast<const int32_t*>(packed + p_.code_bytes()) + panel * columns;
-    for (int64_t k = 0; k < p_.pairs; k += kCodePairs) {
-      const int64_t n = std::min(kCodePairs, p_.pairs - k);
+    for (int64_t k = 0; k < p_.pairs; k += kInt8Pairs) {
+      const int64_t n = std::min(kInt8Pairs, p_.pairs - k);
       for (int64_t r = 0; r < rows; r += kIntegerRows) {
-        simd_.code_product(a + (r * p_.pairs + k * kIntegerRows) * 2, b + k * columns * 2, n, k > 0,
+        simd_.int8_product(a + (r * p_.pairs + k * kIntegerRows) * 2, b + k * columns * 2, n, k > 0,
                            sums + r * columns, columns, std::min(kIntegerRows, rows - r));
       }
     }
@@ -138,7 +138,7 @@ class ConvLoop final : public Loop {
     Room room{reinterpret_cast<char*>(p[kScratch])};
     const Scales scales = ScalesOf(p_.result, p, &room);
     auto* image = room.Take<int16_t>(p_.image_count());
-    const bool wide = p_.threads > 1 && p_.pixels * p_.out * p_.depth > kParallelCodes;
+    const bool wide = p_.threads > 1 && p_.pixels * p_.out * p_.depth > kParallelQuantized;
     for (int64_t g = 0; g < p_.batch * p_.groups; ++g) {
       Widen(p, g, image);
       ForRange(wide, p_.tiles, [&](int64_t tile) {
@@ -152,7 +152,7 @@ class ConvLoop final : public Loop {
   // The image of one group, padded by what takes off to zero.
   void Widen(float* const* p, int64_t g, int16_t* image) const {
     const auto* x = reinterpret_cast<const uint8_t*>(p[kX]) + g * p_.in * p_.h * p_.w;
-    const int32_t zero = p_.result.x_zero ? CodeAt(p[kXZero], p_.result.x_signed) : 0;
+    const int32_t zero = p_.result.x_zero ? Int8At(p[kXZero], p_.result.x_signed) : 0;
     const int64_t count = std::min(p_.w, p_.wide - p_.pad[1]);
     for (int64_t c = 0; c < p_.in; ++c) {
       for (int64_t y = 0; y < p_.high; ++y) {
@@ -199,13 +199,13 @@ class ConvLoop final : public Loop {
 
   void Tile(float* const* p, const Scales& s, int64_t g, int64_t tile, const int16_t* image,
             Room room) const {
-    auto* b = room.Take<int16_t>(kCodePairs * p_.columns * 2);
+    auto* b = room.Take<int16_t>(kInt8Pairs * p_.columns * 2);
     auto* sums = room.Take<int32_t>(p_.out * p_.columns);
     const auto* weights = reinterpret_cast<const int16_t*>(p[kW]) +
                           g % p_.groups * p_.blocks * p_.pairs * kIntegerRows * 2;
     const int64_t first = tile * p_.columns;
-    for (int64_t k = 0; k < p_.pairs; k += kCodePairs) {
-      const int64_t n = std::min(kCodePairs, p_.pairs - k);
+    for (int64_t k = 0; k < p_.pairs; k += kInt8Pairs) {
+      const int64_t n = std::min(kInt8Pairs, p_.pairs - k);
       PackPixels(image, first, k, n, b);
       for (int64_t r = 0; r < p_.out; r += kIntegerRows) {
         simd_.integer_product(weights + (r * p_.pairs + k * kIntegerRows) * 2, b, n, k > 0,
@@ -215,7 +215,7 @@ class ConvLoop final : public Loop {
     }
     const int64_t size = p_.out_h * p_.out_w;
     for (int64_t o = 0; o < p_.out; ++o) {
-      Pieces(first, [&](int64_t from, int64_t to, int64_t n) {
+      Im2colTiles(first, [&](int64_t from, int64_t to, int64_t n) {
         Put(p, s, g % p_.groups * p_.out + o, sums + o * p_.columns + from,
             (g * p_.out + o) * size + to, n);
       });
@@ -224,7 +224,7 @@ class ConvLoop final : public Loop {
 
   // f(from in the tile, to in the output's image, count) for the pixels of a tile that are kept.
   template <class F>
-  void Pieces(int64_t first, F f) const {
+  void Im2colTiles(int64_t first, F f) const {
     const int64_t end = std::min(first + p_.columns, p_.pixels);
     if (!p_.runs) return f(0, first, end - first);
     for (int64_t at = first; at < end;) {
@@ -263,10 +263,10 @@ IntegerProductPlan::IntegerProductPlan(const Simd& simd, int64_t rows, int64_t c
       result(r) {}
 
 uint64_t IntegerProductPlan::scratch_bytes() const {
-  const int64_t rows = (std::min(kCodeRows, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
+  const int64_t rows = (std::min(kInt8Rows, m) + kIntegerRows - 1) / kIntegerRows * kIntegerRows;
   return ScaleBytes(result) + Padded(static_cast<uint64_t>(rows * pairs * 2) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(k) * sizeof(int16_t)) +
-         Padded(static_cast<uint64_t>(std::min(kCodeRows, m)) * sizeof(int32_t));
+         Padded(static_cast<uint64_t>(std::min(kInt8Rows, m)) * sizeof(int32_t));
 }
 
 void IntegerProductPlan::Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros,
@@ -281,7 +281,7 @@ void IntegerProductPlan::Pack(const uint8_t* w, bool is_signed, const std::vecto
   for (int64_t i = 0; i < k; ++i) {
     for (int64_t j = 0; j < n; ++j) {
       to[((j / columns * pairs + i / 2) * columns + j % columns) * 2 + i % 2] =
-          static_cast<uint8_t>(CodeAt(w, is_signed, turned ? j * k + i : i * n + j) + up);
+          static_cast<uint8_t>(Int8At(w, is_signed, transposed ? j * k + i : i * n + j) + up);
     }
   }
 }
@@ -328,7 +328,7 @@ IntegerConvPlan::IntegerConvPlan(const Simd& simd, const ConvSpec& spec, int thr
 }
 
 uint64_t IntegerConvPlan::thread_bytes() const {
-  return Padded(static_cast<uint64_t>(kCodePairs * columns * 2) * sizeof(int16_t)) +
+  return Padded(static_cast<uint64_t>(kInt8Pairs * columns * 2) * sizeof(int16_t)) +
          Padded(static_cast<uint64_t>(out * columns) * sizeof(int32_t));
 }
 
@@ -347,7 +347,7 @@ void IntegerConvPlan::Pack(const uint8_t* w8, bool is_signed, const std::vector<
     int16_t* block = to + ((g * blocks + o / kIntegerRows) * pairs * kIntegerRows) * 2;
     for (int64_t k = 0; k < depth; ++k) {
       block[(k / 2 * kIntegerRows + o % kIntegerRows) * 2 + k % 2] =
-          static_cast<int16_t>(CodeAt(w8, is_signed, f * depth + k) - zero);
+          static_cast<int16_t>(Int8At(w8, is_signed, f * depth + k) - zero);
     }
   }
 }

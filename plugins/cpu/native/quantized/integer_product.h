@@ -1,6 +1,6 @@
-// Products and convolutions of 8-bit codes less their zero points, exactly, with sums of int32 that
-// may be scaled back to codes (ONNX: ConvInteger, MatMulInteger, QLinearConv, QLinearMatMul). Codes
-// are widened to 16 bits before they meet, the input's less its zero point, so that no sum
+// Products and convolutions of 8-bit integers less their zero points, exactly, with sums of int32
+// that may be scaled back to codes (ONNX: ConvInteger, MatMulInteger, QLinearConv, QLinearMatMul).
+// Codes are widened to 16 bits before they meet, the input's less its zero point, so that no sum
 // saturates whatever the instruction set and padding is zero. They own no tensors; immutable, any
 // number of threads may run one.
 #pragma once
@@ -27,7 +27,7 @@ struct QuantResult {
   int64_t biases = 0;        // one a filter or column, int32 that add to the sums; 0: none
   bool bias_floats = false;  // they are float32 instead
   bool y_zero = true;        // whether there is one
-  CodeRange range;           // of the codes, beside what the dtype holds
+  QuantizedRange range;      // of the codes, beside what the dtype holds
   double least() const { return std::max<double>(y_signed ? -128 : 0, range.least); }
   double most() const { return std::min<double>(y_signed ? 127 : 255, range.most); }
 };
@@ -45,11 +45,11 @@ struct IntegerProductPlan {
     return code_bytes() + static_cast<uint64_t>(panels * columns) * sizeof(int32_t);
   }
   uint64_t scratch_bytes() const;
-  bool turned = false;  // weights come as [n][k]
+  bool transposed = false;  // weights come as [n][k]
   // w is [k][n] or turned; zeros has one element or n.
   void Pack(const uint8_t* w, bool is_signed, const std::vector<int32_t>& zeros, void* to) const;
   std::string PackKey() const {
-    return "codes of a product " + ToText({n, k, pairs, columns, turned ? 1 : 0});
+    return "codes of a product " + ToText({n, k, pairs, columns, transposed ? 1 : 0});
   }
 };
 std::unique_ptr<Loop> IntegerProductLoop(const Simd& simd, const IntegerProductPlan& plan);

@@ -1,6 +1,7 @@
-// Products and convolutions of codes against plain sums of 64 bits, in each instruction set of this
-// host: both signs, zero points of both sides, one or many, depths beyond one block of pairs, rows
-// beyond what waits at once, borders, strides, dilations, groups, several threads, sums and codes.
+// Products and convolutions of 8-bit integers against plain sums of 64 bits, in each instruction
+// set of this host: both signs, zero points of both sides, one or many, depths beyond one block of
+// pairs, rows beyond what waits at once, borders, strides, dilations, groups, several threads, sums
+// and codes.
 #include "plugins/cpu/native/quantized/integer_product.h"
 
 #include <gtest/gtest.h>
@@ -17,9 +18,9 @@
 #include "plugins/cpu/kit/isa_sets_testing.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
-#include "plugins/cpu/native/quantized/code_rows.h"
 #include "plugins/cpu/native/quantized/dot4.h"
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
+#include "plugins/cpu/native/quantized/rows.h"
 #include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
@@ -97,7 +98,7 @@ struct Setting {
 };
 
 // Packed weights of a plan, whose factors are packed, too, where they are settled.
-AlignedBlock PackedOf(const CodeConvPlan& plan, const std::vector<uint8_t>& w, Setting* s) {
+AlignedBlock PackedOf(const Dot4Plan& plan, const std::vector<uint8_t>& w, Setting* s) {
   AlignedBlock packed(plan.weight_bytes());
   const std::vector<uint8_t> zeros(s->w_zero.begin(), s->w_zero.end());
   plan.Pack(w.data(), s->w_signed, zeros.data(), packed.data());
@@ -159,27 +160,27 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
 }
 
 TEST_P(IntegerProduct, RowsByFours) {
-  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
+  const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(17);
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 200, 513}};
   for (const auto& [m, n, k] : shapes) {
     for (int variant = 0; variant < 24; ++variant) {
-      const bool turned = variant / 6 % 2 != 0;
+      const bool transposed = variant / 6 % 2 != 0;
       SCOPED_TRACE(testing::Message() << m << "x" << n << "x" << k << " variant " << variant);
       Setting s(variant % 6, n, &random);
       const int64_t zeros = MaybeSymmetric(&s, variant < 12);
-      CodeConvPlan plan(m, n, k, turned, 1 + variant % 2, s.result);
+      Dot4Plan plan(m, n, k, transposed, 1 + variant % 2, s.result);
       plan.w_zeros = zeros;
       plan.settled = variant % 4 < 2;
       const auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       const AlignedBlock packed = PackedOf(plan, w, &s);
-      const auto y = RunLoop(plan.threads, *CodeConvLoop(*kernels, plan), x, packed.data(),
+      const auto y = RunLoop(plan.threads, *Dot4Loop(*kernels, plan), x, packed.data(),
                              plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
         for (int64_t d = 0; d < k; ++d) {
-          const int64_t at = turned ? i % n * k + d : d * n + i % n;
+          const int64_t at = transposed ? i % n * k + d : d * n + i % n;
           sum += (CodeOf(x, i / n * k + d, s.result.x_signed) - s.XZero()) *
                  (CodeOf(w, at, s.w_signed) - s.WZero(i % n));
         }
@@ -193,7 +194,7 @@ TEST_P(IntegerProduct, RowsByFours) {
 // Sums in the middle between two codes, and beside it by less than floats tell: half a quantum is
 // what an even scale makes of odd sums.
 TEST_P(IntegerProduct, MiddlesByFours) {
-  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
+  const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(19);
   const int64_t m = 40, n = 90, k = 12;
@@ -215,13 +216,13 @@ TEST_P(IntegerProduct, MiddlesByFours) {
     s.bias[2] = INT32_MIN;
     for (const bool large : {false, true}) {  // with and without a bias that sums cannot take
       if (!large) s.bias[1] = s.bias[2] = 7;
-      CodeConvPlan plan(m, n, k, false, 1, s.result);
+      Dot4Plan plan(m, n, k, false, 1, s.result);
       plan.settled = large;
       auto x = Codes(m * k, &random), w = Codes(k * n, &random);
       for (uint8_t& code : x) code %= 3;
       for (uint8_t& code : w) code = static_cast<uint8_t>(code % 5 - 2 + (s.w_signed ? 0 : 128));
       const AlignedBlock packed = PackedOf(plan, w, &s);
-      const auto y = RunLoop(plan.threads, *CodeConvLoop(*kernels, plan), x, packed.data(),
+      const auto y = RunLoop(plan.threads, *Dot4Loop(*kernels, plan), x, packed.data(),
                              plan.scratch_bytes(), &s, m * n);
       for (int64_t i = 0; i < m * n; ++i) {
         int64_t sum = 0;
@@ -318,19 +319,19 @@ void Reorder(const T* from, const Dims& d, bool last, T* to) {
 }
 
 TEST_P(IntegerProduct, ConvolutionsByFours) {
-  const CodeKernels* kernels = CodeKernelsOf(GetParam().isa);
+  const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
   if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
   std::mt19937 random(13);
   for (const Shape& c : kShapes) {
     const ConvSpec spec = SpecOf(c);
     for (int variant = 0; variant < 12; ++variant) {
-      if (!CodeConvPlan::Suits(spec, variant < 6)) continue;
+      if (!Dot4Plan::Suits(spec, variant < 6)) continue;
       SCOPED_TRACE(testing::Message() << c.in << " to " << c.out << ", " << c.h << "x" << c.w
                                       << " variant " << variant);
       const int64_t filters = c.groups * c.out, depth = c.in * c.kh * c.kw;
       Setting s(variant % 6, filters, &random);
       const int64_t zeros = MaybeSymmetric(&s, variant < 6);
-      CodeConvPlan plan(spec, 1 + variant % 2, s.result);
+      Dot4Plan plan(spec, 1 + variant % 2, s.result);
       plan.w_zeros = zeros;
       plan.settled = variant % 4 < 2;
       const auto x = Codes(c.images * c.groups * c.in * c.h * c.w, &random);
@@ -338,7 +339,7 @@ TEST_P(IntegerProduct, ConvolutionsByFours) {
       const AlignedBlock packed = PackedOf(plan, w, &s);
       std::vector<uint8_t> last(x.size());
       Reorder(x.data(), spec.src, true, last.data());
-      const auto made = RunLoop(plan.threads, *CodeConvLoop(*kernels, plan), last, packed.data(),
+      const auto made = RunLoop(plan.threads, *Dot4Loop(*kernels, plan), last, packed.data(),
                                 plan.scratch_bytes(), &s, Product(spec.dst));
       std::vector<int32_t> y(made.size());
       if (s.result.codes) {

@@ -25,7 +25,7 @@ int32_t ZeroAt(const float* p, bool is_signed, int64_t i) {
 template <class F>
 void ForGrid(const QuantGrid& g, F f) {
   if (g.dim == 1) {
-    ForCodes(g.outer * g.inner, [&](int64_t at, int64_t n) { f(at, n, 0); });
+    ForBytes(g.outer * g.inner, [&](int64_t at, int64_t n) { f(at, n, 0); });
     return;
   }
   ForRange(g.outer * g.dim * g.inner > kParallel, g.outer * g.dim,
@@ -80,7 +80,7 @@ class DynamicQuantize final : public Loop {
     const float middle = std::nearbyint((0.0f - least) / scale);
     const auto zero = static_cast<int32_t>(middle > 0 ? std::min(middle, 255.0f) : 0.0f);
     auto* y = reinterpret_cast<uint8_t*>(p[0]);
-    ForCodes(n_, [&](int64_t at, int64_t n) {
+    ForBytes(n_, [&](int64_t at, int64_t n) {
       simd_.quantize_row(p[1] + at, scale, zero, false, y + at, n);
     });
     if (has_scale_) *p[2] = scale;
@@ -116,11 +116,11 @@ namespace {
 // stays so, of whatever size its elements are. Turning it took a third of the time of a network
 // that is on codes in parts.
 bool EmitInOrder(NativeBuilder* b, const Unit& u, const std::string& label,
-                 std::unique_ptr<Work> work) {
+                 std::unique_ptr<Kernel> work) {
   const bool image = u.dims.size() > 2 && Product(b->parser().dims(u.in[1])) == 1;
   if (!image || b->Main(u.in[0]).layout.dense()) return false;
   const Layout from = Layout::ChannelsLast(u.dims, b->parser().size(u.in[0]));
-  const Place x = b->Get(u.in[0], from).place;
+  const BufferRef x = b->Get(u.in[0], from).place;
   b->AddInLayout(u, label, Layout::ChannelsLast(u.dims, b->parser().size(u.out[0])),
                  std::move(work),
                  {x, b->GetDense(u.in[1]).place, u.in[2] != 0 ? b->GetDense(u.in[2]).place : x});
@@ -139,13 +139,13 @@ class QuantizeKind final : public KindOf<QuantizeSpec> {
       const bool zero = u.in[2] != 0, is_signed = IsSigned(b->parser(), u.out[0]);
       if (EmitInOrder(b, u, "quantize", QuantizeLoop(b->simd(), spec.grid, is_signed, zero)))
         return;
-      const Place x = b->GetDense(u.in[0]).place;
+      const BufferRef x = b->GetDense(u.in[0]).place;
       b->AddPlain(u, "quantize", QuantizeLoop(b->simd(), spec.grid, is_signed, zero),
                   {x, b->GetDense(u.in[1]).place, zero ? b->GetDense(u.in[2]).place : x});
       return;
     }
-    const Place x = b->GetDense(u.in[0]).place;
-    std::vector<Place> places = {b->NewResult(u.out[0], b->Plain(u.out[0])).place, x};
+    const BufferRef x = b->GetDense(u.in[0]).place;
+    std::vector<BufferRef> places = {b->NewResult(u.out[0], b->Plain(u.out[0])).place, x};
     b->AddRep(u.out[0], {b->Plain(u.out[0]), places[0]});
     for (size_t k : {1u, 2u}) {
       if (u.out[k] == 0) {
@@ -177,7 +177,7 @@ class DequantizeKind final : public KindOf<DequantizeSpec> {
     const bool zero = u.in[2] != 0, is_signed = IsSigned(b->parser(), u.in[0]);
     if (EmitInOrder(b, u, "dequantize", DequantizeLoop(b->simd(), spec.grid, is_signed, zero)))
       return;
-    const Place x = b->GetDense(u.in[0]).place;
+    const BufferRef x = b->GetDense(u.in[0]).place;
     b->AddPlain(u, "dequantize", DequantizeLoop(b->simd(), spec.grid, is_signed, zero),
                 {x, b->GetDense(u.in[1]).place, zero ? b->GetDense(u.in[2]).place : x});
   }

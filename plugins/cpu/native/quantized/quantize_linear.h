@@ -1,4 +1,4 @@
-// Steps between floats and 8-bit codes (ONNX: QuantizeLinear, DequantizeLinear,
+// Steps between floats and 8-bit integers (ONNX: QuantizeLinear, DequantizeLinear,
 // DynamicQuantizeLinear), bit-equal to the reference engine's. They own no tensors; immutable, any
 // number of threads may run one.
 #pragma once
@@ -12,13 +12,13 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: codes, x, scales, zero points (any place where has_zero is false).
+// Buffers: codes, x, scales, zero points (any place where has_zero is false).
 std::unique_ptr<Loop> QuantizeLoop(const Simd& simd, const QuantGrid& grid, bool is_signed,
                                    bool has_zero);
-// Places: result, codes, scales, zero points.
+// Buffers: result, codes, scales, zero points.
 std::unique_ptr<Loop> DequantizeLoop(const Simd& simd, const QuantGrid& grid, bool is_signed,
                                      bool has_zero);
-// Places: codes (uint8), x of n elements, then the scale and the zero point, which are written
+// Buffers: codes (uint8), x of n elements, then the scale and the zero point, which are written
 // where has_scale and has_zero say so.
 std::unique_ptr<Loop> DynamicQuantizeLoop(const Simd& simd, int64_t n, bool has_scale,
                                           bool has_zero);

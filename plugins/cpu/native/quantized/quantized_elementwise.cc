@@ -12,20 +12,20 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/quantized/code_rows.h"
+#include "plugins/cpu/native/quantized/rows.h"
 
 namespace ge_engines::cpu::native {
 
 namespace {
 
-class CodePair final : public Loop {
+class QuantizedPair final : public Loop {
  public:
-  CodePair(const Simd& simd, const CodePairSpec& s, const CodePlanes& planes)
+  QuantizedPair(const Simd& simd, const QuantizedPairSpec& s, const QuantizedPlanes& planes)
       : simd_(simd), s_(s), d_(planes) {}
   void Run(float* const* p) const override {
     const int64_t n = d_.images * d_.channels * d_.pixels;
     if (!s_.channels) {
-      return ForCodes(n, [&](int64_t at, int64_t count) { Row(p, at, Codes(p[2]) + at, count); });
+      return ForBytes(n, [&](int64_t at, int64_t count) { Row(p, at, Codes(p[2]) + at, count); });
     }
     // Rows of b's elements: those of a pixel, or one of them as often as a piece of a plane wants.
     const int64_t rows = d_.images * (d_.last ? d_.pixels : d_.channels);
@@ -46,19 +46,19 @@ class CodePair final : public Loop {
   static constexpr int64_t kSame = 256;
 
   void Row(float* const* p, int64_t at, const uint8_t* b, int64_t n) const {
-    const CodeRow other = {const_cast<uint8_t*>(b), s_.b.scale, s_.b.zero, s_.b.is_signed};
-    simd_.code_pairs(s_.fn, RowOf(s_.a, p[1], at), other, RowOf(s_.y, p[0], at),
-                     LeastOf(s_.y, s_.range), MostOf(s_.y, s_.range), n);
+    const QuantizedRow other = {const_cast<uint8_t*>(b), s_.b.scale, s_.b.zero, s_.b.is_signed};
+    simd_.quantized_pairs(s_.fn, RowOf(s_.a, p[1], at), other, RowOf(s_.y, p[0], at),
+                          LeastOf(s_.y, s_.range), MostOf(s_.y, s_.range), n);
   }
 
   const Simd& simd_;
-  const CodePairSpec s_;
-  const CodePlanes d_;
+  const QuantizedPairSpec s_;
+  const QuantizedPlanes d_;
 };
 
-class CodeConstant final : public Loop {
+class QuantizedConstant final : public Loop {
  public:
-  CodeConstant(const Simd& simd, const CodeConstantSpec& s) : simd_(simd), s_(s) {}
+  QuantizedConstant(const Simd& simd, const QuantizedConstantSpec& s) : simd_(simd), s_(s) {}
   void Run(float* const* p) const override {
     const bool wide = s_.outer * s_.middle * s_.inner > kParallel;
     if (s_.inner == 1) {  // rows as long as the constants
@@ -82,7 +82,7 @@ class CodeConstant final : public Loop {
   }
 
   const Simd& simd_;
-  const CodeConstantSpec s_;
+  const QuantizedConstantSpec s_;
 };
 
 void Look(const uint8_t* __restrict table, const uint8_t* __restrict x, uint8_t* __restrict y,
@@ -90,11 +90,11 @@ void Look(const uint8_t* __restrict table, const uint8_t* __restrict x, uint8_t*
   for (int64_t i = 0; i < n; ++i) y[i] = table[x[i]];
 }
 
-class CodeMap final : public Loop {
+class QuantizedMap final : public Loop {
  public:
-  CodeMap(std::vector<uint8_t> table, int64_t n) : table_(std::move(table)), n_(n) {}
+  QuantizedMap(std::vector<uint8_t> table, int64_t n) : table_(std::move(table)), n_(n) {}
   void Run(float* const* p) const override {
-    ForCodes(n_, [&](int64_t at, int64_t n) {
+    ForBytes(n_, [&](int64_t at, int64_t n) {
       Look(table_.data(), Codes(p[1]) + at, Codes(p[0]) + at, n);
     });
   }
@@ -104,9 +104,9 @@ class CodeMap final : public Loop {
   const int64_t n_;
 };
 
-class CodeMean final : public Loop {
+class QuantizedMean final : public Loop {
  public:
-  CodeMean(const Simd& simd, const CodeMeanSpec& s, const CodePlanes& planes)
+  QuantizedMean(const Simd& simd, const QuantizedMeanSpec& s, const QuantizedPlanes& planes)
       : simd_(simd), s_(s), d_(planes) {}
   void Run(float* const* p) const override {
     auto* sum = reinterpret_cast<int32_t*>(p[2]);
@@ -144,13 +144,14 @@ class CodeMean final : public Loop {
   }
 
   const Simd& simd_;
-  const CodeMeanSpec s_;
-  const CodePlanes d_;
+  const QuantizedMeanSpec s_;
+  const QuantizedPlanes d_;
 };
 
-class CodeConcat final : public Loop {
+class QuantizedConcat final : public Loop {
  public:
-  CodeConcat(int64_t rows, std::vector<int64_t> bytes, std::vector<std::vector<uint8_t>> tables)
+  QuantizedConcat(int64_t rows, std::vector<int64_t> bytes,
+                  std::vector<std::vector<uint8_t>> tables)
       : rows_(rows), bytes_(std::move(bytes)), tables_(std::move(tables)) {
     for (int64_t b : bytes_) row_ += b;
   }
@@ -178,16 +179,16 @@ class CodeConcat final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> CodePairLoop(const Simd& simd, const CodePairSpec& spec,
-                                   const CodePlanes& planes) {
-  return std::make_unique<CodePair>(simd, spec, planes);
+std::unique_ptr<Loop> QuantizedPairLoop(const Simd& simd, const QuantizedPairSpec& spec,
+                                        const QuantizedPlanes& planes) {
+  return std::make_unique<QuantizedPair>(simd, spec, planes);
 }
 
-std::unique_ptr<Loop> CodeConstantLoop(const Simd& simd, const CodeConstantSpec& spec) {
-  return std::make_unique<CodeConstant>(simd, spec);
+std::unique_ptr<Loop> QuantizedConstantLoop(const Simd& simd, const QuantizedConstantSpec& spec) {
+  return std::make_unique<QuantizedConstant>(simd, spec);
 }
 
-std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,
+std::vector<uint8_t> TableOf(const Simd& simd, const QuantizedMapSpec& spec,
                              std::vector<PointwiseOp> ops) {
   constexpr int64_t kCodes = 256;
   std::vector<uint8_t> codes(kCodes);
@@ -210,49 +211,49 @@ std::vector<uint8_t> TableOf(const Simd& simd, const CodeMapSpec& spec,
   return codes;
 }
 
-std::unique_ptr<Loop> CodeMapLoop(std::vector<uint8_t> table, int64_t n) {
-  return std::make_unique<CodeMap>(std::move(table), n);
+std::unique_ptr<Loop> QuantizedMapLoop(std::vector<uint8_t> table, int64_t n) {
+  return std::make_unique<QuantizedMap>(std::move(table), n);
 }
 
-std::unique_ptr<Loop> CodeMeanLoop(const Simd& simd, const CodeMeanSpec& spec,
-                                   const CodePlanes& planes) {
-  return std::make_unique<CodeMean>(simd, spec, planes);
+std::unique_ptr<Loop> QuantizedMeanLoop(const Simd& simd, const QuantizedMeanSpec& spec,
+                                        const QuantizedPlanes& planes) {
+  return std::make_unique<QuantizedMean>(simd, spec, planes);
 }
 
-std::unique_ptr<Loop> CodeConcatLoop(int64_t rows, std::vector<int64_t> bytes,
-                                     std::vector<std::vector<uint8_t>> tables) {
-  return std::make_unique<CodeConcat>(rows, std::move(bytes), std::move(tables));
+std::unique_ptr<Loop> QuantizedConcatLoop(int64_t rows, std::vector<int64_t> bytes,
+                                          std::vector<std::vector<uint8_t>> tables) {
+  return std::make_unique<QuantizedConcat>(rows, std::move(bytes), std::move(tables));
 }
 
 namespace {
 
-class QuantizedPairKind final : public KindOf<CodePairSpec> {
+class QuantizedPairKind final : public KindOf<QuantizedPairSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
     const double n = static_cast<double>(Product(u.dims));
     return WorkPrice(u, p, m, {n * ByIsa(m, 0.3, 0.4, 1.2) / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const CodePairSpec& spec = SpecOf(u);
+    const QuantizedPairSpec& spec = SpecOf(u);
     const Layout layout = b->LayoutOfInput(u);
     // Its elements lie side by side whatever the order of their axes.
-    const Place other = (spec.channels ? b->GetDense(u.in[1]) : b->Get(u.in[1], layout)).place;
+    const BufferRef other = (spec.channels ? b->GetDense(u.in[1]) : b->Get(u.in[1], layout)).place;
     const int64_t all = Product(u.dims);
     const int64_t images = spec.channels ? u.dims[0] : 1, channels = spec.channels ? u.dims[1] : 1;
-    const CodePlanes planes = {images, channels, all / (images * channels), !layout.dense()};
-    b->AddInLayout(u, "codes, two", layout, CodePairLoop(b->simd(), spec, planes),
+    const QuantizedPlanes planes = {images, channels, all / (images * channels), !layout.dense()};
+    b->AddInLayout(u, "codes, two", layout, QuantizedPairLoop(b->simd(), spec, planes),
                    {b->Get(u.in[0], layout).place, other});
   }
 };
 
-class QuantizedConstantKind final : public KindOf<CodeConstantSpec> {
+class QuantizedConstantKind final : public KindOf<QuantizedConstantSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
     const double n = static_cast<double>(Product(u.dims));
     return WorkPrice(u, p, m, {n * ByIsa(m, 0.3, 0.4, 1.2) / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    CodeConstantSpec spec = SpecOf(u);
+    QuantizedConstantSpec spec = SpecOf(u);
     Layout layout = b->LayoutOfInput(u);
     const bool of_channels = u.dims.size() > 2 && spec.middle == u.dims[1] &&
                              spec.outer * spec.middle == u.dims[0] * u.dims[1];
@@ -262,55 +263,55 @@ class QuantizedConstantKind final : public KindOf<CodeConstantSpec> {
     } else {
       layout = b->Plain(u.out[0]);
     }
-    const Place x = layout.dense() ? b->GetDense(u.in[0]).place : b->Get(u.in[0], layout).place;
-    b->AddInLayout(u, "codes, constants", layout, CodeConstantLoop(b->simd(), spec),
+    const BufferRef x = layout.dense() ? b->GetDense(u.in[0]).place : b->Get(u.in[0], layout).place;
+    b->AddInLayout(u, "codes, constants", layout, QuantizedConstantLoop(b->simd(), spec),
                    {x, b->GetDense(u.in[1]).place});
   }
 };
 
-class QuantizedMapKind final : public KindOf<CodeMapSpec> {
+class QuantizedMapKind final : public KindOf<QuantizedMapSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
     const double n = static_cast<double>(Product(u.dims));
     return WorkPrice(u, p, m, {n * 0.4 / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const CodeMapSpec& spec = SpecOf(u);
+    const QuantizedMapSpec& spec = SpecOf(u);
     const Layout layout = b->LayoutOfInput(u);
-    std::vector<PointwiseOp> ops = Builder::FirstPosts(u);
+    std::vector<PointwiseOp> ops = Builder::FirstPostOps(u);
     b->AddInLayout(u, "codes, table", layout,
-                   CodeMapLoop(TableOf(b->simd(), spec, std::move(ops)), Product(u.dims)),
+                   QuantizedMapLoop(TableOf(b->simd(), spec, std::move(ops)), Product(u.dims)),
                    {b->Get(u.in[0], layout).place});
   }
 };
 
-class QuantizedMeanKind final : public KindOf<CodeMeanSpec> {
+class QuantizedMeanKind final : public KindOf<QuantizedMeanSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
     const double n = static_cast<double>(Product(u.dims));
     return WorkPrice(u, p, m, {BytesOf(p, u.in[0]) * 0.1 / m.compute + n * 3});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const CodeMeanSpec& spec = SpecOf(u);
+    const QuantizedMeanSpec& spec = SpecOf(u);
     const Dims x = b->parser().dims(u.in[0]);
     const Layout layout = Layout::Like(x, b->Main(u.in[0]).layout);
     const bool last = !layout.dense();
     const int64_t pixels = Product(x) / (x[0] * x[1]);
-    const Place sums = b->NewInternal(0, static_cast<uint64_t>(x[0] * x[1]) * sizeof(int32_t));
+    const BufferRef sums = b->NewInternal(0, static_cast<uint64_t>(x[0] * x[1]) * sizeof(int32_t));
     b->AddInLayout(u, "codes, mean", b->Plain(u.out[0]),
-                   CodeMeanLoop(b->simd(), spec, {x[0], x[1], pixels, last}),
+                   QuantizedMeanLoop(b->simd(), spec, {x[0], x[1], pixels, last}),
                    {b->Get(u.in[0], layout).place, sums});
   }
 };
 
-class QuantizedConcatKind final : public KindOf<CodeConcatSpec> {
+class QuantizedConcatKind final : public KindOf<QuantizedConcatSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
     const double n = static_cast<double>(Product(u.dims));
     return WorkPrice(u, p, m, {n * 0.1 / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const CodeConcatSpec& spec = SpecOf(u);
+    const QuantizedConcatSpec& spec = SpecOf(u);
     Layout layout = Layout::Dense(u.dims, 1);
     for (uint32_t v : u.in) {
       if (layout.dense()) layout = Layout::Like(u.dims, b->Main(v).layout);
@@ -319,7 +320,7 @@ class QuantizedConcatKind final : public KindOf<CodeConcatSpec> {
     if (last && spec.axis == 0) layout = Layout::Dense(u.dims, 1);
     // Rows of each input that follow each other in the result.
     std::vector<int64_t> bytes;
-    std::vector<Place> places;
+    std::vector<BufferRef> places;
     std::vector<std::vector<uint8_t>> tables;
     int64_t rows = 1;
     for (int k = 0; k < layout.rank; ++k) {
@@ -336,7 +337,8 @@ class QuantizedConcatKind final : public KindOf<CodeConcatSpec> {
                                            : TableOf(b->simd(), {spec.x[i], spec.y, {}}, {}));
     }
     b->AddInLayout(u, "codes, concat", layout,
-                   CodeConcatLoop(rows, std::move(bytes), std::move(tables)), std::move(places));
+                   QuantizedConcatLoop(rows, std::move(bytes), std::move(tables)),
+                   std::move(places));
   }
 };
 

@@ -11,8 +11,8 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
-#include "plugins/cpu/native/quantized/code_rows.h"
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
+#include "plugins/cpu/native/quantized/rows.h"
 #include "plugins/units/quantized/quantized_pool.h"
 
 namespace ge_engines::cpu::native {
@@ -20,9 +20,9 @@ namespace ge_engines::cpu::native {
 namespace {
 
 template <class T>
-class CodePool final : public Loop {
+class QuantizedPool final : public Loop {
  public:
-  explicit CodePool(const PoolSpec& s) : s_(s) {
+  explicit QuantizedPool(const PoolSpec& s) : s_(s) {
     const size_t axes = s.kernel.size();
     planes_ = s.src[0] * s.src[1];
     w_ = s.src.back();
@@ -39,7 +39,7 @@ class CodePool final : public Loop {
   void Run(float* const* p) const override {
     const auto* x = reinterpret_cast<const T*>(p[1]);
     auto* y = reinterpret_cast<T*>(p[0]);
-    ForRange(planes_ * h_ * w_ > kParallelCodes, planes_, [&](int64_t plane) {
+    ForRange(planes_ * h_ * w_ > kParallelQuantized, planes_, [&](int64_t plane) {
       for (int64_t r = 0; r < out_h_; ++r) {
         Row(x + plane * h_ * w_, r, y + (plane * out_h_ + r) * out_w_);
       }
@@ -93,16 +93,16 @@ class CodePool final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> CodePoolLoop(const PoolSpec& s, bool is_signed) {
-  if (is_signed) return std::make_unique<CodePool<int8_t>>(s);
-  return std::make_unique<CodePool<uint8_t>>(s);
+std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& s, bool is_signed) {
+  if (is_signed) return std::make_unique<QuantizedPool<int8_t>>(s);
+  return std::make_unique<QuantizedPool<uint8_t>>(s);
 }
 
 namespace {
 
-class CodePoolLast final : public Loop {
+class QuantizedPoolLast final : public Loop {
  public:
-  CodePoolLast(const Simd& simd, const PoolSpec& s, bool is_signed)
+  QuantizedPoolLast(const Simd& simd, const PoolSpec& s, bool is_signed)
       : simd_(simd), s_(s), signed_(is_signed) {}
   void Run(float* const* p) const override {
     const int64_t rows = s_.dst[0] * s_.dst[2];
@@ -134,8 +134,9 @@ class CodePoolLast final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> CodePoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed) {
-  return std::make_unique<CodePoolLast>(simd, pool, is_signed);
+std::unique_ptr<Loop> QuantizedPoolLastLoop(const Simd& simd, const PoolSpec& pool,
+                                            bool is_signed) {
+  return std::make_unique<QuantizedPoolLast>(simd, pool, is_signed);
 }
 
 namespace {
@@ -146,7 +147,7 @@ double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
   const double taps = static_cast<double>(pool.kernel.back());
   const double high = static_cast<double>(Product(pool.kernel)) / taps;
   // Behind convolutions whose channels are last, by whole pixels.
-  if (CodeKernelsOf(m.isa) != nullptr && pool.src.size() == 4) {
+  if (Dot4KernelsOf(m.isa) != nullptr && pool.src.size() == 4) {
     const auto channels = static_cast<double>(pool.src[1]);
     return n / channels * taps * high * (2 + channels * 0.01);
   }
@@ -158,22 +159,24 @@ double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
   return rows * (15 + wide * high * 0.8 + (by_vectors ? wide_out * 3 : n / rows) * taps);
 }
 
-class QuantizedPoolKind final : public KindOf<CodePoolSpec> {
+class QuantizedPoolKind final : public KindOf<QuantizedPoolSpec> {
  public:
   Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
     return WorkPrice(u, p, m, {PoolNs(u, SpecOf(u).pool, m) / m.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
-    const CodePoolSpec& spec = SpecOf(u);
+    const QuantizedPoolSpec& spec = SpecOf(u);
     const Layout layout = b->LayoutOfInput(u);
     if (!layout.dense()) {
       const Rep x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]), 1));
-      b->AddInLayout(u, "pool of codes", layout,
-                     CodePoolLastLoop(b->simd(), spec.pool, b->parser().dtype(u.in[0]) == GE_I8),
-                     {x.place});
+      b->AddInLayout(
+          u, "pool of codes", layout,
+          QuantizedPoolLastLoop(b->simd(), spec.pool, b->parser().dtype(u.in[0]) == GE_I8),
+          {x.place});
       return;
     }
-    b->AddPlain(u, "pool of codes", CodePoolLoop(spec.pool, b->parser().dtype(u.in[0]) == GE_I8),
+    b->AddPlain(u, "pool of codes",
+                QuantizedPoolLoop(spec.pool, b->parser().dtype(u.in[0]) == GE_I8),
                 {b->GetDense(u.in[0]).place});
   }
 };

@@ -9,10 +9,11 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x; 8-bit codes, 1 or 2 spatial axes. A window of padding alone gives the least.
-std::unique_ptr<Loop> CodePoolLoop(const PoolSpec& s, bool is_signed);
+// Buffers: result, x; 8-bit integers, 1 or 2 spatial axes. A window of padding alone gives the
+// least.
+std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& s, bool is_signed);
 
 // MaxPool of images whose channels are last. Places: result, x.
-std::unique_ptr<Loop> CodePoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);
+std::unique_ptr<Loop> QuantizedPoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);
 
 }  // namespace ge_engines::cpu::native

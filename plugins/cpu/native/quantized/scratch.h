@@ -1,5 +1,5 @@
-// What the loops of products of codes share: where their tensors are, and cutting scratch. Only for
-// the sources of these loops. Plain values; any thread.
+// What the loops of products of 8-bit integers share: where their tensors are, and cutting scratch.
+// Only for the sources of these loops. Plain values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -22,10 +22,10 @@ struct Room {
   }
 };
 
-// Places: result, x and weights, those of QuantIn, scratch.
+// Buffers: result, x and weights, those of QuantIn, scratch.
 enum Placed : size_t { kY, kX, kW, kXZero, kXScale, kWScale, kYScale, kYZero, kBias, kScratch };
 
-inline int32_t CodeAt(const void* p, bool is_signed, int64_t i = 0) {
+inline int32_t Int8At(const void* p, bool is_signed, int64_t i = 0) {
   return is_signed ? static_cast<const int8_t*>(p)[i] : static_cast<const uint8_t*>(p)[i];
 }
 inline float FloatAt(const float* p, int64_t i = 0) { return p[i]; }

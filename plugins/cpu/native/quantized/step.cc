@@ -44,7 +44,7 @@ std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed) {
   return wide;
 }
 
-QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
+QuantResult ResultOf(const Unit& u, const Parser& p, const QuantizedRange& range) {
   QuantResult r;
   r.range = range;
   r.x_signed = IsSigned(p, u.in[QuantIn::kX]);
@@ -59,18 +59,19 @@ QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range) {
   return r;
 }
 
-bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m) {
-  if (CodeKernelsOf(m.isa) == nullptr) return false;
+bool UsesDot4(const Unit& u, const Parser& p, const Machine& m) {
+  if (Dot4KernelsOf(m.isa) == nullptr) return false;
   const uint32_t zero = u.in[QuantIn::kWZero];
   // Zero points are of the kind that the weights are, but for some operators' absent ones.
   if (zero != 0 && IsSigned(p, zero) != IsSigned(p, u.in[QuantIn::kW])) return false;
   const auto* conv = As<IntegerConvSpec>(u);
-  return conv == nullptr || CodeConvPlan::Suits(conv->conv, IsSymmetric(u, p));
+  return conv == nullptr || Dot4Plan::Suits(conv->conv, IsSymmetric(u, p));
 }
 
-void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const Place& x,
-                  const Layout& y, Place weights, uint64_t scratch, std::unique_ptr<Work> work) {
-  std::vector<Place> reads = {x, weights};
+void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const BufferRef& x,
+                  const Layout& y, BufferRef weights, uint64_t scratch,
+                  std::unique_ptr<Kernel> work) {
+  std::vector<BufferRef> reads = {x, weights};
   for (size_t k : kFactors) {
     reads.push_back(u.in[k] != 0 ? b->GetDense(u.in[k]).place : x);
   }
@@ -78,8 +79,7 @@ void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, con
   b->AddInLayout(u, label, y, std::move(work), std::move(reads));
 }
 
-void EmitByFours(NativeBuilder* b, const Unit& u, CodeConvPlan plan, const Layout& x,
-                 const Layout& y) {
+void EmitDot4(NativeBuilder* b, const Unit& u, Dot4Plan plan, const Layout& x, const Layout& y) {
   plan.settled = IsSettled(b, u);
   const bool w_signed = IsSigned(b->parser(), u.in[QuantIn::kW]);
   Ids values = {u.in[QuantIn::kW]};
@@ -97,7 +97,7 @@ void EmitByFours(NativeBuilder* b, const Unit& u, CodeConvPlan plan, const Layou
   }
   const std::string key =
       plan.PackKey() + (w_signed ? " signed" : "") + (first > 1 ? " with zeros" : "");
-  const Place weights = b->Pack(
+  const BufferRef weights = b->Pack(
       values, key, plan.weight_bytes(),
       [plan, w_signed, first, factors](const void* const* from, void* to) {
         const uint8_t none = 0;  // unsigned weights without a zero point
@@ -119,22 +119,22 @@ void EmitByFours(NativeBuilder* b, const Unit& u, CodeConvPlan plan, const Layou
                         ? b->Convert(0, b->GetDense(v), x, nullptr)
                         : b->Get(v, x);
   AddQuantized(b, u, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
-               CodeConvLoop(*CodeKernelsOf(b->machine().isa), plan));
+               Dot4Loop(*Dot4KernelsOf(b->machine().isa), plan));
 }
 
 double IntegerRate(const Machine& m) { return ByIsa(m, 50, 31, 12) * m.compute; }
 
-double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Machine& m) {
+double Dot4Ns(const Unit& u, const Dot4Plan& c, const Parser& p, const Machine& m) {
   const auto pixels = static_cast<double>(c.batch * c.pixels());
   const auto columns = static_cast<double>(c.groups_columns());
   const double copy = c.copies ? static_cast<double>(c.batch * c.image_bytes()) * 0.05 : 0;
   const double weights = BytesOf(p, u.in[QuantIn::kW]) / (25 * m.stream[2]);
-  const bool one = CodeKernelsOf(m.isa) == &kCodeKernelsAvx512;  // instruction for four
+  const bool one = Dot4KernelsOf(m.isa) == &kDot4KernelsAvx512;  // instruction for four
   if (c.depthwise) {
     const auto taps = static_cast<double>(c.taps());
     return pixels * columns * (one ? 0.23 + 0.02 * taps : 0.35 + 0.05 * taps) / m.compute;
   }
-  const double vectors = std::ceil(static_cast<double>(c.out) / kCodeLanes) * kCodeLanes;
+  const double vectors = std::ceil(static_cast<double>(c.out) / kDot4Lanes) * kDot4Lanes;
   const double codes = pixels * static_cast<double>(c.groups) * vectors;
   const auto depth = static_cast<double>(c.taps() * c.in);
   const double code = one ? depth / 220 + 0.22 : depth / 58 + 0.55;

@@ -21,14 +21,14 @@ bool IsSigned(const Parser& p, uint32_t v);  // int8
 std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed);
 
 // What becomes of the sums.
-QuantResult ResultOf(const Unit& u, const Parser& p, const CodeRange& range);
+QuantResult ResultOf(const Unit& u, const Parser& p, const QuantizedRange& range);
 
 // Whether a product or convolution goes by dot4.h on this machine: of symmetric weights.
-bool MultipliesByFours(const Unit& u, const Parser& p, const Machine& m);
+bool UsesDot4(const Unit& u, const Parser& p, const Machine& m);
 
 // Weights of an IntegerProductPlan or IntegerConvPlan, less their zero points.
 template <class Plan>
-Place PackCodes(NativeBuilder* b, const Unit& u, const Plan& plan) {
+BufferRef PackQuantized(NativeBuilder* b, const Unit& u, const Plan& plan) {
   const uint32_t w = u.in[QuantIn::kW], zero = u.in[QuantIn::kWZero];
   const bool w_signed = IsSigned(b->parser(), w),
              zero_signed = zero != 0 && IsSigned(b->parser(), zero);
@@ -45,12 +45,12 @@ Place PackCodes(NativeBuilder* b, const Unit& u, const Plan& plan) {
 }
 
 // x and the result lie as said.
-void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const Place& x,
-                  const Layout& y, Place weights, uint64_t scratch, std::unique_ptr<Work> work);
+void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const BufferRef& x,
+                  const Layout& y, BufferRef weights, uint64_t scratch,
+                  std::unique_ptr<Kernel> work);
 
 // By dot4.h.
-void EmitByFours(NativeBuilder* b, const Unit& u, CodeConvPlan plan, const Layout& x,
-                 const Layout& y);
+void EmitDot4(NativeBuilder* b, const Unit& u, Dot4Plan plan, const Layout& x, const Layout& y);
 
 // Rates of products of 16-bit integers, multiply-adds a ns: 51 are reached where AVX2's peak is 121
 // operations, of which what native asks for all that no prior knows is 0.75.
@@ -62,6 +62,6 @@ double IntegerRate(const Machine& m);
 // processor time beside others where floats reach 47 multiply-adds a ns: 61, 0.5 and 0.73. The
 // kernels are faster since (70, 0.25 and 0.65), and still ask this: Winograd asks 1.4 times what it
 // takes beside them, and where only they ask less resnet18 takes 26 ms in place of 23 (0040).
-double ByFoursNs(const Unit& u, const CodeConvPlan& c, const Parser& p, const Machine& m);
+double Dot4Ns(const Unit& u, const Dot4Plan& c, const Parser& p, const Machine& m);
 
 }  // namespace ge_engines::cpu::native

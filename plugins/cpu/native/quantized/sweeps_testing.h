@@ -1,4 +1,4 @@
-// The sweeps of sweeps.h for works on codes of 8 bits. For tests.
+// The sweeps of sweeps.h for works on 8-bit integers. For tests.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 #include "plugins/cpu/native/matmul/nbit_kernels.h"
 #include "plugins/cpu/native/matmul/nbits.h"
 #include "plugins/cpu/native/matmul/panels.h"
-#include "plugins/cpu/native/quantized/code_rows.h"
 #include "plugins/cpu/native/quantized/integer_product.h"
 #include "plugins/cpu/native/quantized/quantize_linear.h"
+#include "plugins/cpu/native/quantized/rows.h"
 #include "plugins/cpu/native/recurrent/recurrent.h"
 #include "plugins/cpu/native/sweeps_testing.h"
 #include "plugins/units/quantized/quantize_linear.h"
@@ -20,7 +20,7 @@
 
 namespace ge_engines::cpu::native {
 
-// ---- codes of 8 bits ---------------------------------------------------------------------------
+// ---- 8-bit integers ---------------------------------------------------------------------------
 
 inline std::vector<uint8_t> Codes(int64_t n) {
   std::mt19937 g(3);
@@ -115,13 +115,13 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool nar
     SCOPED_TRACE(testing::Message()
                  << m << " x " << n << " x " << k << ", " << form.bits << " bits, blocks of "
                  << form.block << ", zero points of " << form.zero_bytes);
-    std::vector<const NarrowKernels*> all = {narrow ? NarrowKernelsOf(s.isa.isa, form) : nullptr};
+    std::vector<const NBitKernels*> all = {narrow ? NBitKernelsOf(s.isa.isa, form) : nullptr};
     if (narrow && all[0] == nullptr) return;
     // What a processor with AVX-512 but without VNNI has.
-    if (narrow && all[0] == &kNarrowKernelsAvx512 && form.bits <= 4) {
-      all.push_back(&kNarrowKernelsAvx2);
+    if (narrow && all[0] == &kNBitKernelsAvx512 && form.bits <= 4) {
+      all.push_back(&kNBitKernelsAvx2);
     }
-    for (const NarrowKernels* by : all) {
+    for (const NBitKernels* by : all) {
       const PanelPlan plan(s.simd(), m, n, k, form, by);
       const void* from[] = {
           codes.data(), scales,
@@ -215,8 +215,8 @@ inline void SweepLstm(int64_t batch, int64_t inputs, int64_t hidden) {
     const RecurrentPlan plan(s.simd(), spec, has, s.threads);
     std::vector<float> y(want.size() + 1, kGuard), scratch(Z(plan.scratch_floats()));
     float* none = scratch.data();
-    RunLoop(*RecurrentWork(s.simd(), plan), {y.data(), none, none, x, w.data(), r.data(),
-                                             scratch.data(), none, none, none, none, none});
+    RunLoop(*RecurrentKernel(s.simd(), plan), {y.data(), none, none, x, w.data(), r.data(),
+                                               scratch.data(), none, none, none, none, none});
     for (size_t i = 0; i < want.size(); ++i) ASSERT_NEAR(y[i], want[i], 3e-6) << i;
     ASSERT_EQ(y.back(), kGuard);
   });

@@ -42,7 +42,7 @@ struct RecurrentRoom {
   }
 };
 
-class Recurrent final : public Work {
+class Recurrent final : public Kernel {
  public:
   enum { kY, kYh, kYc, kX, kW, kR, kScratch, kBias, kLengths, kH, kC, kPeepholes };
 
@@ -336,7 +336,7 @@ int64_t RecurrentPlan::scratch_floats() const {
   return spec.batch + panels + (alone ? pieces * spec.directions : 1) * piece_floats();
 }
 
-std::unique_ptr<Work> RecurrentWork(const Simd& simd, const RecurrentPlan& plan) {
+std::unique_ptr<Kernel> RecurrentKernel(const Simd& simd, const RecurrentPlan& plan) {
   return std::make_unique<Recurrent>(simd, plan);
 }
 
@@ -379,7 +379,7 @@ class RecurrentKind final : public KindOf<RecurrentSpec> {
         u.in[3] != 0, u.in[4] != 0, u.in[5] != 0,
         u.in[6] != 0, u.in[7] != 0, b->parser().constant(u.in[1]) && b->parser().constant(u.in[2])};
     const RecurrentPlan plan(b->simd(), s, has, b->machine().threads);
-    const Place x = b->GetDense(u.in[0]).place;
+    const BufferRef x = b->GetDense(u.in[0]).place;
     const auto weights = [&](uint32_t v, const std::string& key, int64_t panels, auto pack) {
       if (!has.packed) return b->GetDense(v).place;
       const auto bytes = static_cast<uint64_t>(s.directions * panels) * sizeof(float);
@@ -388,7 +388,7 @@ class RecurrentKind final : public KindOf<RecurrentSpec> {
             (plan.*pack)(*simd, static_cast<const float*>(from[0]), static_cast<float*>(to));
           });
     };
-    std::vector<Place> places(3, x);
+    std::vector<BufferRef> places(3, x);
     size_t out = 0;
     const bool made[] = {s.y, s.y_h, s.y_c};
     for (size_t k = 0; k < 3; ++k) {
@@ -404,7 +404,7 @@ class RecurrentKind final : public KindOf<RecurrentSpec> {
         b->NewInternal(0, static_cast<uint64_t>(plan.scratch_floats()) * sizeof(float)));
     for (size_t k = 3; k < 8; ++k) places.push_back(u.in[k] != 0 ? b->GetDense(u.in[k]).place : x);
     const char* name = s.cell == Cell::kRnn ? "rnn " : s.cell == Cell::kGru ? "gru " : "lstm ";
-    b->AddStep(name + b->Sizes(u.dims), RecurrentWork(b->simd(), plan), std::move(places));
+    b->AddStep(name + b->Sizes(u.dims), RecurrentKernel(b->simd(), plan), std::move(places));
   }
 };
 

@@ -46,10 +46,10 @@ struct RecurrentPlan {
   int64_t scratch_floats() const;
 };
 
-// Places: y, y_h, y_c, x, w, r, scratch, bias [directions][2 gates], lengths (int32), h, c,
+// Buffers: y, y_h, y_c, x, w, r, scratch, bias [directions][2 gates], lengths (int32), h, c,
 // peepholes [directions][3 hidden]; any place where the spec or `has` says that there is none.
 // Lengths outside of [0, steps] make Do return GE_INVALID_ARGUMENT.
-std::unique_ptr<Work> RecurrentWork(const Simd& simd, const RecurrentPlan& plan);
+std::unique_ptr<Kernel> RecurrentKernel(const Simd& simd, const RecurrentPlan& plan);
 
 // What the cells of one piece of the batch share at one step; rows lie behind each other.
 struct CellRows {

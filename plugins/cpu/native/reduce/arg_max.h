@@ -10,7 +10,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result (int64), x. NaN is beyond every number; of equal ones the first, or the last.
+// Buffers: result (int64), x. NaN is beyond every number; of equal ones the first, or the last.
 std::unique_ptr<Loop> ArgLoop(int32_t dtype, const AxisCut& cut, const ArgSpec& s);
 
 }  // namespace ge_engines::cpu::native

@@ -10,7 +10,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x. At most kMostTaps taps.
+// Buffers: result, x. At most kMostTaps taps.
 std::unique_ptr<Loop> ChannelPoolLoop(const Simd& simd, const Pool& pool, const Layout& x,
                                       const Layout& result);
 

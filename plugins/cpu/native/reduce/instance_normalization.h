@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x, scale, bias; x of `rows` rows of n elements, `channels` rows an image.
+// Buffers: result, x, scale, bias; x of `rows` rows of n elements, `channels` rows an image.
 std::unique_ptr<Loop> InstanceNormLoop(const Simd& simd, int64_t rows, int64_t channels, int64_t n,
                                        float eps);
 

@@ -59,8 +59,8 @@ class LayerNormKind final : public KindOf<LayerNormSpec> {
     const LayerNormSpec& spec = SpecOf(u);
     const Rep x = b->GetDense(u.in[0]);
     const int64_t n = u.dims.back();
-    const Place gamma = u.in[1] != 0 ? b->GetDense(u.in[1]).place : x.place;
-    const Place beta = u.in[2] != 0 ? b->GetDense(u.in[2]).place : x.place;
+    const BufferRef gamma = u.in[1] != 0 ? b->GetDense(u.in[1]).place : x.place;
+    const BufferRef beta = u.in[2] != 0 ? b->GetDense(u.in[2]).place : x.place;
     const Rep y = b->NewResult(u.out[0], Layout::Dense(u.dims));
     b->AddStep((spec.centered ? "layer norm " : "RMS norm ") + b->Sizes(u.dims),
                LayerNormLoop(b->simd(), Product(u.dims) / n, n, spec, u.in[1] != 0, u.in[2] != 0),

@@ -10,7 +10,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x, gamma or x, beta or x.
+// Buffers: result, x, gamma or x, beta or x.
 std::unique_ptr<Loop> LayerNormLoop(const Simd& simd, int64_t rows, int64_t n,
                                     const LayerNormSpec& spec, bool gamma, bool beta);
 

@@ -164,7 +164,7 @@ class PoolKind final : public KindOf<PoolSpec> {
     pool.pad_begin = spec.pad_l;
     for (int64_t r : spec.pad_r) pool.pad_end.push_back(std::max<int64_t>(r, 0));
     const Rep x = b->Main(u.in[0]);
-    if (Form::Of(x.layout).plain() || Product(spec.kernel) > kMostTaps) {
+    if (LayoutTag::Of(x.layout).plain() || Product(spec.kernel) > kMostTaps) {
       return b->AddPlain(u, "pool", PoolLoop(b->simd(), pool), {b->GetDense(u.in[0]).place});
     }
     const Layout target = Layout::Like(u.dims, x.layout);

@@ -16,7 +16,7 @@ struct Pool {
   Dims window, stride, dilation, pad_begin, pad_end;  // one a spatial axis
 };
 
-// Places: result, x. Dense. A window without any element gives -infinity (max) or 0 (average).
+// Buffers: result, x. Dense. A window without any element gives -infinity (max) or 0 (average).
 // Throws std::invalid_argument where a window is kPoolRoom or more elements wide on the last axis.
 std::unique_ptr<Loop> PoolLoop(const Simd& simd, const Pool& pool);
 

@@ -11,7 +11,7 @@ namespace ge_engines::cpu::native {
 
 double RowSquareNs(const RowSquareSpec& s);
 
-// Places: result, one element a row, x.
+// Buffers: result, one element a row, x.
 std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& s);
 
 }  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x. Dense; softmax of `n` elements `inner` apart, `outer` times.
+// Buffers: result, x. Dense; softmax of `n` elements `inner` apart, `outer` times.
 std::unique_ptr<Loop> SoftmaxLoop(const Simd& simd, int64_t outer, int64_t n, int64_t inner);
 
 }  // namespace ge_engines::cpu::native

@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result [N, C, h, w], x [N, C, H, W], grid [N, h, w, 2]. Source: ONNX GridSample.
+// Buffers: result [N, C, h, w], x [N, C, H, W], grid [N, h, w, 2]. Source: ONNX GridSample.
 std::unique_ptr<Loop> GridLoop(const GridSpec& s, const Dims& x, const Dims& result);
 
 }  // namespace ge_engines::cpu::native

@@ -400,9 +400,9 @@ class WeighKind final : public KindOf<WeighSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const WeighSpec& spec = SpecOf(u);
     WeighPlan plan(b->parser().dims(u.in[0]), spec);
-    const Place x = b->GetDense(u.in[0]).place;
+    const BufferRef x = b->GetDense(u.in[0]).place;
     const uint64_t room = plan.room_floats() * sizeof(float);
-    const Place between = room == 0 ? x : b->NewInternal(0, room);
+    const BufferRef between = room == 0 ? x : b->NewInternal(0, room);
     b->AddPlain(u, "weigh", WeighLoop(b->simd(), std::move(plan)), {x, between});
   }
 };

@@ -11,7 +11,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, x. result[i] = x[i / factor]; both dense or both blocked alike.
+// Buffers: result, x. result[i] = x[i / factor]; both dense or both blocked alike.
 std::unique_ptr<Loop> RepeatLoop(const Simd& simd, const Layout& x, const Layout& result,
                                  const Dims& factor);
 
@@ -23,7 +23,7 @@ struct ResizeAxis {
   std::vector<float> t;  // next and t are empty for nearest; all are empty for an unchanged axis
 };
 
-// Places: result, x. Dense, any rank; one entry of `axes` for each axis of x; at most 4 axes are
+// Buffers: result, x. Dense, any rank; one entry of `axes` for each axis of x; at most 4 axes are
 // linear (more throw std::invalid_argument).
 std::unique_ptr<Loop> ResizeLoop(const Simd& simd, const Dims& x, std::vector<ResizeAxis> axes);
 
@@ -39,7 +39,7 @@ struct WeighPlan {
   uint64_t room_floats() const;  // of two rooms together
 };
 
-// Places: result, x, room.
+// Buffers: result, x, room.
 std::unique_ptr<Loop> WeighLoop(const Simd& simd, WeighPlan plan);
 
 }  // namespace ge_engines::cpu::native

@@ -39,7 +39,7 @@ Pair PairAt(double at, int64_t size) {
   return {low, low + 1, at - static_cast<double>(low), true};
 }
 
-class RoiAligned final : public Work {
+class RoiAligned final : public Kernel {
  public:
   RoiAligned(const Simd& simd, const RoiAlignSpec& spec, int threads)
       : simd_(simd), s_(spec), threads_(threads) {}
@@ -160,7 +160,7 @@ uint64_t RoiAlignFloats(const RoiAlignSpec& s) {
   return static_cast<uint64_t>((s.out_height * s.out_width + 1) * s.channels);
 }
 
-std::unique_ptr<Work> RoiAlignWork(const Simd& simd, const RoiAlignSpec& spec, int threads) {
+std::unique_ptr<Kernel> RoiAlignKernel(const Simd& simd, const RoiAlignSpec& spec, int threads) {
   return std::make_unique<RoiAligned>(simd, spec, threads);
 }
 
@@ -190,7 +190,7 @@ class RoiAlignKind final : public KindOf<RoiAlignSpec> {
     const RoiAlignSpec& spec = SpecOf(u);
     const int threads = spec.rois > 1 ? b->machine().threads : 1;
     b->NeedWorkspace(RoiAlignFloats(spec) * sizeof(float) * static_cast<uint64_t>(threads));
-    b->AddPlain(u, "roi align", RoiAlignWork(b->simd(), spec, threads),
+    b->AddPlain(u, "roi align", RoiAlignKernel(b->simd(), spec, threads),
                 {b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place,
                  b->GetDense(u.in[1]).place, b->GetDense(u.in[2]).place, b->Workspace()});
   }

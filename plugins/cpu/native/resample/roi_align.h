@@ -17,9 +17,9 @@ inline constexpr int64_t kRoiChannels = 16;
 
 // Floats of workspace that each thread needs.
 uint64_t RoiAlignFloats(const RoiAlignSpec& spec);
-// Places: result [R, C, h, w], x [N, H, W, C], rois [R, 4], batch indices [R] of int64, workspace.
+// Buffers: result [R, C, h, w], x [N, H, W, C], rois [R, 4], batch indices [R] of int64, workspace.
 // A region of no image, or of more than 2^24 samples a bin, makes Do return GE_INVALID_ARGUMENT
 // with the result untouched. C is a multiple of kRoiChannels. Source: ONNX RoiAlign, mode avg.
-std::unique_ptr<Work> RoiAlignWork(const Simd& simd, const RoiAlignSpec& spec, int threads);
+std::unique_ptr<Kernel> RoiAlignKernel(const Simd& simd, const RoiAlignSpec& spec, int threads);
 
 }  // namespace ge_engines::cpu::native

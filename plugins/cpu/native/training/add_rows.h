@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: result, data, indices, updates: each of `count` updates of n elements is added to a row
+// Buffers: result, data, indices, updates: each of `count` updates of n elements is added to a row
 // of the data, which the result may be. Those of rows that are not there are left out.
 std::unique_ptr<Loop> AddRowsLoop(const Simd& simd, int64_t rows, int64_t n, int64_t count,
                                   bool wide);

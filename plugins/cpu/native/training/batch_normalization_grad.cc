@@ -92,7 +92,7 @@ class BatchNormGradKind final : public KindOf<BatchNormGradSpec> {
     }
     if (!HasChannelRows(x.layout)) x = b->GetDense(u.in[1]);
     const Rep dy = b->Get(u.in[0], x.layout), dx = b->NewResult(u.out[0], x.layout);
-    std::vector<Place> places = {dx.place};
+    std::vector<BufferRef> places = {dx.place};
     b->AddRep(u.out[0], dx);
     for (size_t k = 1; k < 3; ++k) {
       const Rep y = b->NewResult(u.out[k], b->Plain(u.out[k]));

@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: dX, dscale, dB, dY, x, scale, mean, variance; the images lie alike.
+// Buffers: dX, dscale, dB, dY, x, scale, mean, variance; the images lie alike.
 std::unique_ptr<Loop> BatchNormGradLoop(const Simd& simd, const Layout& x, float epsilon);
 
 }  // namespace ge_engines::cpu::native

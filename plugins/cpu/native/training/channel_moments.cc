@@ -72,7 +72,7 @@ class ChannelMomentsKind final : public KindOf<MomentsSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     Rep x = b->Main(u.in[0]);
     if (!HasChannelRows(x.layout)) x = b->GetDense(u.in[0]);
-    std::vector<Place> places;
+    std::vector<BufferRef> places;
     for (const uint32_t v : u.out) {
       const Rep y = b->NewResult(v, b->Plain(v));
       places.push_back(y.place);

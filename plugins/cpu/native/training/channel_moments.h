@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: mean, variance, x.
+// Buffers: mean, variance, x.
 std::unique_ptr<Loop> MomentsLoop(const Simd& simd, const Layout& x);
 
 }  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: dX, dY, x. Dense.
+// Buffers: dX, dY, x. Dense.
 std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& s);
 
 }  // namespace ge_engines::cpu::native

@@ -203,7 +203,7 @@ class OptimizerStepKind final : public KindOf<StepSpec> {
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const StepSpec& spec = SpecOf(u);
-    std::vector<Place> places;
+    std::vector<BufferRef> places;
     for (const uint32_t v : u.out) {
       const Rep y = b->NewResult(v, b->Plain(v));
       places.push_back(y.place);

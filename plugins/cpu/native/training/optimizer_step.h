@@ -10,8 +10,8 @@
 
 namespace ge_engines::cpu::native {
 
-// Places: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each; what
-// is new may lie where it was.
+// Buffers: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each;
+// what is new may lie where it was.
 std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& s, int64_t n);
 
 }  // namespace ge_engines::cpu::native

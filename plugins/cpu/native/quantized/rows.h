@@ -14,15 +14,15 @@ inline const uint8_t* Codes(const float* p) { return reinterpret_cast<const uint
 
 inline uint8_t* Codes(float* p) { return reinterpret_cast<uint8_t*>(p); }
 
-inline CodeRow RowOf(const CodeScale& s, const float* p, int64_t at) {
+inline QuantizedRow RowOf(const QuantizedScale& s, const float* p, int64_t at) {
   return {const_cast<uint8_t*>(Codes(p)) + at, s.scale, s.zero, s.is_signed};
 }
 
-inline int32_t LeastOf(const CodeScale& y, const CodeRange& r) {
+inline int32_t LeastOf(const QuantizedScale& y, const QuantizedRange& r) {
   return std::max(y.is_signed ? -128 : 0, r.least);
 }
 
-inline int32_t MostOf(const CodeScale& y, const CodeRange& r) {
+inline int32_t MostOf(const QuantizedScale& y, const QuantizedRange& r) {
   return std::min(y.is_signed ? 127 : 255, r.most);
 }
 

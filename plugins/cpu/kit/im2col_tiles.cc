@@ -1,4 +1,4 @@
-#include "plugins/cpu/kit/conv_pieces.h"
+#include "plugins/cpu/kit/im2col_tiles.h"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ ConvShape::ConvShape(const ConvSpec& c) {
   how = plain ? kPlain : apart ? kDeal : c.transposed ? kScatter : kGather;
 }
 
-Pieces::Pieces(const ConvShape& s, int threads, int64_t floats, int64_t least) {
+Im2colTiles::Im2colTiles(const ConvShape& s, int threads, int64_t floats, int64_t least) {
   const int64_t* image = s.how == ConvShape::kDeal ? s.src : s.dst;
   items = image[0] * image[1];
   width = image[2];
@@ -47,7 +47,7 @@ Pieces::Pieces(const ConvShape& s, int threads, int64_t floats, int64_t least) {
   count = (items + step - 1) / step;
 }
 
-uint64_t Pieces::bytes() const {
+uint64_t Im2colTiles::bytes() const {
   const uint64_t n = static_cast<uint64_t>(other) * static_cast<uint64_t>(step * width) * 4;
   return (n + 63) / 64 * 64;
 }

@@ -29,9 +29,9 @@ struct ConvShape {
 // Pieces of one image and group, so that a piece's buffer stays in a cache and threads have pieces
 // to share: some lines of pixels each (kGather: of the result; kDeal: of the input), or some output
 // channels (kScatter).
-struct Pieces {
+struct Im2colTiles {
   // `floats`: about what a piece's buffer may hold; `columns`: but at least so many of its pixels.
-  Pieces(const ConvShape& s, int threads, int64_t floats, int64_t columns);
+  Im2colTiles(const ConvShape& s, int threads, int64_t floats, int64_t columns);
   int64_t items = 1, width = 1;  // lines and their pixels, or channels and their taps
   int64_t step = 1;              // items of a piece
   int64_t other = 1;             // the buffer's other dim: it has other * step * width floats

@@ -12,21 +12,21 @@ namespace ge_engines::cpu::native {
 
 // A binary one has an operand of the result's dims and layout, a place of its own in the order of
 // the list behind the work's other places.
-struct TilePost {
+struct TilePostOp {
   Fn fn = Fn::kLinear;
   float a = 0, b = 0;
   bool binary = false;
 };
-inline size_t Operands(const std::vector<TilePost>& posts) {
-  return static_cast<size_t>(
-      std::count_if(posts.begin(), posts.end(), [](const TilePost& q) { return q.binary; }));
+inline size_t Operands(const std::vector<TilePostOp>& post_ops) {
+  return static_cast<size_t>(std::count_if(post_ops.begin(), post_ops.end(),
+                                           [](const TilePostOp& q) { return q.binary; }));
 }
 
 // The posts on m rows of n floats from y on, ldy apart. p: the work's places, of which the result
 // is the first and the operands of posts are those from `operands` on.
-inline void FinishTile(const Simd& simd, const std::vector<TilePost>& posts, float* const* p,
+inline void FinishTile(const Simd& simd, const std::vector<TilePostOp>& post_ops, float* const* p,
                        size_t operands, float* y, int64_t m, int64_t n, int64_t ldy) {
-  if (posts.empty()) return;
+  if (post_ops.empty()) return;
   const int64_t at = y - p[0];
   if (n == ldy) {
     n *= m;
@@ -35,7 +35,7 @@ inline void FinishTile(const Simd& simd, const std::vector<TilePost>& posts, flo
   for (int64_t r = 0; r < m; ++r) {
     float* const row = y + r * ldy;
     size_t operand = operands;
-    for (const TilePost& q : posts) {
+    for (const TilePostOp& q : post_ops) {
       if (q.binary) {
         simd.binary(q.fn, row, p[operand++] + at + r * ldy, row, n);
       } else {
