@@ -125,14 +125,15 @@ def folder_files(tree):
 
 
 def stale_map(tree):
-    """docs/map.md is what tools/lint/map_doc.py makes of rooms.txt and docs/moved.txt."""
+    """docs/map.md is what tools/lint/map_doc.py makes of rooms.txt, plugins/units and docs/moved.txt."""
     try:
         moves = map_doc.moves(tree.text(map_doc.MOVED))
     except ValueError as fault:
         yield map_doc.MOVED, 0, str(fault)
         return
     try:
-        page = map_doc.page(tree.text(rooms_table.NAME), tree.text(map_doc.MOVED))
+        units = {f: tree.text(f) for f in tree.named(".h", ".cc") if f.startswith(map_doc.UNITS)}
+        page = map_doc.page(tree.text(rooms_table.NAME), tree.text(map_doc.MOVED), units)
     except ValueError:
         return  # the rule `rooms` says it
     if not tree.exists(map_doc.PAGE) or tree.text(map_doc.PAGE) != page:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/map.md: the rooms of rooms.txt, and where each file of docs/moved.txt went.
+"""Writes docs/map.md: the rooms of rooms.txt, where each operator of our engines is parsed, and where each
+file of docs/moved.txt went.
 
 The lint rule `map` fails when the page is not what this writes. Exit codes: 0 written, 2 a table
 cannot be read.
@@ -8,6 +9,7 @@ Example: tools/lint/map_doc.py
 """
 import argparse
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -21,6 +23,16 @@ Written by `tools/lint/map_doc.py` from `rooms.txt` and `docs/moved.txt`; do not
 
 Folders stand in the order of the arrows: one includes itself and what is named beside it, and that stands
 above it. `in X` shares one house with X. Sets of names:
+"""
+UNITS = "plugins/units/"
+OPERATORS = """
+## Operators of the CPU engines
+
+What a node of each becomes stands in `plugins/units/FILE`, how `native` computes it in
+`plugins/cpu/native/FILE.cc`; rows of one file may become units of a relative in its folder.
+
+| operator | file |
+|---|---|
 """
 MOVES = """
 ## Where each file of before went
@@ -64,8 +76,15 @@ def rows(table, planned):
             yield f"| `{name}` | {room.sentence} | {may if plain else quoted(room.words)} |\n"
 
 
-def page(rooms_text, moved_text):
-    """The text of docs/map.md."""
+def operators(units):
+    """(operator, FAMILY/KIND) of each row of the kinds' tables; units: path -> text of plugins/units."""
+    for path, text in sorted(units.items()):
+        for name in re.findall(r'\{\s*(?:\.op = )?"([\w.]+)",\s*(?:\.parse = )?Parse', text):
+            yield name, re.sub(r"\.(h|cc)$", "", path[len(UNITS):])
+
+
+def page(rooms_text, moved_text, units):
+    """The text of docs/map.md; units: path -> text of the sources of plugins/units."""
     table = rooms_table.Rooms(rooms_text)
     sets = [line for line in rooms_text.splitlines() if line.startswith("@")]
     text = HEAD + "\n" + "".join(f"- `{name}`: {quoted(words.split())}\n" for name, words in
@@ -73,6 +92,11 @@ def page(rooms_text, moved_text):
     columns = "| folder | what it is | may include |\n|---|---|---|\n"
     text += "\n## Rooms\n\n" + columns + "".join(rows(table, False))
     text += "\n## Planned rooms\n\n" + columns + "".join(rows(table, True))
+    taken = {}
+    for name, place in operators(units):
+        taken.setdefault(name, []).append(place)
+    text += OPERATORS + "".join(f"| {name} | {quoted(dict.fromkeys(places))} |\n"
+                                for name, places in sorted(taken.items())) if taken else ""
     gone = moves(moved_text)
     return text + (MOVES + "".join(f"| `{old}` | {quoted(new)} |\n" for old, new in gone) if gone else "")
 
@@ -82,7 +106,9 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2])
     root = parser.parse_args().root
     try:
-        text = page((root / rooms_table.NAME).read_text(), (root / MOVED).read_text())
+        units = {path.relative_to(root).as_posix(): path.read_text()
+                 for path in (root / UNITS).rglob("*") if path.suffix in (".h", ".cc")}
+        text = page((root / rooms_table.NAME).read_text(), (root / MOVED).read_text(), units)
     except ValueError as fault:
         sys.exit(f"map_doc: {fault}")
     (root / PAGE).write_text(text)

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plugins/cpu/kit/builder.h"
@@ -14,6 +15,21 @@
 #include "plugins/cpu/native/tile_post_ops.h"
 
 namespace ge_engines::cpu::native {
+
+// A loop that is one function of the addresses of its buffers. It cannot fail and keeps nothing;
+// any number of threads may run it.
+template <class F>
+std::unique_ptr<Loop> LoopOf(F run) {
+  class FunctionLoop final : public Loop {
+   public:
+    explicit FunctionLoop(F run) : run_(std::move(run)) {}
+    void Run(float* const* p) const override { run_(p); }
+
+   private:
+    F run_;
+  };
+  return std::make_unique<FunctionLoop>(std::move(run));
+}
 
 class NativeBuilder final : public Builder {
  public:
