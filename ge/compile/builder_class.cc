@@ -121,8 +121,9 @@ bool Builder::PlaceByClass() {
     if (!best || plan.predicted_ns < best->predicted_ns) best = std::move(plan);
   }
   if (best && best->predicted_ns > kMuchDearer * near_[0]->over_floor * Floor()) return false;
-  if (best) c_->plan = *std::move(best);
-  return best.has_value();
+  if (!best) return false;
+  c_->plan = *std::move(best);
+  return true;
 }
 
 void Builder::ForgetGraph() {

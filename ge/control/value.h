@@ -46,6 +46,7 @@ class FlowDims {
   }
   FlowDims(const FlowDims& dims) { *this = dims; }
   FlowDims& operator=(const FlowDims& dims) {
+    if (this == &dims) return *this;
     rank_ = dims.rank_;
     std::copy(dims.begin(), dims.end(), at_);
     return *this;

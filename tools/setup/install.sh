@@ -43,7 +43,7 @@ packages=(
   python3 python3-dev python3-venv
 )
 if [[ $level != base ]]; then packages+=(clang-format-14 valgrind dataset-fashion-mnist); fi
-if [[ $level == all ]]; then packages+=(dpkg-dev file libonnx-testdata chromium clang-14 libclang-rt-14-dev llvm-14); fi
+if [[ $level == all ]]; then packages+=(dpkg-dev file libonnx-testdata chromium clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14); fi
 
 say() { echo "setup: $*"; }
 die() { echo "install.sh: $*" >&2; exit 1; }
