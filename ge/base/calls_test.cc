@@ -51,6 +51,7 @@ TEST(Calls, TheTimeLimitIsThatOfTheOutermost) {
 TEST(Calls, ThreadsBeginAndEndWhileOthersCancel) {
   Calls calls;
   std::atomic<bool> done{false};
+  std::atomic<int> ended{0};
   std::thread cancels([&] {
     while (!done) calls.CancelAll();
   });
@@ -60,12 +61,17 @@ TEST(Calls, ThreadsBeginAndEndWhileOthersCancel) {
       for (int i = 0; i < 2000; ++i) {
         const CallScope call(&calls);
         (void)Interrupted();
+        ++ended;
       }
     });
   }
   for (std::thread& t : threads) t.join();
   done = true;
   cancels.join();
+  EXPECT_EQ(ended, 4 * 2000);
+  // What was cancelled has ended: the next call is whole.
+  const CallScope next(&calls);
+  EXPECT_TRUE(CheckInterrupt().ok());
 }
 
 }  // namespace

@@ -136,22 +136,25 @@ PriceBook BookOf(const Engine& engine, uint32_t device) {
   return book;
 }
 
-void CorrectOffer(const PriceCache& cache, const PriceBook& book, const Graph& graph,
-                  const Function& function, const std::vector<PlanLayout>& layouts, Offer* offer) {
-  Corrector(cache, graph, function, layouts).Correct(book, offer);
-}
-
 void CorrectPrices(const EngineList& engines, const PriceCache& cache, const Graph& graph,
                    const Function& function, const std::vector<PlanLayout>& layouts,
                    OfferSet* offers) {
-  if (cache.Empty()) return;
-  Corrector corrector(cache, graph, function, layouts);
   std::map<std::pair<uint32_t, uint32_t>, PriceBook> books;
-  for (Offer& o : offers->offers) {
-    if (o.convert) continue;
+  const auto book_of = [&](const Offer& o) -> const PriceBook& {
     auto [it, fresh] = books.try_emplace({o.engine, o.device});
     if (fresh) it->second = BookOf(*engines[o.engine], o.device);
-    corrector.Correct(it->second, &o);
+    return it->second;
+  };
+  CorrectPrices(book_of, cache, graph, function, layouts, offers);
+}
+
+void CorrectPrices(const std::function<const PriceBook&(const Offer&)>& book_of,
+                   const PriceCache& cache, const Graph& graph, const Function& function,
+                   const std::vector<PlanLayout>& layouts, OfferSet* offers) {
+  if (cache.Empty()) return;
+  Corrector corrector(cache, graph, function, layouts);
+  for (Offer& o : offers->offers) {
+    if (!o.convert) corrector.Correct(book_of(o), &o);
   }
 }
 

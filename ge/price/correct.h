@@ -2,6 +2,7 @@
 // usual error of the engine on such work. It neither measures nor places. Stateless.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -22,8 +23,9 @@ void CorrectPrices(const EngineList& engines, const PriceCache& cache, const Gra
                    const Function& function, const std::vector<PlanLayout>& layouts,
                    OfferSet* offers);
 
-// The same for one offer.
-void CorrectOffer(const PriceCache& cache, const PriceBook& book, const Graph& graph,
-                  const Function& function, const std::vector<PlanLayout>& layouts, Offer* offer);
+// The same where `book_of` says how the cache calls the device of an offer.
+void CorrectPrices(const std::function<const PriceBook&(const Offer&)>& book_of,
+                   const PriceCache& cache, const Graph& graph, const Function& function,
+                   const std::vector<PlanLayout>& layouts, OfferSet* offers);
 
 }  // namespace ge

@@ -73,9 +73,8 @@ MachineRecord ThisMachine() {
 }
 
 void Correct(const PriceCache& cache, CorrectionCase* c) {
-  for (Offer& o : c->offers.offers) {
-    CorrectOffer(cache, kSeller, c->graph, c->f(), c->layouts, &o);
-  }
+  const auto seller = [](const Offer&) -> const PriceBook& { return kSeller; };
+  CorrectPrices(seller, cache, c->graph, c->f(), c->layouts, &c->offers);
 }
 
 TEST(CorrectTest, NamesTellWhatMattersAndNothingElse) {

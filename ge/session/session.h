@@ -78,7 +78,6 @@ class Session {
   const std::vector<StageTime>& times() const { return times_; }
   double load_ms() const { return load_ms_; }
   uint64_t weight_bytes() const { return weight_bytes_; }
-  uint64_t import_copied_bytes() const { return import_copied_bytes_; }
   // `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
   Result<const Entry*> FindEntry(std::string_view name) const { return EntryOf(graph_, name); }
 
@@ -118,8 +117,8 @@ class Session {
   Status SetState(StateId id, const TensorView& value) {
     return states_.Set(graph_.states[id], id, graph_.dims, value);
   }
-  // The plan that was used last for this entry; null when there is none.
   StateStore& states() { return states_; }
+  // The plan that was used last for this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(std::string_view entry);
   // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes; of an entry
   // that RunsInPieces, what is behind bind are the finished plans that its runs have made.

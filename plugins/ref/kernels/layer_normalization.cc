@@ -1,11 +1,9 @@
-#include "plugins/ref/checks.h"
+#include "plugins/ref/kernels/normalized_rows.h"
 
 namespace ref {
 namespace {
 
-struct LayerPlan {
-  int64_t rows, count;  // X as [rows, count]
-  double epsilon;
+struct LayerPlan : NormalizedRows {
   LoopNest<4> nest;  // Y and X together, Scale, B, row
 };
 
@@ -66,11 +64,7 @@ bool PlanLayer(const NodeView& n, LayerPlan* p, Why* why) {
     return false;
   }
   const TensorType x = n.in(0);
-  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
-  if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
-  p->rows = PartCount(x.shape(), 0, axis);
-  p->count = PartCount(x.shape(), axis, x.rank);
-  p->epsilon = n.Float("epsilon");
+  if (!p->Read(n, why)) return false;
   const bool has_bias = n.n_in() > 2 && n.has_in(2);
   int64_t dense[kMaxRank], stride[2][kMaxRank] = {};
   DenseStrides(x.shape(), dense);
@@ -88,7 +82,7 @@ bool PlanLayer(const NodeView& n, LayerPlan* p, Why* why) {
     }
   }
   for (int d = 0; d < x.rank; ++d) {
-    const int64_t row = d < axis ? dense[d] / (p->count > 0 ? p->count : 1) : 0;
+    const int64_t row = p->RowStep(d, dense[d]);
     p->nest.Add(x.dims[d], {dense[d], stride[0][d], stride[1][d], row});
   }
   return true;

@@ -1,11 +1,9 @@
-#include "plugins/ref/checks.h"
+#include "plugins/ref/kernels/normalized_rows.h"
 
 namespace ref {
 namespace {
 
-struct RmsPlan {
-  int64_t rows, count;  // X as [rows, count]
-  double epsilon;
+struct RmsPlan : NormalizedRows {
   LoopNest<3> nest;  // Y and X together, scale, row
 };
 
@@ -41,18 +39,14 @@ bool PlanRms(const NodeView& n, RmsPlan* p, Why* why) {
     return false;
   }
   const TensorType x = n.in(0);
-  const int64_t axis = NormalAxis(n.Int("axis"), x.rank);
-  if (axis < 0) return why->Say(GE_WHY_ATTRIBUTE, "axis is out of range");
-  p->rows = PartCount(x.shape(), 0, axis);
-  p->count = PartCount(x.shape(), axis, x.rank);
-  p->epsilon = n.Float("epsilon");
+  if (!p->Read(n, why)) return false;
   int64_t dense[kMaxRank], stride[kMaxRank];
   DenseStrides(x.shape(), dense);
   if (!BroadcastStrides(n.in(1).shape(), x.shape(), stride)) {
     return why->Say(GE_WHY_SHAPE, "scale does not broadcast to X");
   }
   for (int d = 0; d < x.rank; ++d) {
-    const int64_t row = d < axis ? dense[d] / (p->count > 0 ? p->count : 1) : 0;
+    const int64_t row = p->RowStep(d, dense[d]);
     p->nest.Add(x.dims[d], {dense[d], stride[d], row});
   }
   return true;
