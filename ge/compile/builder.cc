@@ -65,7 +65,10 @@ Result<std::shared_ptr<Compiled>> Builder::Run(Graph bound, FunctionId fn) {
   GE_RETURN_IF_ERROR(MakeProgram());
   c_->nodes = static_cast<uint32_t>(function().nodes.size());
   RememberInClass();
-  if (reshaped_) ForgetGraph(), c_->placing = Compiled::Placing::kShaped;
+  if (reshaped_) {
+    ForgetGraph();
+    c_->placing = Compiled::Placing::kShaped;
+  }
   c_->unpin_.reset();
   return Finish(start);
 }

@@ -13,8 +13,8 @@
 
 #include "ge/compile/classes/shape_class.h"
 #include "ge/compile/compiled/compiled.h"
-#include "ge/compile/decompose/coded_weights.h"
 #include "ge/compile/decompose/decomposition.h"
+#include "ge/compile/decompose/quantized_weights.h"
 #include "ge/compile/segment_compiler.h"
 
 namespace ge {
@@ -52,9 +52,9 @@ class Builder {
   Status WithLastFailure(Status placed) const;
   Status Query();
   // The offers of every engine for a function, at the prices that count.
-  Status Ask(const Graph& graph, const Function& f, GraphView* view,
+  Status Ask(const Graph& graph, const Function& function, GraphView* view,
              std::vector<PlanLayout>* layouts, OfferSet* offers);
-  Status Correct(const Graph& graph, const Function& f, GraphView* view,
+  Status Correct(const Graph& graph, const Function& function, GraphView* view,
                  std::vector<PlanLayout>* layouts, OfferSet* offers);
   // By prices as they are now, of the new plan and of the one in use. What is in use was measured
   // where the two cannot be compared, since another decomposition was chosen.

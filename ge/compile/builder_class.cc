@@ -68,14 +68,17 @@ Status Builder::TryReshape(const std::shared_ptr<const Compiled>& like) {
   GE_ASSIGN_OR_RETURN(reshaped_, Reshape(*like));
   if (reshaped_) return KeepForClass(like), Status();
   TakeBackParts();
-  compiler_.reset(), c_->view_.reset();
+  compiler_.reset();
+  c_->view_.reset();
   return {};
 }
 
 void Builder::TakeBackParts() {
   if (!c_->expanded.empty()) c_->graph = std::move(bound_);
-  c_->expanded.clear(), notes_.clear();
-  c_->offers = {}, c_->plan = {};
+  c_->expanded.clear();
+  notes_.clear();
+  c_->offers = {};
+  c_->plan = {};
 }
 
 Status Builder::TakeView() {
@@ -140,7 +143,8 @@ void Builder::ForgetGraph() {
   }
   c_->payloads_.shrink_to_fit();
   if (options_.reshape && c_->expanded.empty() && c_->graph.states.size() <= 1) {
-    options_.reshape->graph = std::move(c_->graph), options_.reshape->view = std::move(c_->view_);
+    options_.reshape->graph = std::move(c_->graph);
+    options_.reshape->view = std::move(c_->view_);
   }
   c_->view_.reset();
   c_->graph.functions.clear();

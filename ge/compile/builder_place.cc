@@ -55,7 +55,8 @@ Status Builder::Query() {
   GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
   GE_RETURN_IF_ERROR(DescribeEngines(engines_, HostMachine(), &c_->plan));
   if (asked_) {
-    c_->plan.layouts = std::move(asked_->layouts), c_->offers = std::move(asked_->offers);
+    c_->plan.layouts = std::move(asked_->layouts);
+    c_->offers = std::move(asked_->offers);
     asked_.reset();
   } else {
     GE_RETURN_IF_ERROR(Ask(c_->graph, function(), c_->view_.get(), &c_->plan.layouts, &c_->offers));
@@ -64,26 +65,26 @@ Status Builder::Query() {
   return {};
 }
 
-Status Builder::Ask(const Graph& graph, const Function& f, GraphView* view,
+Status Builder::Ask(const Graph& graph, const Function& function, GraphView* view,
                     std::vector<PlanLayout>* layouts, OfferSet* offers) {
   for (uint32_t e = 0; e < engines_.size(); ++e) {
-    GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, graph, f, view->get(), layouts, offers));
+    GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, graph, function, view->get(), layouts, offers));
   }
-  GE_RETURN_IF_ERROR(Correct(graph, f, view, layouts, offers));
+  GE_RETURN_IF_ERROR(Correct(graph, function, view, layouts, offers));
   for (Offer& o : offers->offers) {
     for (OfferChoice& c : o.choices) c.marginal_ns += o.shape_ns / options_.runs_a_shape;
   }
   return {};
 }
 
-Status Builder::Correct(const Graph& graph, const Function& f, GraphView* view,
+Status Builder::Correct(const Graph& graph, const Function& function, GraphView* view,
                         std::vector<PlanLayout>* layouts, OfferSet* offers) {
   if (!options_.price_cache) return {};
   if (options_.prices.mode == PriceMode::kMeasure && options_.measure) {
     const double budget_ms = options_.prices.measure_budget_ms - c_->measured.ms;
-    c_->measured.Add(options_.measure(graph, f, *layouts, view, *offers, budget_ms));
+    c_->measured.Add(options_.measure(graph, function, *layouts, view, *offers, budget_ms));
   }
-  CorrectPrices(engines_, *options_.price_cache, graph, f, *layouts, offers);
+  CorrectPrices(engines_, *options_.price_cache, graph, function, *layouts, offers);
   return {};
 }
 
@@ -99,7 +100,7 @@ Status Builder::Decompose() {
   if (!near_.empty() && near_[0]->expanded.empty()) return {};  // as the class does
   // Who is bound to a node by name or order may be one that multiplies floats.
   if (!FreeChoice() && !options_.place.expanded) {
-    GE_RETURN_IF_ERROR(FoldCodedWeights(Floats(), &c_->graph, c_->fn));
+    GE_RETURN_IF_ERROR(FoldQuantizedWeights(Floats(), &c_->graph, c_->fn));
   }
   if (!HasDecompositions(c_->graph, function())) return {};
   GE_RETURN_IF_ERROR(ChooseParts());
@@ -182,7 +183,9 @@ Status Builder::PlaceNodes() {
                                   "no engine that takes it whole could compile it", &notes_));
   }
   if (expanded) {
-    struck_.clear(), c_->offers = {}, c_->plan = {};
+    struck_.clear();
+    c_->offers = {};
+    c_->plan = {};
     GE_RETURN_IF_ERROR(FoldParts());
     GE_RETURN_IF_ERROR(Query());
     placed = place();

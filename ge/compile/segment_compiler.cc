@@ -38,39 +38,44 @@ SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled)
       positions_(function()),
       layouts_(AbiLayouts(compiled->plan.layouts)) {}
 
-void SegmentCompiler::FillSegment(SegmentId s, Given* g) {
+void SegmentCompiler::FillSegment(SegmentId segment, Given* given) {
   const PlanFunction& fn = c_->plan.functions[0];
-  const PlanSegment& seg = fn.segments[s];
-  g->nodes.reserve(seg.offers.size());
+  const PlanSegment& seg = fn.segments[segment];
+  given->nodes.reserve(seg.offers.size());
   for (const PlanOffer& o : seg.offers) {
-    g->nodes.emplace_back();
-    for (NodeId n : o.nodes) g->nodes.back().push_back(positions_.of(n));
-    g->taken.push_back({o.cookie,
-                        g->nodes.back().data(),
-                        static_cast<uint32_t>(g->nodes.back().size()),
-                        o.choice,
-                        {}});
+    given->nodes.emplace_back();
+    for (NodeId n : o.nodes) given->nodes.back().push_back(positions_.of(n));
+    given->taken.push_back({o.cookie,
+                            given->nodes.back().data(),
+                            static_cast<uint32_t>(given->nodes.back().size()),
+                            o.choice,
+                            {}});
   }
   if (seg.conversion >= 0) {
-    g->taken.push_back({c_->plan.conversions[seg.conversion].cookie, nullptr, 0, 0, {}});
+    given->taken.push_back({c_->plan.conversions[seg.conversion].cookie, nullptr, 0, 0, {}});
   }
   for (PlanValueId v : seg.inputs) {
-    g->in.push_back(fn.values[v].graph_value);
-    g->in_layout.push_back(fn.values[v].layout);
+    given->in.push_back(fn.values[v].graph_value);
+    given->in_layout.push_back(fn.values[v].layout);
   }
   for (PlanValueId v : seg.outputs) {
-    g->out.push_back(fn.values[v].graph_value);
-    g->out_layout.push_back(fn.values[v].layout);
+    given->out.push_back(fn.values[v].graph_value);
+    given->out_layout.push_back(fn.values[v].layout);
   }
-  ge_segment& out = g->segment;
+  ge_segment& out = given->segment;
   out.h = GE_HDR(ge_segment, GE_TAG_SEGMENT);
   out.graph = c_->view_->get();
-  out.taken = g->taken.data(), out.n_taken = static_cast<uint32_t>(g->taken.size());
+  out.taken = given->taken.data();
+  out.n_taken = static_cast<uint32_t>(given->taken.size());
   out.device = c_->plan.devices[seg.device].engine_device;
-  out.in = g->in.data(), out.n_in = static_cast<uint32_t>(g->in.size());
-  out.out = g->out.data(), out.n_out = static_cast<uint32_t>(g->out.size());
-  out.in_layout = g->in_layout.data(), out.out_layout = g->out_layout.data();
-  out.layout = layouts_.data(), out.n_layout = layouts_.size();
+  out.in = given->in.data();
+  out.n_in = static_cast<uint32_t>(given->in.size());
+  out.out = given->out.data();
+  out.n_out = static_cast<uint32_t>(given->out.size());
+  out.in_layout = given->in_layout.data();
+  out.out_layout = given->out_layout.data();
+  out.layout = layouts_.data();
+  out.n_layout = layouts_.size();
   out.stop = CurrentInterrupt() ? CurrentInterrupt()->word() : nullptr;
 }
 
@@ -89,8 +94,8 @@ Status SegmentCompiler::AlignConstants() {
   return {};
 }
 
-Status SegmentCompiler::AlignConstant(ValueId v, uint32_t wanted) {
-  const ge_value* view = GE_VALUE(c_->view_->get(), v);
+Status SegmentCompiler::AlignConstant(ValueId value, uint32_t wanted) {
+  const ge_value* view = GE_VALUE(c_->view_->get(), value);
   if (!view->data || view->data_bytes == 0) return {};
   uint64_t align = wanted ? wanted : std::max<uint64_t>(1, view->type.bits / 8);
   if (reinterpret_cast<uintptr_t>(view->data) % align == 0) return {};
@@ -98,18 +103,19 @@ Status SegmentCompiler::AlignConstant(ValueId v, uint32_t wanted) {
   if (!copy) {
     return Status(Code::kResourceExhausted,
                   fmt::format("no memory for an aligned copy of constant '{}' ({} bytes)",
-                              function().values[v].name, view->data_bytes));
+                              function().values[value].name, view->data_bytes));
   }
   std::copy_n(static_cast<const std::byte*>(view->data), view->data_bytes, copy.get());
   c_->copied_constant_bytes += view->data_bytes;
   DropMappedPages(view->data, view->data_bytes);
-  c_->view_->SetConstData(v, copy.get());
+  c_->view_->SetConstData(value, copy.get());
   c_->const_copies_.push_back(std::move(copy));
   return {};
 }
 
 Status SegmentCompiler::Compile(std::set<size_t>* struck, Status* failure, bool* again) {
-  struck_ = struck, failure_ = failure;
+  struck_ = struck;
+  failure_ = failure;
   Begin();
   GE_RETURN_IF_ERROR(AlignConstants());
   for (uint32_t e = 0; e < engines_.size(); ++e) {
@@ -137,7 +143,8 @@ void SegmentCompiler::Begin() {
 Result<bool> SegmentCompiler::Shape(const Compiled& like) {
   std::set<size_t> struck;
   Status failure;
-  struck_ = &struck, failure_ = &failure;
+  struck_ = &struck;
+  failure_ = &failure;
   Begin();
   GE_RETURN_IF_ERROR(AlignConstants());
   bool fits = true;
@@ -151,10 +158,10 @@ Result<bool> SegmentCompiler::Shape(const Compiled& like) {
   return fits;
 }
 
-Result<bool> SegmentCompiler::ShapeOne(SegmentId s, ge_exec* like) {
-  const uint32_t e = c_->plan.devices[plan().segments[s].device].engine - 1;
+Result<bool> SegmentCompiler::ShapeOne(SegmentId segment, ge_exec* like) {
+  const uint32_t e = c_->plan.devices[plan().segments[segment].device].engine - 1;
   Given given;
-  FillSegment(s, &given);
+  FillSegment(segment, &given);
   ge_err err = EmptyError(), why = EmptyError();
   ge_compiled out{};
   out.h = GE_HDR(ge_compiled, GE_TAG_COMPILED);
@@ -168,8 +175,8 @@ Result<bool> SegmentCompiler::ShapeOne(SegmentId s, ge_exec* like) {
   }
   if (out.exec) c_->execs_.push_back({e, out.exec});
   GE_RETURN_IF_ERROR(CheckInterrupt());
-  execs_[s] = out.exec;
-  return rc == GE_OK && out.rc == GE_OK && out.exec && TakeCompiled(s, out).ok();
+  execs_[segment] = out.exec;
+  return rc == GE_OK && out.rc == GE_OK && out.exec && TakeCompiled(segment, out).ok();
 }
 
 void SegmentCompiler::ReleaseExecs() {
@@ -226,61 +233,64 @@ Status SegmentCompiler::CompileOn(uint32_t e, const std::vector<SegmentId>& mine
   return stopped;
 }
 
-void SegmentCompiler::Strike(SegmentId s, Status why, bool* again) {
-  for (const PlanOffer& o : plan().segments[s].offers) struck_->insert(o.offer_index);
+void SegmentCompiler::Strike(SegmentId segment, Status why, bool* again) {
+  for (const PlanOffer& o : plan().segments[segment].offers) struck_->insert(o.offer_index);
   *failure_ = std::move(why);
   *again = true;
 }
 
 // PLUGIN_ERROR about what an engine answered to compile.
-Status SegmentCompiler::BadAnswer(SegmentId s, const std::string& text) const {
-  const PlanSegment& seg = c_->plan.functions[0].segments[s];
-  return Status(Code::kPluginError,
-                fmt::format("engine '{}' compiled segment {} with {}",
-                            c_->plan.engines[c_->plan.devices[seg.device].engine].name, s, text));
+Status SegmentCompiler::BadAnswer(SegmentId segment, const std::string& text) const {
+  const PlanSegment& seg = c_->plan.functions[0].segments[segment];
+  return Status(
+      Code::kPluginError,
+      fmt::format("engine '{}' compiled segment {} with {}",
+                  c_->plan.engines[c_->plan.devices[seg.device].engine].name, segment, text));
 }
 
 // Workspace, internal values, aliases, constants and packs of one compiled segment.
-Status SegmentCompiler::TakeCompiled(SegmentId s, const ge_compiled& r) {
-  PlanSegment& seg = plan().segments[s];
-  if (r.h.next != nullptr) {
+Status SegmentCompiler::TakeCompiled(SegmentId segment, const ge_compiled& compiled) {
+  PlanSegment& seg = plan().segments[segment];
+  if (compiled.h.next != nullptr) {
     const std::string& engine = c_->plan.engines[c_->plan.devices[seg.device].engine].name;
-    GE_RETURN_IF_ERROR(WantUnderstood(r.h, fmt::format("what engine '{}' compiled", engine)));
+    GE_RETURN_IF_ERROR(
+        WantUnderstood(compiled.h, fmt::format("what engine '{}' compiled", engine)));
   }
-  seg.serial = r.flags & GE_COMPILED_SERIAL;
-  seg.infallible = r.flags & GE_COMPILED_INFALLIBLE;
-  seg.n_step = std::max(1u, r.n_step);
-  GE_RETURN_IF_ERROR(TakeInternals(s, r));
-  GE_RETURN_IF_ERROR(TakeWorkspace(s, r));
-  GE_RETURN_IF_ERROR(TakeBorder(s, r));
-  TakeConstants(s, r);
-  return TakePacks(s, r);
+  seg.serial = compiled.flags & GE_COMPILED_SERIAL;
+  seg.infallible = compiled.flags & GE_COMPILED_INFALLIBLE;
+  seg.n_step = std::max(1u, compiled.n_step);
+  GE_RETURN_IF_ERROR(TakeInternals(segment, compiled));
+  GE_RETURN_IF_ERROR(TakeWorkspace(segment, compiled));
+  GE_RETURN_IF_ERROR(TakeBorder(segment, compiled));
+  TakeConstants(segment, compiled);
+  return TakePacks(segment, compiled);
 }
 
-Status SegmentCompiler::TakeInternals(SegmentId s, const ge_compiled& r) {
+Status SegmentCompiler::TakeInternals(SegmentId segment, const ge_compiled& compiled) {
   PlanFunction& fn = c_->plan.functions[0];
-  PlanSegment& seg = fn.segments[s];
+  PlanSegment& seg = fn.segments[segment];
   seg.internals.clear();
-  if (r.n_internal > 1'000'000 || (r.n_internal && !r.internal)) {
-    return BadAnswer(s, "bad internal values");
+  if (compiled.n_internal > 1'000'000 || (compiled.n_internal && !compiled.internal)) {
+    return BadAnswer(segment, "bad internal values");
   }
-  for (uint32_t i = 0; i < r.n_internal; ++i) {
-    const ge_internal& in = r.internal[i];
+  for (uint32_t i = 0; i < compiled.n_internal; ++i) {
+    const ge_internal& in = compiled.internal[i];
     if (in.bytes > kMaxBytes || (in.align & (in.align - 1)) || in.last_step >= seg.n_step ||
         in.first_step > in.last_step || (in.alias_of != UINT32_MAX && in.alias_of >= i)) {
-      return BadAnswer(
-          s, fmt::format("internal value {}: {} bytes, align {}, steps {}..{} of {}", i, in.bytes,
-                         in.align, in.first_step, in.last_step, seg.n_step));
+      return BadAnswer(segment,
+                       fmt::format("internal value {}: {} bytes, align {}, steps {}..{} of {}", i,
+                                   in.bytes, in.align, in.first_step, in.last_step, seg.n_step));
     }
-    PlanValue v = Scratch(s, in.bytes, in.align);
+    PlanValue v = Scratch(segment, in.bytes, in.align);
     v.kind = PlanValueKind::kInternal;
-    v.first_step = in.first_step, v.last_step = in.last_step;
+    v.first_step = in.first_step;
+    v.last_step = in.last_step;
     if (in.value && in.value < function().values.size()) {
       v.graph_value = in.value;
       v.type = function().values[in.value].type;
       v.name = function().values[in.value].name;
     }
-    if (v.name.empty()) v.name = fmt::format("s{}.{}", s, i);
+    if (v.name.empty()) v.name = fmt::format("s{}.{}", segment, i);
     if (in.alias_of != UINT32_MAX) v.internal_alias = seg.internals[in.alias_of];
     fn.values.push_back(std::move(v));
     seg.internals.push_back(static_cast<PlanValueId>(fn.values.size() - 1));
@@ -288,67 +298,70 @@ Status SegmentCompiler::TakeInternals(SegmentId s, const ge_compiled& r) {
   return {};
 }
 
-PlanValue SegmentCompiler::Scratch(SegmentId s, uint64_t bytes, uint64_t align) const {
+PlanValue SegmentCompiler::Scratch(SegmentId segment, uint64_t bytes, uint64_t align) const {
   PlanValue v;
-  v.segment = s;
-  v.domain = c_->plan.devices[c_->plan.functions[0].segments[s].device].domain;
+  v.segment = segment;
+  v.domain = c_->plan.devices[c_->plan.functions[0].segments[segment].device].domain;
   v.bytes = static_cast<int64_t>(bytes);
   v.align = align ? static_cast<int64_t>(align) : 64;
   return v;
 }
 
-Status SegmentCompiler::TakeWorkspace(SegmentId s, const ge_compiled& r) {
+Status SegmentCompiler::TakeWorkspace(SegmentId segment, const ge_compiled& compiled) {
   PlanFunction& fn = c_->plan.functions[0];
-  fn.segments[s].workspace = 0;
-  if (r.workspace > kMaxBytes || (r.workspace_align & (r.workspace_align - 1))) {
-    return BadAnswer(
-        s, fmt::format("a workspace of {} bytes, align {}", r.workspace, r.workspace_align));
+  fn.segments[segment].workspace = 0;
+  if (compiled.workspace > kMaxBytes ||
+      (compiled.workspace_align & (compiled.workspace_align - 1))) {
+    return BadAnswer(segment, fmt::format("a workspace of {} bytes, align {}", compiled.workspace,
+                                          compiled.workspace_align));
   }
-  if (r.workspace == 0) return {};
-  PlanValue v = Scratch(s, r.workspace, r.workspace_align);
+  if (compiled.workspace == 0) return {};
+  PlanValue v = Scratch(segment, compiled.workspace, compiled.workspace_align);
   v.kind = PlanValueKind::kWorkspace;
-  v.name = fmt::format("s{}.workspace", s);
+  v.name = fmt::format("s{}.workspace", segment);
   fn.values.push_back(std::move(v));
-  fn.segments[s].workspace = static_cast<PlanValueId>(fn.values.size() - 1);
+  fn.segments[segment].workspace = static_cast<PlanValueId>(fn.values.size() - 1);
   return {};
 }
 
 // Aliases of outputs and inputs, and the sizes of outputs in the engine's own layouts.
-Status SegmentCompiler::TakeBorder(SegmentId s, const ge_compiled& r) {
+Status SegmentCompiler::TakeBorder(SegmentId segment, const ge_compiled& compiled) {
   PlanFunction& fn = c_->plan.functions[0];
-  PlanSegment& seg = fn.segments[s];
+  PlanSegment& seg = fn.segments[segment];
   seg.may_alias.clear();
-  for (uint32_t i = 0; r.alias && i < r.alias_count; ++i) {
-    uint32_t out = r.alias[2 * i], in = r.alias[2 * i + 1];
+  for (uint32_t i = 0; compiled.alias && i < compiled.alias_count; ++i) {
+    uint32_t out = compiled.alias[2 * i], in = compiled.alias[2 * i + 1];
     if (out >= seg.outputs.size() || in >= seg.inputs.size()) {
-      return BadAnswer(s, fmt::format("alias of output {} and input {}", out, in));
+      return BadAnswer(segment, fmt::format("alias of output {} and input {}", out, in));
     }
     seg.may_alias.emplace_back(out, in);
   }
-  for (size_t i = 0; r.out_bytes && i < seg.outputs.size(); ++i) {
-    if (r.out_bytes[i] > kMaxBytes) return BadAnswer(s, "an output size beyond 2^62");
+  for (size_t i = 0; compiled.out_bytes && i < seg.outputs.size(); ++i) {
+    if (compiled.out_bytes[i] > kMaxBytes) return BadAnswer(segment, "an output size beyond 2^62");
     PlanValue& v = fn.values[seg.outputs[i]];
-    if (v.layout != 0 && r.out_bytes[i]) v.bytes = static_cast<int64_t>(r.out_bytes[i]);
+    if (v.layout != 0 && compiled.out_bytes[i])
+      v.bytes = static_cast<int64_t>(compiled.out_bytes[i]);
   }
   return {};
 }
 
 // Where a constant lies, unless that is a copy.
-void SegmentCompiler::AddFile(const Const& c, const void* data) {
-  if (data == c.data) AddFileOf(c, &c_->files_);
+void SegmentCompiler::AddFile(const Const& constant, const void* data) {
+  if (data == constant.data) AddFileOf(constant, &c_->files_);
 }
 
-void SegmentCompiler::TakeConstants(SegmentId s, const ge_compiled& r) {
+void SegmentCompiler::TakeConstants(SegmentId segment, const ge_compiled& compiled) {
   std::set<uint32_t> done;  // whose payloads launches do not read
-  for (uint32_t i = 0; r.constant && i < r.n_constant; ++i) {
-    c_->packed_bytes += r.constant[i].packed_bytes;
-    const uint32_t value = r.constant[i].value;
-    if (r.constant[i].disposition != GE_CONST_KEEP) done.insert(value);
-    if (r.constant[i].disposition != GE_CONST_COPIED || value >= function().values.size()) continue;
+  for (uint32_t i = 0; compiled.constant && i < compiled.n_constant; ++i) {
+    c_->packed_bytes += compiled.constant[i].packed_bytes;
+    const uint32_t value = compiled.constant[i].value;
+    if (compiled.constant[i].disposition != GE_CONST_KEEP) done.insert(value);
+    if (compiled.constant[i].disposition != GE_CONST_COPIED || value >= function().values.size())
+      continue;
     const ge_value* view = GE_VALUE(c_->view_->get(), value);
     if (view->data) DropMappedPages(view->data, view->data_bytes);
   }
-  const PlanSegment& seg = plan().segments[s];
+  const PlanSegment& seg = plan().segments[segment];
   for (const PlanValueId c : seg.constants) {
     const ValueId v = plan().values[c].graph_value;
     // One that is compiled again for each frame reads all of them again.
@@ -367,15 +380,17 @@ void SegmentCompiler::TakeConstants(SegmentId s, const ge_compiled& r) {
 }
 
 // They are filled when all segments have been compiled.
-Status SegmentCompiler::TakePacks(SegmentId s, const ge_compiled& r) {
-  const PlanDevice& device = c_->plan.devices[plan().segments[s].device];
-  GE_ASSIGN_OR_RETURN(c_->packs_[s], ResidentsOf(engines_[device.engine - 1], device.engine_device,
-                                                 r, c_->graph, function()));
+Status SegmentCompiler::TakePacks(SegmentId segment, const ge_compiled& compiled) {
+  const PlanDevice& device = c_->plan.devices[plan().segments[segment].device];
+  GE_ASSIGN_OR_RETURN(c_->packs_[segment],
+                      ResidentsOf(engines_[device.engine - 1], device.engine_device, compiled,
+                                  c_->graph, function()));
   return {};
 }
 
 Status SegmentCompiler::FillPacks(bool* again) {
-  c_->unpin_.reset(), c_->pack_set_.reset();  // of a round before
+  c_->unpin_.reset();
+  c_->pack_set_.reset();  // of a round before
   std::vector<std::shared_ptr<Resident>> all;
   for (const auto& packs : c_->packs_) all.insert(all.end(), packs.begin(), packs.end());
   if (all.empty()) return {};
@@ -399,17 +414,18 @@ Status SegmentCompiler::FillPacks(bool* again) {
   return {};
 }
 
-Result<ge_exec*> SegmentCompiler::OneMore(SegmentId s) {
-  const uint32_t e = c_->plan.devices[plan().segments[s].device].engine - 1;
+Result<ge_exec*> SegmentCompiler::OneMore(SegmentId segment) {
+  const uint32_t e = c_->plan.devices[plan().segments[segment].device].engine - 1;
   Answers answers;
   ge_err err = EmptyError();
-  const ge_rc rc = CallCompile(e, {s}, &answers, &err);
+  const ge_rc rc = CallCompile(e, {segment}, &answers, &err);
   const ge_compiled& r = answers.results[0];
   if (rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", rc, err);
   GE_RETURN_IF_ERROR(answers.Of(0, engines_[e]->name()));
-  if (r.n_pack == c_->packs_[s].size()) return r.exec;
+  if (r.n_pack == c_->packs_[segment].size()) return r.exec;
   if (engines_[e]->api().exec_destroy) engines_[e]->api().exec_destroy(r.exec);
-  return BadAnswer(s, fmt::format("{} packs, and {} before", r.n_pack, c_->packs_[s].size()));
+  return BadAnswer(segment,
+                   fmt::format("{} packs, and {} before", r.n_pack, c_->packs_[segment].size()));
 }
 
 }  // namespace ge

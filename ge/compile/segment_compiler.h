@@ -26,7 +26,7 @@ class SegmentCompiler {
   // engine does not give one; then nothing is kept.
   Result<bool> Shape(const Compiled& like);
   // One more exec of a segment that was compiled before, for another frame.
-  Result<ge_exec*> OneMore(SegmentId s);
+  Result<ge_exec*> OneMore(SegmentId segment);
   // By segment.
   const std::vector<ge_exec*>& execs() const { return execs_; }
 
@@ -42,23 +42,23 @@ class SegmentCompiler {
   PlanFunction& plan() { return c_->plan.functions[0]; }
 
   void Begin();
-  Result<bool> ShapeOne(SegmentId s, ge_exec* like);
-  void FillSegment(SegmentId s, Given* g);
+  Result<bool> ShapeOne(SegmentId segment, ge_exec* like);
+  void FillSegment(SegmentId segment, Given* given);
   Status AlignConstants();
-  Status AlignConstant(ValueId v, uint32_t wanted);
+  Status AlignConstant(ValueId value, uint32_t wanted);
   void ReleaseExecs();
   ge_rc CallCompile(uint32_t e, const std::vector<SegmentId>& mine, Answers* answers, ge_err* err);
   Status CompileOn(uint32_t e, const std::vector<SegmentId>& mine, bool* again);
-  void Strike(SegmentId s, Status why, bool* again);
-  Status BadAnswer(SegmentId s, const std::string& text) const;
-  Status TakeCompiled(SegmentId s, const ge_compiled& r);
-  Status TakeInternals(SegmentId s, const ge_compiled& r);
-  PlanValue Scratch(SegmentId s, uint64_t bytes, uint64_t align) const;
-  Status TakeWorkspace(SegmentId s, const ge_compiled& r);
-  Status TakeBorder(SegmentId s, const ge_compiled& r);
-  void TakeConstants(SegmentId s, const ge_compiled& r);
-  void AddFile(const Const& c, const void* data);
-  Status TakePacks(SegmentId s, const ge_compiled& r);
+  void Strike(SegmentId segment, Status why, bool* again);
+  Status BadAnswer(SegmentId segment, const std::string& text) const;
+  Status TakeCompiled(SegmentId segment, const ge_compiled& compiled);
+  Status TakeInternals(SegmentId segment, const ge_compiled& compiled);
+  PlanValue Scratch(SegmentId segment, uint64_t bytes, uint64_t align) const;
+  Status TakeWorkspace(SegmentId segment, const ge_compiled& compiled);
+  Status TakeBorder(SegmentId segment, const ge_compiled& compiled);
+  void TakeConstants(SegmentId segment, const ge_compiled& compiled);
+  void AddFile(const Const& constant, const void* data);
+  Status TakePacks(SegmentId segment, const ge_compiled& compiled);
   Status FillPacks(bool* again);
 
   const EngineList& engines_;

@@ -8,7 +8,7 @@
 
 #include "ge/base/interrupt.h"
 #include "ge/control/data_sized.h"
-#include "ge/control/place.h"
+#include "ge/control/flow_point.h"
 
 namespace ge {
 namespace {
@@ -77,7 +77,7 @@ class FlowFunction {
     g.entries = {entry};
     ForgetOthers(&g, rest.fn);
     const Function& f = function();
-    root_ = std::make_shared<FlowPlace>(flow, std::move(rest),
+    root_ = std::make_shared<FlowPoint>(flow, std::move(rest),
                                         std::set<ValueId>(f.params.begin(), f.params.end()));
   }
 
@@ -91,7 +91,7 @@ class FlowFunction {
       a->values[f.params[i]] = args[i] != nullptr ? *args[i] : FlowValue();
     }
     std::shared_ptr<const FlowPiece> piece;
-    for (std::shared_ptr<FlowPlace> place = root_; place != nullptr;) {
+    for (std::shared_ptr<FlowPoint> place = root_; place != nullptr;) {
       GE_RETURN_IF_ERROR(CheckInterrupt());
       GE_ASSIGN_OR_RETURN(piece, Find(place.get(), *a));
       const FlowCut& cut = piece->cut();
@@ -116,7 +116,7 @@ class FlowFunction {
   }
 
  private:
-  Result<std::shared_ptr<const FlowPiece>> Find(FlowPlace* place, const FlowActivation& a) {
+  Result<std::shared_ptr<const FlowPiece>> Find(FlowPoint* place, const FlowActivation& a) {
     std::lock_guard<std::mutex> lock(mutex_);
     return place->Find(a.values);
   }
@@ -179,7 +179,7 @@ class FlowFunction {
   Flow& flow_;
   const FunctionId fn_;
   std::mutex mutex_;
-  std::shared_ptr<FlowPlace> root_;
+  std::shared_ptr<FlowPoint> root_;
 };
 
 Flow::Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes)

@@ -57,7 +57,7 @@ struct FlowHooks {
 };
 
 class FlowFunction;
-class FlowPlace;
+class FlowPoint;
 class FlowRun;
 struct FlowActivation;
 
@@ -78,7 +78,7 @@ class Flow {
 
  private:
   friend class FlowFunction;
-  friend class FlowPlace;
+  friend class FlowPoint;
   friend class FlowRun;
   FlowFunction* At(FunctionId fn);
   // A constant of the graph as a value; stays.

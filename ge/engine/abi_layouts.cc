@@ -9,9 +9,11 @@ AbiLayouts::AbiLayouts(const std::vector<PlanLayout>& layouts) {
     ge_layout out{};
     out.h = GE_HDR(ge_layout, GE_TAG_LAYOUT);
     out.kind = static_cast<uint32_t>(l.kind) - 1;
-    out.n_perm = static_cast<uint32_t>(l.perm.size()), out.perm = l.perm.data();
+    out.n_perm = static_cast<uint32_t>(l.perm.size());
+    out.perm = l.perm.data();
     out.n_block = static_cast<uint32_t>(l.block_axis.size());
-    out.block_axis = l.block_axis.data(), out.block_size = l.block_size.data();
+    out.block_axis = l.block_axis.data();
+    out.block_size = l.block_size.data();
     out.tag = {l.tag.data(), l.tag.size()};
     out.opaque_bytes = static_cast<uint64_t>(l.opaque_bytes);
     records_.push_back(out);

@@ -88,7 +88,8 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
   args.h = GE_HDR(ge_create_args, GE_TAG_CREATE_ARGS);
   args.host = HostApi();
   args.options = {options.data(), options.size()};
-  args.denormals = words.denormals, args.numerics = words.numerics;
+  args.denormals = words.denormals;
+  args.numerics = words.numerics;
   args.precision = words.precision;
   const KernelsOf kernels{GE_HDR(KernelsOf, kTagKernelsOf), e->plugin_->kernels_of.get()};
   if (kernels.plugin) args.h.next = &kernels.h;
@@ -112,10 +113,10 @@ Engine::~Engine() {
   if (handle_ && plugin_->desc->engine_destroy) plugin_->desc->engine_destroy(handle_);
 }
 
-Result<EngineDomain> Engine::ReadDomain(const ge_device& d, uint32_t i,
+Result<EngineDomain> Engine::ReadDomain(const ge_device& device, uint32_t i,
                                         const std::string& of) const {
   const std::string what = fmt::format("{}, domain {}", of, i);
-  GE_ASSIGN_OR_RETURN(const ge_domain m, RecordAt(d.domain, d.domain_stride, i, what));
+  GE_ASSIGN_OR_RETURN(const ge_domain m, RecordAt(device.domain, device.domain_stride, i, what));
   EngineDomain out;
   out.id = DomainId16(m.id);
   out.flags = m.flags;
@@ -135,24 +136,25 @@ Result<EngineDomain> Engine::ReadDomain(const ge_device& d, uint32_t i,
   return out;
 }
 
-Status Engine::ReadDevice(const ge_device& d) {
+Status Engine::ReadDevice(const ge_device& device) {
   EngineDevice out;
-  out.name = Text(d.name);
+  out.name = Text(device.name);
   const std::string what = fmt::format("engine '{}', device '{}'", name(), out.name);
-  out.flags = d.flags;
-  out.max_streams = std::clamp(d.max_streams, 1u, 64u);
-  out.flops_per_ns = d.flops_per_ns, out.bytes_per_ns = d.bytes_per_ns;
-  GE_RETURN_IF_ERROR(CheckArray(what + ", domains", d.domain, d.n_domain, d.domain_stride,
-                                kFirstSize<ge_domain>, 16));
-  for (uint32_t i = 0; i < d.n_domain; ++i) {
-    GE_ASSIGN_OR_RETURN(EngineDomain domain, ReadDomain(d, i, what));
+  out.flags = device.flags;
+  out.max_streams = std::clamp(device.max_streams, 1u, 64u);
+  out.flops_per_ns = device.flops_per_ns;
+  out.bytes_per_ns = device.bytes_per_ns;
+  GE_RETURN_IF_ERROR(CheckArray(what + ", domains", device.domain, device.n_domain,
+                                device.domain_stride, kFirstSize<ge_domain>, 16));
+  for (uint32_t i = 0; i < device.n_domain; ++i) {
+    GE_ASSIGN_OR_RETURN(EngineDomain domain, ReadDomain(device, i, what));
     if (i > 0) out.domains.push_back(domain);
     if (i == 0) out.domains[0] = std::move(domain);
   }
   const bool has_streams = api_.stream_create && api_.stream_destroy && api_.event_create &&
                            api_.event_destroy && api_.stream_wait && api_.stream_signal &&
                            api_.event_wait;
-  if ((d.flags & GE_DEVICE_ASYNC) && !has_streams) {
+  if ((device.flags & GE_DEVICE_ASYNC) && !has_streams) {
     return Status(Code::kPluginError, fmt::format("{} is asynchronous, but a stream or event "
                                                   "function is NULL; fill all of them",
                                                   what));

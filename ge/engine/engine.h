@@ -65,8 +65,8 @@ class Engine {
  private:
   Engine() = default;
   Status ReadDevices();
-  Status ReadDevice(const ge_device& d);
-  Result<EngineDomain> ReadDomain(const ge_device& d, uint32_t i, const std::string& of) const;
+  Status ReadDevice(const ge_device& device);
+  Result<EngineDomain> ReadDomain(const ge_device& device, uint32_t i, const std::string& of) const;
   Status ReadLinks();
   std::shared_ptr<const Plugin> plugin_;
   std::string options_;

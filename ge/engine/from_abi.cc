@@ -74,44 +74,44 @@ Result<Const> ConstFromAbi(const ge_type& type, const void* data, uint64_t bytes
   return MakeConst(std::move(t), data, bytes);
 }
 
-Result<Attr> AttrFromAbi(const ge_attr& a, const std::function<ConstId(Const)>& add_const,
+Result<Attr> AttrFromAbi(const ge_attr& attr, const std::function<ConstId(Const)>& add_const,
                          size_t functions) {
-  Attr out{TextOf(a.name), int64_t{0}};
+  Attr out{TextOf(attr.name), int64_t{0}};
   if (out.name.empty()) return NotLegal("an attribute has no name");
-  switch (a.kind) {
+  switch (attr.kind) {
     case GE_ATTR_INT:
-      return out.value = a.i, out;
+      return out.value = attr.i, out;
     case GE_ATTR_FLOAT:
-      return out.value = a.f, out;
+      return out.value = attr.f, out;
     case GE_ATTR_STRING:
-      return out.value = TextOf(a.s, kMaxElements), out;
+      return out.value = TextOf(attr.s, kMaxElements), out;
     case GE_ATTR_INTS:
-      GE_RETURN_IF_ERROR(CheckList(a, a.ints));
-      return out.value = std::vector<int64_t>(a.ints, a.ints + a.n), out;
+      GE_RETURN_IF_ERROR(CheckList(attr, attr.ints));
+      return out.value = std::vector<int64_t>(attr.ints, attr.ints + attr.n), out;
     case GE_ATTR_FLOATS:
-      GE_RETURN_IF_ERROR(CheckList(a, a.floats));
-      return out.value = std::vector<double>(a.floats, a.floats + a.n), out;
+      GE_RETURN_IF_ERROR(CheckList(attr, attr.floats));
+      return out.value = std::vector<double>(attr.floats, attr.floats + attr.n), out;
     case GE_ATTR_STRINGS: {
-      GE_RETURN_IF_ERROR(CheckList(a, a.strings));
+      GE_RETURN_IF_ERROR(CheckList(attr, attr.strings));
       std::vector<std::string> texts;
-      for (uint32_t i = 0; i < a.n; ++i) texts.push_back(TextOf(a.strings[i], kMaxElements));
+      for (uint32_t i = 0; i < attr.n; ++i) texts.push_back(TextOf(attr.strings[i], kMaxElements));
       return out.value = std::move(texts), out;
     }
     case GE_ATTR_TENSOR: {
-      GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(a.tensor_type, a.tensor, a.tensor_bytes));
+      GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(attr.tensor_type, attr.tensor, attr.tensor_bytes));
       return out.value = ConstRef{add_const(std::move(c))}, out;
     }
     case GE_ATTR_FUNCTION:
-      if (a.i <= 0 || static_cast<uint64_t>(a.i) >= functions) {
-        return NotLegal(fmt::format("attribute '{}' names function {}; there are {}", out.name, a.i,
-                                    functions - 1));
+      if (attr.i <= 0 || static_cast<uint64_t>(attr.i) >= functions) {
+        return NotLegal(fmt::format("attribute '{}' names function {}; there are {}", out.name,
+                                    attr.i, functions - 1));
       }
-      return out.value = FunctionRef{static_cast<FunctionId>(a.i)}, out;
+      return out.value = FunctionRef{static_cast<FunctionId>(attr.i)}, out;
     case GE_ATTR_PARAM:
-      return out.value = AttrRef{TextOf(a.s)}, out;
+      return out.value = AttrRef{TextOf(attr.s)}, out;
     default:
       return NotLegal(fmt::format("attribute '{}' is of kind {}, which this host does not know",
-                                  out.name, a.kind));
+                                  out.name, attr.kind));
   }
 }
 

@@ -20,7 +20,7 @@ Result<Type> TypeFromAbi(int32_t dtype, int32_t rank, const ge_dim* dims, const 
 Result<Const> ConstFromAbi(const ge_type& type, const void* data, uint64_t bytes);
 // `add_const` takes a tensor attribute's payload; `functions`: how many the graph has, the absent
 // one included.
-Result<Attr> AttrFromAbi(const ge_attr& a, const std::function<ConstId(Const)>& add_const,
+Result<Attr> AttrFromAbi(const ge_attr& attr, const std::function<ConstId(Const)>& add_const,
                          size_t functions);
 
 }  // namespace ge

@@ -196,6 +196,27 @@ bool ReadFlags(Collector* c, const ge_offer& o, Offer* out) {
   return legal;
 }
 
+// Takes what the offer costs as a whole. `marginal_ns` gets what is asked for each run,
+// GE_UNKNOWN_NS where the engine does not know; false where the record may not be read, and then
+// *rc says why.
+bool ReadCost(Collector* c, const ge_offer& o, Offer* out, uint64_t* marginal_ns, ge_rc* rc) {
+  ge_cost cost{};
+  cost.marginal_ns = GE_UNKNOWN_NS;
+  if (o.cost) {
+    const std::optional<ge_cost> asked = Take(c, o.cost, "an offer's cost", rc);
+    if (!asked) return false;
+    cost = *asked;
+  }
+  out->setup_ns = static_cast<double>(cost.setup_ns);
+  out->launch_ns = static_cast<double>(cost.launch_ns);
+  out->shape_ns = static_cast<double>(cost.shape_ns);
+  out->edge_saving_ns = static_cast<double>(o.edge_saving_ns);
+  out->source = SourceName(cost.source);
+  out->confidence = std::min(cost.confidence, 1000u) / 1000.0;
+  *marginal_ns = cost.marginal_ns;
+  return true;
+}
+
 ge_rc TakeOffer(void* host, const ge_offer* given) {
   auto* c = static_cast<Collector*>(host);
   if (++c->accepted > kMaxOffersPerNode * (c->function->nodes.size() + 16)) {
@@ -207,7 +228,8 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   if (!read) return rc;
   const ge_offer& o = *read;
   Offer out;
-  out.engine = c->engine_index, out.device = o.device;
+  out.engine = c->engine_index;
+  out.device = o.device;
   if (o.device >= c->engine->devices().size()) {
     c->Reject(fmt::format("an offer names device {} of {}", o.device, c->engine->devices().size()));
     return GE_OK;
@@ -219,21 +241,11 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
     c->Reject(fmt::format("const_align {} is not a power of two", out.const_align));
     return GE_OK;
   }
-  ge_cost cost{};
-  cost.marginal_ns = GE_UNKNOWN_NS;
-  if (o.cost) {
-    const std::optional<ge_cost> asked = Take(c, o.cost, "an offer's cost", &rc);
-    if (!asked) return rc;
-    cost = *asked;
-  }
-  out.setup_ns = static_cast<double>(cost.setup_ns);
-  out.launch_ns = static_cast<double>(cost.launch_ns);
-  out.shape_ns = static_cast<double>(cost.shape_ns);
-  out.edge_saving_ns = static_cast<double>(o.edge_saving_ns);
-  out.source = SourceName(cost.source);
-  out.confidence = std::min(cost.confidence, 1000u) / 1000.0;
+  uint64_t marginal_ns = 0;
+  if (!ReadCost(c, o, &out, &marginal_ns, &rc)) return rc;
   if (out.convert) {
-    out.convert_from = o.convert_from, out.convert_to = o.convert_to;
+    out.convert_from = o.convert_from;
+    out.convert_to = o.convert_to;
     out.convert_ns_per_byte = o.convert_ns_per_byte;
     if (std::max(o.convert_from, o.convert_to) >= c->layouts->size() ||
         !(o.convert_ns_per_byte >= 0)) {
@@ -246,8 +258,8 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   }
   if (!CheckNodes(c, o)) return GE_OK;
   out.nodes.assign(o.node, o.node + o.n_node);
-  double marginal = static_cast<double>(cost.marginal_ns);
-  if (cost.marginal_ns == GE_UNKNOWN_NS) {
+  double marginal = static_cast<double>(marginal_ns);
+  if (marginal_ns == GE_UNKNOWN_NS) {
     marginal = HostEstimate(*c, out);
     out.source = "host";
   }
@@ -316,7 +328,9 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
   ge_sink sink{};
   sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
   sink.host = &collector;
-  sink.offer = &TakeOffer, sink.decline = &TakeDecline, sink.layout = &TakeLayout;
+  sink.offer = &TakeOffer;
+  sink.decline = &TakeDecline;
+  sink.layout = &TakeLayout;
   ge_err err = EmptyError();
   std::lock_guard<std::mutex> lock(engine.call_mutex());
   const ge_rc rc = CallPlugin(CallText(engine, "query"), &err, [&] {

@@ -7,7 +7,7 @@
 namespace ge {
 namespace {
 
-ge_str Str(const std::string& s) { return {s.data(), s.size()}; }
+ge_str Str(const std::string& text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
@@ -36,12 +36,16 @@ Result<std::unique_ptr<GraphView>> GraphView::Make(const Graph& graph, const Fun
   for (ValueId r : f.results) v->values_[r].flags |= GE_VALUE_OUTPUT;
   ge_graph& g = v->graph_;
   g.h = GE_HDR(ge_graph, GE_TAG_GRAPH);
-  g.node = v->nodes_.data(), g.value = v->values_.data();
+  g.node = v->nodes_.data();
+  g.value = v->values_.data();
   g.n_node = static_cast<uint32_t>(v->nodes_.size());
   g.n_value = static_cast<uint32_t>(v->values_.size());
-  g.node_stride = sizeof(ge_node), g.value_stride = sizeof(ge_value);
-  g.in = f.params.data(), g.n_in = static_cast<uint32_t>(f.params.size());
-  g.out = f.results.data(), g.n_out = static_cast<uint32_t>(f.results.size());
+  g.node_stride = sizeof(ge_node);
+  g.value_stride = sizeof(ge_value);
+  g.in = f.params.data();
+  g.n_in = static_cast<uint32_t>(f.params.size());
+  g.out = f.results.data();
+  g.n_out = static_cast<uint32_t>(f.results.size());
   return v;
 }
 
@@ -63,45 +67,46 @@ Status GraphView::Renew(const Graph& graph, const Function& f) {
     const Const& c = graph.consts[v.constant];
     if (c.type.dtype == DType::kString) continue;
     GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(c));
-    r.data = payload.data, r.data_bytes = payload.bytes;
+    r.data = payload.data;
+    r.data_bytes = payload.bytes;
   }
   return {};
 }
 
-void GraphView::AddUsers(const Function& f) {
-  std::vector<uint32_t> next(f.values.size() + 1);  // by value: where its next user goes
-  for (const Node& node : f.nodes) {
+void GraphView::AddUsers(const Function& function) {
+  std::vector<uint32_t> next(function.values.size() + 1);  // by value: where its next user goes
+  for (const Node& node : function.nodes) {
     for (const ValueId in : node.inputs) ++next[in + 1];
   }
   next[1] = 0;  // of what is absent
   for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
   users_.resize(next.back());
-  for (ValueId id = 1; id < f.values.size(); ++id) {
+  for (ValueId id = 1; id < function.values.size(); ++id) {
     values_[id].user = users_.data() + next[id];
     values_[id].n_user = next[id + 1] - next[id];
   }
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) {
-    for (const ValueId in : f.nodes[i].inputs) {
+  for (uint32_t i = 0; i < function.nodes.size(); ++i) {
+    for (const ValueId in : function.nodes[i].inputs) {
       if (in) users_[next[in]++] = i;
     }
-    for (const ValueId out : f.nodes[i].outputs) values_[out].producer = i;
+    for (const ValueId out : function.nodes[i].outputs) values_[out].producer = i;
   }
 }
 
-void GraphView::AddDims(const DimTable& table, const Function& f) {
-  for (ValueId id = 1; id < f.values.size(); ++id) {
-    const std::vector<Dim>& dims = f.values[id].type.dims;
+void GraphView::AddDims(const DimTable& table, const Function& function) {
+  for (ValueId id = 1; id < function.values.size(); ++id) {
+    const std::vector<Dim>& dims = function.values[id].type.dims;
     ge_dim* sizes = sizes_.Take(dims.size());
     for (size_t i = 0; i < dims.size(); ++i) sizes[i] = AbiDim(dims[i], table, &names_);
     values_[id].dim = sizes;
   }
 }
 
-ge_dim AbiDim(Dim d, const DimTable& table, std::deque<std::string>* names) {
-  if (d.known()) return {d.value, d.value, d.value, 0, 0, {nullptr, 0}, 0};
-  const DimTable::Range range = table.RangeOf(d);
-  ge_dim out{-1, range.lo, range.hi, d.expr, 0, {nullptr, 0}, 0};
-  const DimTable::Expr& e = table.expr(d.expr);
+ge_dim AbiDim(Dim dim, const DimTable& table, std::deque<std::string>* names) {
+  if (dim.known()) return {dim.value, dim.value, dim.value, 0, 0, {nullptr, 0}, 0};
+  const DimTable::Range range = table.RangeOf(dim);
+  ge_dim out{-1, range.lo, range.hi, dim.expr, 0, {nullptr, 0}, 0};
+  const DimTable::Expr& e = table.expr(dim.expr);
   if (e.op == DimOp::kSymbol) {
     names->push_back(table.symbol(e.symbol).name);
     out.name = Str(names->back());
@@ -109,42 +114,43 @@ ge_dim AbiDim(Dim d, const DimTable& table, std::deque<std::string>* names) {
   return out;
 }
 
-std::optional<Dim> DimFromAbi(const ge_dim& d, const DimTable& table) {
-  if (d.id == 0) return d.value >= 0 ? std::optional(KnownDim(d.value)) : std::nullopt;
-  return d.id <= table.expr_count() ? std::optional(Dim{0, d.id}) : std::nullopt;
+std::optional<Dim> DimFromAbi(const ge_dim& dim, const DimTable& table) {
+  if (dim.id == 0) return dim.value >= 0 ? std::optional(KnownDim(dim.value)) : std::nullopt;
+  return dim.id <= table.expr_count() ? std::optional(Dim{0, dim.id}) : std::nullopt;
 }
 
-Result<GraphView::Payload> GraphView::PayloadOf(const Const& c) {
-  if (c.splat.empty()) return Payload{c.data, c.bytes};
+Result<GraphView::Payload> GraphView::PayloadOf(const Const& constant) {
+  if (constant.splat.empty()) return Payload{constant.data, constant.bytes};
   ConstScratch scratch;
-  const std::byte* data = ConstBytes(c, &scratch, whole_ ? kMaxSplatRead : UINT64_MAX);
+  const std::byte* data = ConstBytes(constant, &scratch, whole_ ? kMaxSplatRead : UINT64_MAX);
   if (scratch) splats_.push_back(std::move(scratch));
-  const auto bytes = static_cast<uint64_t>(ByteCount(c.type).value_or(0));
+  const auto bytes = static_cast<uint64_t>(ByteCount(constant.type).value_or(0));
   if (data || bytes == 0 || (whole_ && bytes > kMaxSplatRead)) return Payload{data, bytes};
   return Status(Code::kResourceExhausted,
-                fmt::format("no memory for constant '{}' of {} bytes", c.name, bytes));
+                fmt::format("no memory for constant '{}' of {} bytes", constant.name, bytes));
 }
 
-Status GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id) {
+Status GraphView::AddValueRecord(const Graph& graph, const Value& value, ValueId id) {
   ge_value r{};
   r.h = GE_HDR(ge_value, GE_TAG_VALUE);
-  r.type.dtype = static_cast<int32_t>(v.type.dtype);
-  r.type.bits = static_cast<uint32_t>(DTypeBits(v.type.dtype));
-  r.type.rank = v.type.ranked ? static_cast<int32_t>(v.type.dims.size()) : -1;
-  int64_t* dims = dims_.Take(v.type.dims.size());
-  for (size_t i = 0; i < v.type.dims.size(); ++i) {
-    dims[i] = v.type.dims[i].known() ? v.type.dims[i].value : -1;
+  r.type.dtype = static_cast<int32_t>(value.type.dtype);
+  r.type.bits = static_cast<uint32_t>(DTypeBits(value.type.dtype));
+  r.type.rank = value.type.ranked ? static_cast<int32_t>(value.type.dims.size()) : -1;
+  int64_t* dims = dims_.Take(value.type.dims.size());
+  for (size_t i = 0; i < value.type.dims.size(); ++i) {
+    dims[i] = value.type.dims[i].known() ? value.type.dims[i].value : -1;
   }
   r.type.dims = dims;
   r.producer = UINT32_MAX;
   r.id = id;
-  r.name = Str(v.name);
-  if (v.constant) {
-    const Const& c = graph.consts[v.constant];
+  r.name = Str(value.name);
+  if (value.constant) {
+    const Const& c = graph.consts[value.constant];
     r.flags |= GE_VALUE_CONSTANT;
     if (c.type.dtype != DType::kString) {
       GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(c));
-      r.data = payload.data, r.data_bytes = payload.bytes;
+      r.data = payload.data;
+      r.data_bytes = payload.bytes;
     }
   }
   values_.push_back(r);
@@ -154,12 +160,16 @@ Status GraphView::AddValueRecord(const Graph& graph, const Value& v, ValueId id)
 Status GraphView::AddNodeRecord(const Graph& graph, const Node& node) {
   ge_node r{};
   r.h = GE_HDR(ge_node, GE_TAG_NODE);
-  r.domain = Str(node.domain), r.op = Str(node.op), r.name = Str(node.name);
+  r.domain = Str(node.domain);
+  r.op = Str(node.op);
+  r.name = Str(node.name);
   auto opset = graph.opsets.find(node.domain);
   r.version = opset == graph.opsets.end() ? 1 : static_cast<uint32_t>(opset->second);
   r.id = node.id;
-  r.in = node.inputs.data(), r.n_in = static_cast<uint32_t>(node.inputs.size());
-  r.out = node.outputs.data(), r.n_out = static_cast<uint32_t>(node.outputs.size());
+  r.in = node.inputs.data();
+  r.n_in = static_cast<uint32_t>(node.inputs.size());
+  r.out = node.outputs.data();
+  r.n_out = static_cast<uint32_t>(node.outputs.size());
   r.n_body = static_cast<uint32_t>(node.callees.size());
   ge_attr* attrs = attrs_.Take(node.attrs.size());
   r.attr = attrs;
@@ -180,18 +190,21 @@ void GraphView::AddLinks(const Node& node, ge_node* r) {
       bodies_.back().push_back(c.fn);
       strings_.back().push_back(Str(c.role));
     }
-    r->body = bodies_.back().data(), r->body_role = strings_.back().data();
+    r->body = bodies_.back().data();
+    r->body_role = strings_.back().data();
   }
   if (!node.effects.empty()) {
     effects_.emplace_back();
     for (const Effect& e : node.effects) effects_.back().push_back(AbiEffect(e));
-    r->effect = effects_.back().data(), r->n_effect = static_cast<uint32_t>(node.effects.size());
+    r->effect = effects_.back().data();
+    r->n_effect = static_cast<uint32_t>(node.effects.size());
   }
-  r->after = node.after.data(), r->n_after = static_cast<uint32_t>(node.after.size());
+  r->after = node.after.data();
+  r->n_after = static_cast<uint32_t>(node.after.size());
 }
 
-ge_effect AbiEffect(const Effect& e) {
-  return {static_cast<uint32_t>(e.kind), e.object, e.sequence, 0};
+ge_effect AbiEffect(const Effect& effect) {
+  return {static_cast<uint32_t>(effect.kind), effect.object, effect.sequence, 0};
 }
 
 // False: it is none that plugins see.
@@ -200,19 +213,27 @@ Result<bool> GraphView::AddAttr(const Graph& graph, const Node& node, const Attr
   ge_attr a{};
   a.name = Str(attr.name);
   if (auto* i = std::get_if<int64_t>(&attr.value)) {
-    a.kind = GE_ATTR_INT, a.i = *i;
+    a.kind = GE_ATTR_INT;
+    a.i = *i;
   } else if (auto* f = std::get_if<double>(&attr.value)) {
-    a.kind = GE_ATTR_FLOAT, a.f = *f;
+    a.kind = GE_ATTR_FLOAT;
+    a.f = *f;
   } else if (auto* s = std::get_if<std::string>(&attr.value)) {
-    a.kind = GE_ATTR_STRING, a.s = Str(*s);
+    a.kind = GE_ATTR_STRING;
+    a.s = Str(*s);
   } else if (auto* is = std::get_if<std::vector<int64_t>>(&attr.value)) {
-    a.kind = GE_ATTR_INTS, a.ints = is->data(), a.n = static_cast<uint32_t>(is->size());
+    a.kind = GE_ATTR_INTS;
+    a.ints = is->data();
+    a.n = static_cast<uint32_t>(is->size());
   } else if (auto* fs = std::get_if<std::vector<double>>(&attr.value)) {
-    a.kind = GE_ATTR_FLOATS, a.floats = fs->data(), a.n = static_cast<uint32_t>(fs->size());
+    a.kind = GE_ATTR_FLOATS;
+    a.floats = fs->data();
+    a.n = static_cast<uint32_t>(fs->size());
   } else if (auto* ss = std::get_if<std::vector<std::string>>(&attr.value)) {
     strings_.emplace_back();
     for (const std::string& one : *ss) strings_.back().push_back(Str(one));
-    a.kind = GE_ATTR_STRINGS, a.strings = strings_.back().data();
+    a.kind = GE_ATTR_STRINGS;
+    a.strings = strings_.back().data();
     a.n = static_cast<uint32_t>(ss->size());
   } else if (auto* c = std::get_if<ConstRef>(&attr.value)) {
     const Const& k = graph.consts[c->id];
@@ -226,12 +247,15 @@ Result<bool> GraphView::AddAttr(const Graph& graph, const Node& node, const Attr
     a.tensor_type.dims = dims;
     if (k.type.dtype != DType::kString) {
       GE_ASSIGN_OR_RETURN(const Payload payload, PayloadOf(k));
-      a.tensor = payload.data, a.tensor_bytes = payload.bytes;
+      a.tensor = payload.data;
+      a.tensor_bytes = payload.bytes;
     }
   } else if (const auto* fn = std::get_if<FunctionRef>(&attr.value); fn && whole_) {
-    a.kind = GE_ATTR_FUNCTION, a.i = fn->id;
+    a.kind = GE_ATTR_FUNCTION;
+    a.i = fn->id;
   } else if (const auto* ref = std::get_if<AttrRef>(&attr.value); ref && whole_) {
-    a.kind = GE_ATTR_PARAM, a.s = Str(ref->param);
+    a.kind = GE_ATTR_PARAM;
+    a.s = Str(ref->param);
   } else if (std::holds_alternative<AttrRef>(attr.value)) {
     return Status(Code::kInternal,
                   fmt::format("attribute '{}' still refers to a parameter of its function; it must "

@@ -68,13 +68,13 @@ class GraphView {
   };
   static Result<std::unique_ptr<GraphView>> Make(const Graph& graph, const Function& function,
                                                  bool whole);
-  Result<Payload> PayloadOf(const Const& c);
+  Result<Payload> PayloadOf(const Const& constant);
   void AddLinks(const Node& node, ge_node* record);
-  Status AddValueRecord(const Graph& graph, const Value& v, ValueId id);
-  void AddDims(const DimTable& table, const Function& f);
+  Status AddValueRecord(const Graph& graph, const Value& value, ValueId id);
+  void AddDims(const DimTable& table, const Function& function);
   Status AddNodeRecord(const Graph& graph, const Node& node);
   Result<bool> AddAttr(const Graph& graph, const Node& node, const Attr& attr, ge_attr* out);
-  void AddUsers(const Function& f);
+  void AddUsers(const Function& function);
 
   bool whole_ = false;  // see MakeWhole
   ge_graph graph_{};
@@ -91,10 +91,10 @@ class GraphView {
   std::vector<ConstScratch> splats_;
 };
 
-ge_effect AbiEffect(const Effect& e);
+ge_effect AbiEffect(const Effect& effect);
 // A size as plugins see it; a name is kept in *names.
-ge_dim AbiDim(Dim d, const DimTable& table, std::deque<std::string>* names);
+ge_dim AbiDim(Dim dim, const DimTable& table, std::deque<std::string>* names);
 // A size that a plugin gave; nothing where the table has no such expression.
-std::optional<Dim> DimFromAbi(const ge_dim& d, const DimTable& table);
+std::optional<Dim> DimFromAbi(const ge_dim& dim, const DimTable& table);
 
 }  // namespace ge

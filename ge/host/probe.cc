@@ -369,8 +369,8 @@ void ReadRates(const nlohmann::json& j, MachineRecord* m) {
 double Unlike(const nlohmann::json& j, const MachineRecord& host) {
   const double threads = j.at("threads").get<double>();
   const double apart = std::abs(std::log2(threads) - std::log2(static_cast<double>(host.threads)));
-  const bool kin = j.value("isa_mask", nlohmann::json()) == host.isa_mask;
-  return apart + (j.at("vendor") == CpuVendor() ? 0 : 100) + (kin ? 0 : 20);
+  const bool same_isa = j.value("isa_mask", nlohmann::json()) == host.isa_mask;
+  return apart + (j.at("vendor") == CpuVendor() ? 0 : 100) + (same_isa ? 0 : 20);
 }
 
 // For more threads than anybody has measured: they add as much as they usually do.

@@ -150,7 +150,7 @@ Status Frame::MakeRedZones() {
       zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
     }
   }
-  return zones_->MakeOwnPlaces(apart);
+  return zones_->MakeGuardedBlocks(apart);
 }
 
 Status Frame::CreateStreams() {

@@ -75,10 +75,10 @@ void RedZones::AddArena(int32_t arena, void* address) {
   for (PlanValueId v = 1; v < fn_.values.size(); ++v) {
     const PlanValue& value = fn_.values[v];
     if (value.arena != arena || value.bytes == 0) continue;
-    area.places.push_back({area.begin + value.offset, static_cast<uint64_t>(value.bytes), v});
+    area.ranges.push_back({area.begin + value.offset, static_cast<uint64_t>(value.bytes), v});
   }
-  std::sort(area.places.begin(), area.places.end(),
-            [](const Place& a, const Place& b) { return a.begin < b.begin; });
+  std::sort(area.ranges.begin(), area.ranges.end(),
+            [](const GuardedRange& a, const GuardedRange& b) { return a.begin < b.begin; });
   areas_.push_back(std::move(area));
 }
 
@@ -97,13 +97,13 @@ void RedZones::AddBlocks(int32_t arena, std::vector<Block>* blocks) const {
     if (value.offset >= end) blocks->push_back({{nullptr, 0, v}, value.offset, 0, {}});
     Block& block = blocks->back();
     end = std::max(end, value.offset + value.bytes);
-    block.place.bytes = static_cast<uint64_t>(end - block.offset);
+    block.range.bytes = static_cast<uint64_t>(end - block.offset);
     block.align = std::max(block.align, static_cast<uint64_t>(value.align));
     block.values.push_back(v);
   }
 }
 
-Status RedZones::MakeOwnPlaces(const std::vector<int32_t>& arenas) {
+Status RedZones::MakeGuardedBlocks(const std::vector<int32_t>& arenas) {
   std::vector<Block> blocks;
   for (const auto* list : {&fn_.inputs, &fn_.outputs}) {
     for (const PlanValueId v : *list) {
@@ -120,7 +120,7 @@ Status RedZones::MakeOwnPlaces(const std::vector<int32_t>& arenas) {
   for (const Block& b : blocks) {
     align = std::max(align, b.align);
     at.push_back((end + kFarZone + kPage + align - 1) / align * align);
-    end = (at.back() + b.place.bytes + kPage - 1) / kPage * kPage + kPage;
+    end = (at.back() + b.range.bytes + kPage - 1) / kPage * kPage + kPage;
   }
   area.bytes = end + kFarZone + align;
   void* memory = mmap(nullptr, area.bytes, PROT_READ | PROT_WRITE,
@@ -137,14 +137,14 @@ Status RedZones::MakeOwnPlaces(const std::vector<int32_t>& arenas) {
   const uint64_t shift = (align - reinterpret_cast<uintptr_t>(memory) % align) % align;
   address_.assign(fn_.values.size(), nullptr);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    blocks[i].place.begin = area.begin + shift + at[i];
+    blocks[i].range.begin = area.begin + shift + at[i];
     for (const PlanValueId v : blocks[i].values) {
-      address_[v] = blocks[i].place.begin + (fn_.values[v].offset - blocks[i].offset);
+      address_[v] = blocks[i].range.begin + (fn_.values[v].offset - blocks[i].offset);
     }
-    area.places.push_back(blocks[i].place);
+    area.ranges.push_back(blocks[i].range);
   }
-  const auto outputs = area.places.begin() + static_cast<int64_t>(fn_.inputs.size());
-  inputs_.assign(area.places.begin(), outputs);
+  const auto outputs = area.ranges.begin() + static_cast<int64_t>(fn_.inputs.size());
+  inputs_.assign(area.ranges.begin(), outputs);
   outputs_.assign(outputs, outputs + static_cast<int64_t>(fn_.outputs.size()));
   ASAN_POISON_MEMORY_REGION(area.begin, area.bytes);
   areas_.push_back(std::move(area));
@@ -153,10 +153,10 @@ Status RedZones::MakeOwnPlaces(const std::vector<int32_t>& arenas) {
 
 // Ahead of place i; behind the last one where there is no such place.
 RedZones::Gap RedZones::GapBefore(const Area& area, size_t i) const {
-  const bool first = i == 0, last = i == area.places.size();
+  const bool first = i == 0, last = i == area.ranges.size();
   Gap gap{};
-  gap.begin = first ? area.begin : area.places[i - 1].begin + area.places[i - 1].bytes;
-  gap.end = last ? area.begin + area.bytes : area.places[i].begin;
+  gap.begin = first ? area.begin : area.ranges[i - 1].begin + area.ranges[i - 1].bytes;
+  gap.end = last ? area.begin + area.bytes : area.ranges[i].begin;
   gap.middle = gap.tail = gap.end;
   if (!area.sparse) return gap;
   const auto own = static_cast<uint64_t>(gap.begin - area.begin);
@@ -167,11 +167,11 @@ RedZones::Gap RedZones::GapBefore(const Area& area, size_t i) const {
 
 template <typename Red, typename Own>
 void RedZones::ForEach(const Area& area, Red red, Own own) const {
-  for (size_t i = 0; i <= area.places.size(); ++i) {
+  for (size_t i = 0; i <= area.ranges.size(); ++i) {
     const Gap gap = GapBefore(area, i);
     red(gap.begin, static_cast<uint64_t>(gap.middle - gap.begin));
     red(gap.tail, static_cast<uint64_t>(gap.end - gap.tail));
-    if (i < area.places.size()) own(area.places[i].begin, area.places[i].bytes);
+    if (i < area.ranges.size()) own(area.ranges[i].begin, area.ranges[i].bytes);
   }
 }
 
@@ -288,25 +288,25 @@ bool RedZones::FindHarm(const Gap& gap, const std::byte** first, const std::byte
 }
 
 std::string RedZones::HarmIn(const Area& area) const {
-  for (size_t i = 0; i <= area.places.size(); ++i) {
+  for (size_t i = 0; i <= area.ranges.size(); ++i) {
     const Gap gap = GapBefore(area, i);
     const std::byte *first, *changed;
     if (!FindHarm(gap, &first, &changed)) continue;
-    const bool last = i == area.places.size();
+    const bool last = i == area.ranges.size();
     const auto behind = first - gap.begin, before = gap.end - changed;  // from either neighbour
     if (i > 0 && (last || behind < before)) {
       return fmt::format("bytes {} to {} behind the end of {} were written", behind,
-                         changed - gap.begin, Name(area.places[i - 1].value));
+                         changed - gap.begin, Name(area.ranges[i - 1].value));
     }
     return fmt::format("bytes {} to {} before the begin of {} were written", first - gap.end,
-                       -before, last ? "nothing" : Name(area.places[i].value));
+                       -before, last ? "nothing" : Name(area.ranges[i].value));
   }
   return "";
 }
 
 std::string RedZones::NameAt(const void* address) const {
   for (const Area& area : areas_) {
-    for (const Place& p : area.places) {
+    for (const GuardedRange& p : area.ranges) {
       if (p.begin == address) return Name(p.value);
     }
   }

@@ -37,7 +37,7 @@ class RedZones {
   void AddArena(int32_t arena, void* address);
   // Places for the entry's inputs and outputs, and for the values of these arenas in the host's own
   // memory. RESOURCE_EXHAUSTED when there is no memory.
-  Status MakeOwnPlaces(const std::vector<int32_t>& arenas);
+  Status MakeGuardedBlocks(const std::vector<int32_t>& arenas);
 
   // Of a value in one of those arenas; null for any other.
   void* place(PlanValueId value) const { return address_.empty() ? nullptr : address_[value]; }
@@ -56,7 +56,7 @@ class RedZones {
   void End(void* const* outputs);
 
  private:
-  struct Place {
+  struct GuardedRange {
     std::byte* begin = nullptr;
     uint64_t bytes = 0;
     PlanValueId value = 0;
@@ -64,8 +64,8 @@ class RedZones {
   struct Area {  // all but its places is red
     std::byte* begin = nullptr;
     uint64_t bytes = 0;
-    std::vector<Place> places;  // by address
-    bool sparse = false;        // red is only what is next to a place; the rest is untouched
+    std::vector<GuardedRange> ranges;  // by address
+    bool sparse = false;               // red is only what is next to a place; the rest is untouched
   };
   // What lies between two places: [begin, end), red but for the untouched [middle, tail).
   struct Gap {
@@ -73,7 +73,7 @@ class RedZones {
   };
   // Values that share bytes, which lie apart from all others.
   struct Block {
-    Place place;
+    GuardedRange range;
     int64_t offset = 0;  // in its arena
     uint64_t align = 0;
     std::vector<PlanValueId> values;
@@ -95,10 +95,10 @@ class RedZones {
 
   const PlanFunction& fn_;
   std::vector<Area> areas_;
-  std::vector<std::byte*> address_;      // by value
-  std::vector<Place> inputs_, outputs_;  // by position
-  std::vector<uint64_t> sums_;           // of the open launch's inputs
-  bool harmed_ = false;                  // untouched pages may have been written since Begin
+  std::vector<std::byte*> address_;             // by value
+  std::vector<GuardedRange> inputs_, outputs_;  // by position
+  std::vector<uint64_t> sums_;                  // of the open launch's inputs
+  bool harmed_ = false;                         // untouched pages may have been written since Begin
 };
 
 }  // namespace ge

@@ -41,7 +41,7 @@ class RedZonesTest : public testing::Test {
     fn_.arenas.push_back({0, PlanArena::Use::kTransient, 260});
     zones_ = std::make_unique<RedZones>(fn_);
     zones_->AddArena(0, arena_);
-    ASSERT_TRUE(zones_->MakeOwnPlaces({}).ok());
+    ASSERT_TRUE(zones_->MakeGuardedBlocks({}).ok());
     const void* in[] = {input_};
     zones_->Begin(in);
     in_.ptr = zones_->input(0);
@@ -121,7 +121,7 @@ class ApartTest : public RedZonesTest {
     fn_.values[5].arena = 0;
     fn_.values[5].offset = 193;
     zones_ = std::make_unique<RedZones>(fn_);
-    ASSERT_TRUE(zones_->MakeOwnPlaces({0}).ok());
+    ASSERT_TRUE(zones_->MakeGuardedBlocks({0}).ok());
     const void* in[] = {input_};
     zones_->Begin(in);
     in_.ptr = zones_->input(0);

@@ -12,7 +12,7 @@
 #include "ge/base/log.h"
 #include "ge/base/mapping_faults.h"
 #include "ge/compile/compiled/memory_limit.h"
-#include "ge/compile/decompose/coded_weights.h"
+#include "ge/compile/decompose/quantized_weights.h"
 #include "ge/compile/fold/evaluator.h"
 #include "ge/compile/fold/folding.h"
 #include "ge/compile/fold/sink_sources.h"

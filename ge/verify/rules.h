@@ -20,11 +20,11 @@ inline Status At(const Node& node, Status status) {
 }
 
 // Where a type stands decides what it may be.
-enum class Place { kBoundary, kDerived, kInside };
+enum class TypeSite { kBoundary, kDerived, kInside };
 
 // Well-formed type: dtype numbers, dims, rank, container arity, nesting, Func, Pack, Zero.
 // `what` names the bearer ("value 'x' of function 'main'").
-Status CheckType(const Graph& graph, const Type& type, Place place, const VerifyLimits& limits,
+Status CheckType(const Graph& graph, const Type& type, TypeSite site, const VerifyLimits& limits,
                  const std::string& what);
 // Payload against type, for constants 1..; states with their initial values; symbols.
 Status CheckConstants(const Graph& graph, const VerifyLimits& limits);

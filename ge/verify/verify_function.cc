@@ -44,8 +44,8 @@ class FunctionCheck {
   }
 
   // The words are put together for what fails alone.
-  Status Range(ValueId v, const char* kind, size_t place) const {
-    return v < f_.values.size() ? Status() : Range(v, kind + std::to_string(place));
+  Status Range(ValueId v, const char* kind, size_t site) const {
+    return v < f_.values.size() ? Status() : Range(v, kind + std::to_string(site));
   }
 
   Status Signature() {
@@ -84,13 +84,13 @@ class FunctionCheck {
       for (ValueId v : f_.params) boundary[v] = true;
       for (ValueId v : f_.results) boundary[v] = true;
     }
-    const Place inside = f_.derived.kind.empty() ? Place::kInside : Place::kDerived;
+    const TypeSite inside = f_.derived.kind.empty() ? TypeSite::kInside : TypeSite::kDerived;
     for (ValueId v = 1; v < f_.values.size(); ++v) {
       const Value& x = f_.values[v];
-      const Place place = boundary[v] ? Place::kBoundary : inside;
+      const TypeSite site = boundary[v] ? TypeSite::kBoundary : inside;
       if (Plain(x.type)) {  // The common case builds no text.
       } else {
-        GE_RETURN_IF_ERROR(CheckType(g_, x.type, place, limits_, ValueLabel(v) + " of " + Where()));
+        GE_RETURN_IF_ERROR(CheckType(g_, x.type, site, limits_, ValueLabel(v) + " of " + Where()));
       }
       if (x.constant >= g_.consts.size()) {
         return Bad(ValueLabel(v) + " of " + Where() + " names constant " +
@@ -251,10 +251,10 @@ class FunctionCheck {
                      std::to_string(g_.consts.size() - 1));
         }
       } else if (const auto* t = std::get_if<Type>(&a.value)) {
-        GE_RETURN_IF_ERROR(CheckType(g_, *t, Place::kInside, limits_, what));
+        GE_RETURN_IF_ERROR(CheckType(g_, *t, TypeSite::kInside, limits_, what));
       } else if (const auto* ts = std::get_if<std::vector<Type>>(&a.value)) {
         for (const Type& x : *ts) {
-          GE_RETURN_IF_ERROR(CheckType(g_, x, Place::kInside, limits_, what));
+          GE_RETURN_IF_ERROR(CheckType(g_, x, TypeSite::kInside, limits_, what));
         }
       } else if (const auto* d = std::get_if<Dim>(&a.value)) {
         if (d->expr > g_.dims.expr_count()) {

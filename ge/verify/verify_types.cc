@@ -51,7 +51,7 @@ int WantedElems(TypeKind kind) {  // -1 = any number
 }
 
 // One level of a type; elements are visited by the caller.
-Status CheckLevel(const Graph& g, const Type& t, Place place, const VerifyLimits& limits,
+Status CheckLevel(const Graph& g, const Type& t, TypeSite site, const VerifyLimits& limits,
                   const std::string& what) {
   if (t.kind > TypeKind::kZero) {
     return Bad(what + " has unknown type kind " + std::to_string(static_cast<int>(t.kind)));
@@ -80,7 +80,7 @@ Status CheckLevel(const Graph& g, const Type& t, Place place, const VerifyLimits
       if (fn != 0 && fn < g.functions.size()) continue;
       return Bad(what + " may be function " + std::to_string(fn) + ", which does not exist");
     }
-    if (place == Place::kBoundary) {
+    if (site == TypeSite::kBoundary) {
       return Bad(what + " is a function; one may not cross the boundary of an entry");
     }
   }
@@ -89,11 +89,11 @@ Status CheckLevel(const Graph& g, const Type& t, Place place, const VerifyLimits
       return Bad(what + " is the Pack of function " + std::to_string(t.fn) +
                  ", which does not exist");
     }
-    if (place == Place::kBoundary) {
+    if (site == TypeSite::kBoundary) {
       return Bad(what + " has a Pack type; a Pack may not cross the boundary of an entry");
     }
   }
-  if (t.kind == TypeKind::kZero && place != Place::kDerived) {
+  if (t.kind == TypeKind::kZero && site != TypeSite::kDerived) {
     return Bad(what + " has a Zero type; only functions derived by differentiation may hold one");
   }
   GE_RETURN_IF_ERROR(CheckDims(g, t, limits, what));
@@ -143,13 +143,13 @@ Status CheckConst(const Graph& g, const Const& c, const std::string& what) {
 
 }  // namespace
 
-Status CheckType(const Graph& graph, const Type& type, Place place, const VerifyLimits& limits,
+Status CheckType(const Graph& graph, const Type& type, TypeSite site, const VerifyLimits& limits,
                  const std::string& what) {
   std::vector<std::pair<const Type*, int>> todo{{&type, 1}};
   while (!todo.empty()) {
     const auto [t, depth] = todo.back();
     todo.pop_back();
-    GE_RETURN_IF_ERROR(CheckLevel(graph, *t, place, limits, what));
+    GE_RETURN_IF_ERROR(CheckLevel(graph, *t, site, limits, what));
     if (depth >= kMaxTypeDepth && !t->elems.empty()) {
       return Limit(what + " has a type nested deeper than " + std::to_string(kMaxTypeDepth));
     }
@@ -163,7 +163,7 @@ Status CheckConstants(const Graph& graph, const VerifyLimits& limits) {
     const Const& c = graph.consts[i];
     const std::string what =
         c.name.empty() ? "constant " + std::to_string(i) : "constant '" + c.name + "'";
-    GE_RETURN_IF_ERROR(CheckType(graph, c.type, Place::kInside, limits, what));
+    GE_RETURN_IF_ERROR(CheckType(graph, c.type, TypeSite::kInside, limits, what));
     GE_RETURN_IF_ERROR(CheckConst(graph, c, what));
   }
   return {};
@@ -176,7 +176,7 @@ Status CheckStates(const Graph& graph, const VerifyLimits& limits) {
     const std::string what = "state '" + s.name + "'";
     if (s.name.empty()) return Bad("state " + std::to_string(i) + " has no name; give it one");
     if (!names.insert(s.name).second) return Bad("two states are named '" + s.name + "'");
-    GE_RETURN_IF_ERROR(CheckType(graph, s.type, Place::kBoundary, limits, what));
+    GE_RETURN_IF_ERROR(CheckType(graph, s.type, TypeSite::kBoundary, limits, what));
     if (s.kind > State::Kind::kStep) {
       return Bad(what + " has unknown kind " + std::to_string(static_cast<int>(s.kind)));
     }

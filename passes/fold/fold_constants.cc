@@ -9,7 +9,7 @@
 #include "ge/ops/op.h"
 #include "passes/fold/payload_part.h"
 #include "passes/purity.h"
-#include "passes/quant/code_groups.h"
+#include "passes/quant/quantized_groups.h"
 
 namespace ge {
 namespace {
@@ -174,7 +174,7 @@ class Folder {
     }
     if (!context_.evaluator || (!context_.fold.fills && IsFill(F(), n))) return {};
     const auto inputs = ConstantInputs(t_.graph(), F(), n);
-    if (!inputs || IsCodedWeight(t_, fn_, n)) return {};
+    if (!inputs || IsQuantizedWeight(t_, fn_, n)) return {};
     const auto bytes = OutputBytes(F(), n);
     if (bytes ? *bytes > context_.fold.bytes : inputs->bytes > kSmallInputs) return {};
     if (!Affords(n, bytes.value_or(0))) return {};

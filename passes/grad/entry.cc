@@ -5,14 +5,15 @@
 
 namespace ge::grad {
 
-uint32_t OutputOf(const ge_graph* g, const std::string& name) {
+uint32_t OutputOf(const ge_graph* graph, const std::string& name) {
   std::string have;
-  for (uint32_t i = 0; i < g->n_out; ++i) {
-    const bool wanted = name.empty() || NameOf(g, g->out[i]) == name || std::to_string(i) == name;
-    have += (have.empty() ? "'" : ", '") + NameOf(g, g->out[i]) + "'";
+  for (uint32_t i = 0; i < graph->n_out; ++i) {
+    const bool wanted =
+        name.empty() || NameOf(graph, graph->out[i]) == name || std::to_string(i) == name;
+    have += (have.empty() ? "'" : ", '") + NameOf(graph, graph->out[i]) + "'";
     if (!wanted) continue;
-    if (IsFloat(GE_VALUE(g, g->out[i])->type.dtype)) return g->out[i];
-    throw Refusal{GE_INVALID_ARGUMENT, "output '" + NameOf(g, g->out[i]) +
+    if (IsFloat(GE_VALUE(graph, graph->out[i])->type.dtype)) return graph->out[i];
+    throw Refusal{GE_INVALID_ARGUMENT, "output '" + NameOf(graph, graph->out[i]) +
                                            "' has no gradient: its elements are no floats"};
   }
   throw Refusal{GE_NOT_FOUND, "there is no output '" + name + "'; the entry has " + have};
@@ -49,13 +50,13 @@ void AddNamed(const ge_graph* g, const std::string& name, std::vector<uint32_t>*
 
 }  // namespace
 
-std::vector<uint32_t> WantedOf(const ge_graph* g, const std::vector<std::string>& names) {
+std::vector<uint32_t> WantedOf(const ge_graph* graph, const std::vector<std::string>& names) {
   std::vector<uint32_t> wanted;
   for (const std::string& name : names) {
     if (name == "*inputs" || name == "*weights") {
-      AddAll(g, name == "*inputs", &wanted);
+      AddAll(graph, name == "*inputs", &wanted);
     } else {
-      AddNamed(g, name, &wanted);
+      AddNamed(graph, name, &wanted);
     }
   }
   if (wanted.empty()) {
@@ -73,9 +74,9 @@ void RefuseProblems(const Context& context) {
   throw Refusal{GE_UNIMPLEMENTED, text};
 }
 
-ge_rc Guard(ge_err* err, void (*body)(const ge_edit*), const ge_edit* e) {
+ge_rc Guard(ge_err* err, void (*body)(const ge_edit*), const ge_edit* edit) {
   try {
-    body(e);
+    body(edit);
     return GE_OK;
   } catch (const Refusal& r) {
     return ge_fail(err, r.rc, r.text.c_str());

@@ -10,12 +10,12 @@
 namespace ge::grad {
 
 // An output by name or position; a float one.
-uint32_t OutputOf(const ge_graph* g, const std::string& name);
+uint32_t OutputOf(const ge_graph* graph, const std::string& name);
 // Inputs and weights by name; "*inputs" and "*weights" are all float ones.
-std::vector<uint32_t> WantedOf(const ge_graph* g, const std::vector<std::string>& names);
+std::vector<uint32_t> WantedOf(const ge_graph* graph, const std::vector<std::string>& names);
 // Every reason, with what may be done; does not return.
 [[noreturn]] void RefuseProblems(const Context& context);
 // Runs `body` and turns what it throws into *err.
-ge_rc Guard(ge_err* err, void (*body)(const ge_edit*), const ge_edit* e);
+ge_rc Guard(ge_err* err, void (*body)(const ge_edit*), const ge_edit* edit);
 
 }  // namespace ge::grad

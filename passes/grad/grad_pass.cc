@@ -72,7 +72,10 @@ void Derive(const ge_edit* e) {
   const std::string of_name = NameOf(g, of);
   std::vector<std::string> names;
   std::vector<Val> wanted, given;
-  for (const uint32_t v : wrt) names.push_back(NameOf(g, v)), wanted.push_back(fn.At(v));
+  for (const uint32_t v : wrt) {
+    names.push_back(NameOf(g, v));
+    wanted.push_back(fn.At(v));
+  }
 
   Reverse sweep(fn, context);
   for (const Val v : wanted) sweep.Want(v);
@@ -92,7 +95,8 @@ void Derive(const ge_edit* e) {
   for (const Val v : wanted) gradients.push_back(sweep.Gradient(v));
   if (kind == "jvp") {
     const Val tangent = Again(fn, context, gradients, given, {ct}, &results[0])[0];
-    results.push_back(tangent ? tangent : fn.Zeros(y)), titles.push_back("jvp." + of_name);
+    results.push_back(tangent ? tangent : fn.Zeros(y));
+    titles.push_back("jvp." + of_name);
   }
   if (kind == "hvp") gradients = Again(fn, context, gradients, given, wanted, &results[0]);
   for (size_t i = 0; i < wanted.size() && kind != "jvp"; ++i) {
@@ -128,9 +132,12 @@ ge_pass_def GradPass() {
   pass.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
   pass.name = ge_text("grad");
   pass.summary = ge_text("adds an entry with the gradients of an output (kind=grad, jvp, hvp)");
-  pass.kind = GE_PASS_DERIVE, pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
-  pass.before = kBefore, pass.n_before = 2;
-  pass.option = kOptions, pass.n_option = sizeof kOptions / sizeof kOptions[0];
+  pass.kind = GE_PASS_DERIVE;
+  pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
+  pass.before = kBefore;
+  pass.n_before = 2;
+  pass.option = kOptions;
+  pass.n_option = sizeof kOptions / sizeof kOptions[0];
   pass.run = [](const ge_edit* e, ge_err* err) { return Guard(err, Derive, e); };
   return pass;
 }

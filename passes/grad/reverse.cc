@@ -27,7 +27,9 @@ const Rule* RuleOf(const ge_node& n) {
 ge_rule Question(const Fn& fn, const ge_node& n, uint32_t kind) {
   ge_rule rule{};
   rule.h = GE_HDR(ge_rule, GE_TAG_RULE);
-  rule.fn = fn.id(), rule.node = n.id, rule.kind = kind;
+  rule.fn = fn.id();
+  rule.node = n.id;
+  rule.kind = kind;
   return rule;
 }
 
@@ -40,11 +42,14 @@ bool HasRule(const Fn& fn, const ge_node& n, uint32_t kind) {
 
 bool IsFlow(const ge_node& n) { return n.n_body > 0; }
 
-void Reverse::Seed(Val v, Val ct) { seeds_[v.id].push_back(ct); }
+void Reverse::Seed(Val value, Val ct) { seeds_[value.id].push_back(ct); }
 
 Val Reverse::Now(uint32_t value) {
   auto found = moved_.find(value);
-  while (found != moved_.end()) value = found->second, found = moved_.find(value);
+  while (found != moved_.end()) {
+    value = found->second;
+    found = moved_.find(value);
+  }
   return fn_.At(value);
 }
 
@@ -106,7 +111,9 @@ std::vector<uint32_t> Reverse::PartsOf(const ge_node& n) {
   const Rule* rule = RuleOf(n);
   if (rule == nullptr) {
     ge_rule question = Question(fn_, n, GE_RULE_DECOMPOSE);
-    question.before = n.id, question.made = made.data(), question.n_made = n.n_out;
+    question.before = n.id;
+    question.made = made.data();
+    question.n_made = n.n_out;
     const ge_edit* e = fn_.edit();
     return e->rule(e->host, &question) == GE_OK ? made : std::vector<uint32_t>{};
   }
@@ -135,7 +142,10 @@ void Reverse::Supplant(const ge_node& n, const std::vector<Val>& made) {
     if (n.out[k] == 0 || !made[k]) continue;
     e->replace_uses(e->host, fn_.id(), n.out[k], made[k].id);
     const auto seed = seeds_.find(n.out[k]);
-    if (seed != seeds_.end()) seeds_[made[k].id] = seed->second, seeds_.erase(n.out[k]);
+    if (seed != seeds_.end()) {
+      seeds_[made[k].id] = seed->second;
+      seeds_.erase(n.out[k]);
+    }
     moved_[n.out[k]] = made[k].id;
   }
   e->erase(e->host, fn_.id(), n.id);
@@ -196,10 +206,10 @@ bool Reverse::Run() {
   return ok_;
 }
 
-Val Reverse::Gradient(Val v) {
-  if (v.id >= cts_.size() || cts_[v.id].empty()) return {};
-  const Val sum = fn_.Sum(cts_[v.id]);
-  cts_[v.id] = {sum};
+Val Reverse::Gradient(Val value) {
+  if (value.id >= cts_.size() || cts_[value.id].empty()) return {};
+  const Val sum = fn_.Sum(cts_[value.id]);
+  cts_[value.id] = {sum};
   return sum;
 }
 
@@ -252,7 +262,10 @@ void Reverse::Through(const ge_node& n) {
   if (std::none_of(wants.begin(), wants.end(), [](bool w) { return w; })) return;
   Back back = BackOf(n, std::move(cts), std::move(wants));
   if (rule->back != nullptr) rule->back(back);
-  if (rule->back == nullptr) rule->apart(back), back.Fail("it cannot be taken apart");
+  if (rule->back == nullptr) {
+    rule->apart(back);
+    back.Fail("it cannot be taken apart");
+  }
   if (!back.failed().empty()) return Problem(n, back.failed());
   for (uint32_t i = 0; i < n.n_in; ++i) Add(n.in[i], back.given()[i]);
 }
@@ -292,9 +305,12 @@ bool Reverse::OwnRule(const ge_node& n, const std::vector<Val>& cts,
   for (uint32_t i = 0; i < n.n_in; ++i) in.push_back(n.in[i] ? Now(n.in[i]).id : 0);
   for (uint32_t k = 0; k < n.n_out; ++k) out.push_back(n.out[k] ? Now(n.out[k]).id : 0);
   ge_rule rule = Question(fn_, n, GE_RULE_GRAD);
-  rule.in_value = in.data(), rule.out_value = out.data();
-  rule.given = given.data(), rule.n_given = n.n_out;
-  rule.made = made.data(), rule.n_made = n.n_in;
+  rule.in_value = in.data();
+  rule.out_value = out.data();
+  rule.given = given.data();
+  rule.n_given = n.n_out;
+  rule.made = made.data();
+  rule.n_made = n.n_in;
   if (fn_.edit()->rule(fn_.edit()->host, &rule) != GE_OK) return false;
   for (uint32_t i = 0; i < n.n_in; ++i) {
     if (wants[i] && made[i] != 0) Add(n.in[i], fn_.SumTo(fn_.At(made[i]), Now(n.in[i])));
@@ -332,7 +348,8 @@ void Reverse::Problem(const ge_node& n, std::string_view why) {
       if (value.producer != UINT32_MAX) above = GE_NODE(g_, value.producer);
     }
     if (at == nullptr || above == nullptr) break;
-    way += " <- " + Where(*above), at = above;
+    way += " <- " + Where(*above);
+    at = above;
   }
   context_.problems.push_back(Where(n) + way + ": " + std::string(why));
 }

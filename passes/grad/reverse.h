@@ -30,7 +30,7 @@ struct LoopCheckpoint {
 // What one run of a pass shares: derivations of bodies, made once for each set of active inputs and
 // of outputs that have cotangents, and every reason why there is no gradient.
 struct Context : PassRun {
-  explicit Context(const ge_edit* e = nullptr) : PassRun{e, "grad."} {}
+  explicit Context(const ge_edit* edit = nullptr) : PassRun{edit, "grad."} {}
   LoopCheckpoint checkpoint = {};
   // What calls itself is run once more on the way back, by an ordinary function that can be derived
   // again, rather than answer a function that holds what it reads.
@@ -45,12 +45,12 @@ class Reverse {
  public:
   Reverse(Fn& fn, Context& context) : fn_(fn), context_(context) {}
   // `name`: for messages, where the value has none of its own.
-  void Want(Val v, std::string name = {}) { wants_[v.id] = std::move(name); }
-  void Seed(Val v, Val ct);
+  void Want(Val value, std::string name = {}) { wants_[value.id] = std::move(name); }
+  void Seed(Val value, Val ct);
   // False where something has no gradient; Context::problems says what.
   bool Run();
   // Of a value that is wanted; absent = zero.
-  Val Gradient(Val v);
+  Val Gradient(Val value);
 
   // Nodes that belong to the function's own results; all others are the way back.
   bool IsForward(uint32_t node) const { return node <= last_forward_ || forward_.count(node) != 0; }
@@ -103,13 +103,13 @@ class Reverse {
 
 // One ge.CallIndirect whose function is known here, or ge.Call that hands a function on, becomes a
 // call, an If of calls, or what it calls. Answers whether one did.
-bool ResolveFunction(Reverse& r, const ge_graph* g, const ge_node& n);
+bool ResolveFunction(Reverse& reverse, const ge_graph* graph, const ge_node& n);
 
 // One SequenceAt of a SplitToSequence, both known here, becomes a Slice. Answers whether one did.
-bool ResolveSequence(Reverse& r, const ge_graph* g, const ge_node& n);
+bool ResolveSequence(Reverse& reverse, const ge_graph* graph, const ge_node& n);
 
 // Through If, Loop, Scan and ge.Call; false where the node is none of them.
-bool BackThroughFlow(Reverse& r, const ge_node& n);
+bool BackThroughFlow(Reverse& reverse, const ge_node& n);
 bool IsFlow(const ge_node& n);
 
 }  // namespace ge::grad

@@ -45,16 +45,16 @@ std::vector<int64_t> Back::Ints(const char* name) const {
 
 bool Back::Has(const char* name) const { return ge_find_attr(&node_, name) != nullptr; }
 
-bool Back::Known(Val v, std::vector<int64_t>* numbers) const {
+bool Back::Known(Val value, std::vector<int64_t>* numbers) const {
   const ge_edit* e = fn_.edit();
-  return v && KnownInts(*e->value(e->host, fn_.id(), v.id), numbers);
+  return value && KnownInts(*e->value(e->host, fn_.id(), value.id), numbers);
 }
 
-void Back::Give(uint32_t i, Val v) {
-  if (!v || !wants(i)) return;
+void Back::Give(uint32_t i, Val value) {
+  if (!value || !wants(i)) return;
   // Whole numbers here stand for floats.
   const int32_t dtype = fn_.TypeOf(in_[i]).dtype;
-  given_[i] = fn_.SumTo(IsFloat(dtype) ? fn_.Cast(v, dtype) : v, in_[i]);
+  given_[i] = fn_.SumTo(IsFloat(dtype) ? fn_.Cast(value, dtype) : value, in_[i]);
 }
 
 // ---- the table

@@ -34,8 +34,8 @@ class Back {
   // The cotangent of an output; absent where it is zero. At least one is there.
   Val ct(uint32_t i = 0) const { return i < ct_.size() ? ct_[i] : Val{}; }
   bool wants(uint32_t i) const { return i < wants_.size() && wants_[i]; }
-  Type type(Val v) const { return fn_.TypeOf(v); }
-  int32_t rank(Val v) const { return fn_.TypeOf(v).rank; }
+  Type type(Val value) const { return fn_.TypeOf(value); }
+  int32_t rank(Val value) const { return fn_.TypeOf(value).rank; }
   // An axis of x(0), counted from its front; -1 where the rank is not known, which is a failure.
   int64_t Axis(int64_t axis, Val of);
 
@@ -46,11 +46,11 @@ class Back {
   std::vector<int64_t> Ints(const char* name) const;  // empty where there is none
   bool Has(const char* name) const;
   // What an input holds that is a constant of whole numbers; false where it is none.
-  bool Known(Val v, std::vector<int64_t>* numbers) const;
+  bool Known(Val value, std::vector<int64_t>* numbers) const;
 
   // The cotangent of input i, summed to its shape where the operator broadcast it. Absent = zero.
   // At most once an input; what is given to one that wants none is thrown away.
-  void Give(uint32_t i, Val v);
+  void Give(uint32_t i, Val value);
   // The gradient cannot be built of this node: why, for the user ("of an unknown rank").
   void Fail(std::string why) {
     if (failed_.empty()) failed_ = std::move(why);

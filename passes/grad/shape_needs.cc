@@ -31,13 +31,13 @@ bool IsWhole(const ge_value& v) { return !IsFloat(v.type.dtype); }
 
 }  // namespace
 
-ShapeNeeds::ShapeNeeds(const ge_graph* g, const std::vector<uint32_t>& params)
-    : g_(g), sizes_(g->n_value), content_(g->n_value) {
+ShapeNeeds::ShapeNeeds(const ge_graph* graph, const std::vector<uint32_t>& params)
+    : g_(graph), sizes_(graph->n_value), content_(graph->n_value) {
   for (size_t i = 0; i < params.size(); ++i) {
     sizes_[params[i]].params = {i};
-    if (IsWhole(*GE_VALUE(g, params[i]))) content_[params[i]].params = {i};
+    if (IsWhole(*GE_VALUE(graph, params[i]))) content_[params[i]].params = {i};
   }
-  for (uint32_t i = 0; i < g->n_node; ++i) Through(*GE_NODE(g, i));
+  for (uint32_t i = 0; i < graph->n_node; ++i) Through(*GE_NODE(graph, i));
 }
 
 void ShapeNeeds::Through(const ge_node& n) {

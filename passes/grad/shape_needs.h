@@ -1,6 +1,7 @@
 // ShapeNeeds: what the sizes of the values of a function follow from. One thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <vector>
@@ -17,7 +18,7 @@ struct Needs {
 class ShapeNeeds {
  public:
   // params: values of the function's parameters.
-  ShapeNeeds(const ge_graph* g, const std::vector<uint32_t>& params);
+  ShapeNeeds(const ge_graph* graph, const std::vector<uint32_t>& params);
   const Needs& Of(uint32_t value) const { return sizes_[value]; }
 
  private:

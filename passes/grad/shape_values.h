@@ -10,12 +10,12 @@
 namespace ge::grad {
 
 // Of one axis: a vector of one; a constant where it is known.
-Val SizeOf(Val v, int64_t axis);
+Val SizeOf(Val value, int64_t axis);
 // How many elements some axes have together, as a vector of one.
-Val CountOf(Val v, const std::vector<int64_t>& axes);
+Val CountOf(Val value, const std::vector<int64_t>& axes);
 // Vectors put one behind the other.
 Val Joined(const std::vector<Val>& vectors);
-Val ReshapeTo(Val v, const std::vector<Val>& sizes);
+Val ReshapeTo(Val value, const std::vector<Val>& sizes);
 // The first element of a vector, as a scalar.
 Val First(Val vector);
 // 0, 1 ... size - 1; of a vector of one.
@@ -24,17 +24,17 @@ Val Iota(Val size);
 Val Ones(Val condition, int32_t dtype);
 // The identity matrix.
 Val Eye(Val size, int32_t dtype);
-// Along one axis, sum over k of v[.. k ..] m[k, j].
-Val Along(Val v, Val m, int64_t axis);
+// Along one axis, sum over k of value[.. k ..] matrix[k, j].
+Val Along(Val value, Val matrix, int64_t axis);
 // Which element of `like` stands where: 0, 1 ... in its shape.
 Val Places(Val like);
-// Zeros in the shape of `like`, and every element of v added at the place that is said for it.
-Val PutAt(Val v, Val places, Val like);
-Val MeanOver(Val v, const std::vector<int64_t>& axes);  // which stay, of size one
+// Zeros in the shape of `like`, and every element of `value` added at its place.
+Val PutAt(Val value, Val places, Val like);
+Val MeanOver(Val value, const std::vector<int64_t>& axes);  // which stay, of size one
 // from, from + 1 ... rank - 1.
 std::vector<int64_t> AxesFrom(int64_t from, int64_t rank);
 // The same node once more: with other inputs, or more outputs. Of deterministic ones.
-std::vector<Val> Again(const Back& b, const std::vector<Val>& in, uint32_t outputs);
+std::vector<Val> Again(const Back& back, const std::vector<Val>& in, uint32_t outputs);
 // A scalar or vector that has one element for each index along an axis of `like`, so that it
 // broadcasts over that.
 Val AlongAxis(Val vector, int64_t axis, Val like);

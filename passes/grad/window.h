@@ -20,10 +20,10 @@ struct Windows {
 
 // False, and said, where a rank is not known. The kernel is that of the attribute, or a weight's:
 // a size that is not known is -1.
-bool ReadWindows(Back& b, Val big, Val small, Val weight, Windows* w);
+bool ReadWindows(Back& back, Val big, Val small, Val weight, Windows* windows);
 // By spatial axis [small, big]: 1 where the window reads the element.
-std::vector<Val> Reaches(Back& b, Val big, Val small, const Windows& w, int32_t dtype);
-// v, in the shape of small, added up where the windows read big.
-Val SpreadOver(Val v, const std::vector<Val>& reaches);
+std::vector<Val> Reaches(Back& back, Val big, Val small, const Windows& windows, int32_t dtype);
+// value, in the shape of small, added up where the windows read big.
+Val SpreadOver(Val value, const std::vector<Val>& reaches);
 
 }  // namespace ge::grad

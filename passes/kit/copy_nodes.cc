@@ -35,9 +35,9 @@ std::string DrawsIn(const ge_edit* e, const ge_node& n, std::set<uint32_t>* seen
 
 }  // namespace
 
-std::string DrawsAnew(const ge_edit* e, const ge_node& n) {
+std::string DrawsAnew(const ge_edit* edit, const ge_node& n) {
   std::set<uint32_t> seen;
-  return DrawsIn(e, n, &seen);
+  return DrawsIn(edit, n, &seen);
 }
 
 Val CopyNodes::Get(uint32_t value) {
@@ -64,13 +64,20 @@ void CopyNodes::Put(const ge_node& n) {
   for (uint32_t i = 0; i < n.n_attr; ++i) attrs.Add(n.attr[i]);
   ge_links links{};
   links.h = GE_HDR(ge_links, GE_TAG_LINKS);
-  links.body = n.body, links.body_role = n.body_role, links.n_body = n.n_body;
-  links.effect = n.effect, links.n_effect = n.n_effect;
-  links.after = &after_, links.n_after = first ? 1 : 0;
+  links.body = n.body;
+  links.body_role = n.body_role;
+  links.n_body = n.n_body;
+  links.effect = n.effect;
+  links.n_effect = n.n_effect;
+  links.after = &after_;
+  links.n_after = first ? 1 : 0;
   const bool linked = n.n_body > 0 || n.n_effect > 0 || first;
   const std::vector<Val> out = to_.Node(plugin::View(n.domain), plugin::View(n.op), in, attrs,
                                         n.n_out, linked ? &links : nullptr, before_);
-  for (uint32_t k = 0; k < n.n_out; ++k) at_[n.out[k]] = out[k], made_.insert(n.out[k]);
+  for (uint32_t k = 0; k < n.n_out; ++k) {
+    at_[n.out[k]] = out[k];
+    made_.insert(n.out[k]);
+  }
 }
 
 }  // namespace ge::passes

@@ -12,14 +12,14 @@ namespace ge::passes {
 
 // Random numbers without a seed follow from the name or the place of the node that draws them: a
 // copy draws others. The first such node that `n` is or runs, for people; "" = none.
-std::string DrawsAnew(const ge_edit* e, const ge_node& n);
+std::string DrawsAnew(const ge_edit* edit, const ge_node& n);
 
 class CopyNodes {
  public:
   // before: a node of `to`, 0 = at its end.
   CopyNodes(const ge_graph* from, Fn& to, uint32_t before = 0)
       : from_(from), to_(to), before_(before) {}
-  void Set(uint32_t value, Val v) { at_[value] = v; }
+  void Set(uint32_t value, Val val) { at_[value] = val; }
   // Of the same function: the value itself, constants too.
   void Share(uint32_t value) { Set(value, to_.At(value)); }
   // Copies that read no other copy come behind this node of `to`.

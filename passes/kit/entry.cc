@@ -8,8 +8,8 @@
 
 namespace ge::passes {
 
-Source EntryOf(const ge_edit* e, const std::string& name) {
-  const ge_model* m = e->model(e->host);
+Source EntryOf(const ge_edit* edit, const std::string& name) {
+  const ge_model* m = edit->model(edit->host);
   std::string have;
   for (uint32_t i = 0; m != nullptr && i < m->n_entry; ++i) {
     const ge_entry& entry = *GE_ENTRY(m, i);
@@ -20,8 +20,8 @@ Source EntryOf(const ge_edit* e, const std::string& name) {
   throw Refusal{GE_NOT_FOUND, "there is no entry '" + name + "'; the model has " + have};
 }
 
-uint32_t LastName(const ge_edit* e, std::string_view prefix) {
-  const ge_model* m = e->model(e->host);
+uint32_t LastName(const ge_edit* edit, std::string_view prefix) {
+  const ge_model* m = edit->model(edit->host);
   uint32_t last = 0;
   for (uint32_t i = 1; m != nullptr && i < m->n_fn; ++i) {
     const std::string_view name = plugin::View(GE_FUNCTION(m, i)->name);
@@ -34,14 +34,14 @@ uint32_t LastName(const ge_edit* e, std::string_view prefix) {
   return last;
 }
 
-uint32_t CopyOf(const ge_edit* e, const Source& source, const std::string& name) {
+uint32_t CopyOf(const ge_edit* edit, const Source& source, const std::string& name) {
   uint32_t fn = 0;
-  e->copy(e->host, source.fn, plugin::Str(name), &fn);
+  edit->copy(edit->host, source.fn, plugin::Str(name), &fn);
   return fn;
 }
 
-std::string NameOf(const ge_graph* g, uint32_t value) {
-  const ge_value& v = *GE_VALUE(g, value);
+std::string NameOf(const ge_graph* graph, uint32_t value) {
+  const ge_value& v = *GE_VALUE(graph, value);
   return v.name.n ? std::string(plugin::View(v.name)) : std::to_string(value);
 }
 

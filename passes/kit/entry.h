@@ -14,12 +14,12 @@ struct Source {
   std::string name;
 };
 // The entry of this name, "" = the first.
-Source EntryOf(const ge_edit* e, const std::string& name);
+Source EntryOf(const ge_edit* edit, const std::string& name);
 // For names of functions that are made: the greatest number behind `prefix` that the model has.
-uint32_t LastName(const ge_edit* e, std::string_view prefix);
+uint32_t LastName(const ge_edit* edit, std::string_view prefix);
 // A copy of it that may be derived.
-uint32_t CopyOf(const ge_edit* e, const Source& source, const std::string& name);
+uint32_t CopyOf(const ge_edit* edit, const Source& source, const std::string& name);
 
-std::string NameOf(const ge_graph* g, uint32_t value);
+std::string NameOf(const ge_graph* graph, uint32_t value);
 
 }  // namespace ge::passes

@@ -20,67 +20,79 @@ bool IsFloat(int32_t dtype) {
   return dtype == GE_F32 || dtype == GE_F64 || dtype == GE_F16 || dtype == GE_BF16;
 }
 
-bool KnownInts(const ge_value& v, std::vector<int64_t>* numbers) {
-  const bool wide = v.type.dtype == GE_I64;
-  if (v.data == nullptr || (!wide && v.type.dtype != GE_I32)) return false;
+bool KnownInts(const ge_value& value, std::vector<int64_t>* numbers) {
+  const bool wide = value.type.dtype == GE_I64;
+  if (value.data == nullptr || (!wide && value.type.dtype != GE_I32)) return false;
   const size_t each = wide ? sizeof(int64_t) : sizeof(int32_t);
   numbers->clear();
-  for (uint64_t at = 0; at + each <= v.data_bytes; at += each) {
-    const char* from = static_cast<const char*>(v.data) + at;
+  for (uint64_t at = 0; at + each <= value.data_bytes; at += each) {
+    const char* from = static_cast<const char*>(value.data) + at;
     int64_t n64 = 0;
     int32_t n32 = 0;
     if (wide) std::memcpy(&n64, from, sizeof n64);
-    if (!wide) std::memcpy(&n32, from, sizeof n32), n64 = n32;
+    if (!wide) {
+      std::memcpy(&n32, from, sizeof n32);
+      n64 = n32;
+    }
     numbers->push_back(n64);
   }
   return true;
 }
 
-bool Same(const ge_dim& a, const ge_dim& b) {
-  return a.value >= 0 ? a.value == b.value : b.value < 0 && a.id != 0 && a.id == b.id;
+bool Same(const ge_dim& left, const ge_dim& right) {
+  return left.value >= 0 ? left.value == right.value
+                         : right.value < 0 && left.id != 0 && left.id == right.id;
 }
 
-bool Same(const Type& a, const Type& b) {
-  if (a.rank < 0 || a.rank != b.rank) return false;
-  for (size_t i = 0; i < a.dims.size(); ++i) {
-    if (!Same(a.dims[i], b.dims[i])) return false;
+bool Same(const Type& left, const Type& right) {
+  if (left.rank < 0 || left.rank != right.rank) return false;
+  for (size_t i = 0; i < left.dims.size(); ++i) {
+    if (!Same(left.dims[i], right.dims[i])) return false;
   }
   return true;
 }
 
 // ---- attributes
 
-Attrs& Attrs::Int(const char* name, int64_t v) {
+Attrs& Attrs::Int(const char* name, int64_t value) {
   Item item;
-  item.a.name = ge_text(name), item.a.kind = GE_ATTR_INT, item.a.i = v;
+  item.a.name = ge_text(name);
+  item.a.kind = GE_ATTR_INT;
+  item.a.i = value;
   items_.push_back(std::move(item));
   return *this;
 }
 
-Attrs& Attrs::Float(const char* name, double v) {
+Attrs& Attrs::Float(const char* name, double value) {
   Item item;
-  item.a.name = ge_text(name), item.a.kind = GE_ATTR_FLOAT, item.a.f = v;
+  item.a.name = ge_text(name);
+  item.a.kind = GE_ATTR_FLOAT;
+  item.a.f = value;
   items_.push_back(std::move(item));
   return *this;
 }
 
-Attrs& Attrs::Text(const char* name, std::string v) {
+Attrs& Attrs::Text(const char* name, std::string text) {
   Item item;
-  item.a.name = ge_text(name), item.a.kind = GE_ATTR_STRING, item.text = std::move(v);
+  item.a.name = ge_text(name);
+  item.a.kind = GE_ATTR_STRING;
+  item.text = std::move(text);
   items_.push_back(std::move(item));
   return *this;
 }
 
-Attrs& Attrs::Ints(const char* name, std::vector<int64_t> v) {
+Attrs& Attrs::Ints(const char* name, std::vector<int64_t> values) {
   Item item;
-  item.a.name = ge_text(name), item.a.kind = GE_ATTR_INTS, item.ints = std::move(v);
+  item.a.name = ge_text(name);
+  item.a.kind = GE_ATTR_INTS;
+  item.ints = std::move(values);
   items_.push_back(std::move(item));
   return *this;
 }
 
-Attrs& Attrs::Add(const ge_attr& a) {
+Attrs& Attrs::Add(const ge_attr& attr) {
   Item item;
-  item.a = a;
+  item.a = attr;
   items_.push_back(std::move(item));
   return *this;
 }
@@ -90,8 +102,10 @@ std::vector<ge_attr> Attrs::Abi() const {
   for (const Item& item : items_) {
     ge_attr a = item.a;
     if (!item.text.empty()) a.s = {item.text.data(), item.text.size()};
-    if (!item.ints.empty())
-      a.ints = item.ints.data(), a.n = static_cast<uint32_t>(item.ints.size());
+    if (!item.ints.empty()) {
+      a.ints = item.ints.data();
+      a.n = static_cast<uint32_t>(item.ints.size());
+    }
     abi.push_back(a);
   }
   return abi;
@@ -99,11 +113,14 @@ std::vector<ge_attr> Attrs::Abi() const {
 
 // ---- nodes
 
-Type Fn::TypeOf(Val v) const {
-  const ge_value* value = e_->value(e_->host, id_, v.id);
+Type Fn::TypeOf(Val val) const {
+  const ge_value* value = e_->value(e_->host, id_, val.id);
   if (value == nullptr) return {};  // a node that the host refused, for which it fails the pass
   Type t{value->type.dtype, value->type.rank, {}};
-  if (t.dtype == 0) t.of_fn = id_, t.of_value = v.id;
+  if (t.dtype == 0) {
+    t.of_fn = id_;
+    t.of_value = val.id;
+  }
   for (int32_t i = 0; i < t.rank; ++i) {
     ge_dim d{};
     d.value = d.min = d.max = value->type.dims[i];
@@ -135,12 +152,17 @@ std::vector<Val> Fn::Node(std::string_view domain, std::string_view op, const st
   own.h = GE_HDR(ge_links, GE_TAG_LINKS);
   if (links != nullptr) own = *links;
   if (of_ != 0 && before == 0 && before_ == 0 && own.n_replaces == 0) {
-    own.replaces = &of_, own.n_replaces = 1, links = &own;
+    own.replaces = &of_;
+    own.n_replaces = 1;
+    links = &own;
   }
   if (links != nullptr) n.h.next = &links->h;
-  n.domain = plugin::Str(domain), n.op = plugin::Str(op);
-  n.in = ids.data(), n.n_in = static_cast<uint32_t>(ids.size());
-  n.attr = abi.data(), n.n_attr = static_cast<uint32_t>(abi.size());
+  n.domain = plugin::Str(domain);
+  n.op = plugin::Str(op);
+  n.in = ids.data();
+  n.n_in = static_cast<uint32_t>(ids.size());
+  n.attr = abi.data();
+  n.n_attr = static_cast<uint32_t>(abi.size());
   n.n_out = outputs == 0 ? GE_NO_OUTPUT : outputs;
   uint32_t id = 0;
   e_->node(e_->host, id_, before != 0 ? before : before_, &n, &id, made.data());
@@ -182,7 +204,8 @@ uint16_t BrainOf(double v) {
 
 ge_type ScalarType(int32_t dtype) {
   ge_type t{};
-  t.dtype = dtype, t.bits = plugin::ElementBits(dtype);
+  t.dtype = dtype;
+  t.bits = plugin::ElementBits(dtype);
   return t;
 }
 
@@ -219,69 +242,73 @@ Val Fn::Constant(const ge_type& type, const void* data, uint64_t bytes) {
   return {this, value};
 }
 
-Val Fn::Scalar(int32_t dtype, double v) {
+Val Fn::Scalar(int32_t dtype, double value) {
   // Minus zero is a number of its own; not-a-numbers are not kept, since none equals another.
-  const bool keep = v == v && !(v == 0 && std::signbit(v));
-  Val& there = scalars_[{dtype, keep ? v : 0}];
+  const bool keep = value == value && !(value == 0 && std::signbit(value));
+  Val& there = scalars_[{dtype, keep ? value : 0}];
   if (keep && there) return there;
   char payload[8];
-  const uint64_t bytes = PutScalar(dtype, v, payload);
+  const uint64_t bytes = PutScalar(dtype, value, payload);
   const Val made = Constant(ScalarType(dtype), payload, bytes);
   if (keep) there = made;
   return made;
 }
 
-Val Fn::Ints(const std::vector<int64_t>& v) {
-  Val& there = ints_[v];
+Val Fn::Ints(const std::vector<int64_t>& values) {
+  Val& there = ints_[values];
   if (there) return there;
-  const auto n = static_cast<int64_t>(v.size());
+  const auto n = static_cast<int64_t>(values.size());
   ge_type t = ScalarType(GE_I64);
-  t.rank = 1, t.dims = &n;
+  t.rank = 1;
+  t.dims = &n;
   static constexpr int64_t kNone = 0;
-  return there = Constant(t, v.empty() ? &kNone : v.data(), v.size() * sizeof(int64_t));
+  return there =
+             Constant(t, values.empty() ? &kNone : values.data(), values.size() * sizeof(int64_t));
 }
 
-Val Fn::Vector(int32_t dtype, const std::vector<double>& v) {
-  std::vector<char> payload(v.size() * sizeof(double));
+Val Fn::Vector(int32_t dtype, const std::vector<double>& values) {
+  std::vector<char> payload(values.size() * sizeof(double));
   uint64_t bytes = 0;
-  for (const double x : v) bytes += PutScalar(dtype, x, payload.data() + bytes);
-  const auto n = static_cast<int64_t>(v.size());
+  for (const double x : values) bytes += PutScalar(dtype, x, payload.data() + bytes);
+  const auto n = static_cast<int64_t>(values.size());
   ge_type t = ScalarType(dtype);
-  t.rank = 1, t.dims = &n;
+  t.rank = 1;
+  t.dims = &n;
   return Constant(t, payload.data(), bytes);
 }
 
 // ---- shapes
 
-Val Fn::ShapeOf(Val v) {
-  const Type t = TypeOf(v);
-  if (!t.known()) return Op("Shape", {v});
+Val Fn::ShapeOf(Val value) {
+  const Type t = TypeOf(value);
+  if (!t.known()) return Op("Shape", {value});
   std::vector<int64_t> dims;
   for (const ge_dim& d : t.dims) dims.push_back(d.value);
   return Ints(dims);
 }
 
-Val Fn::Fill(Val like, double v) {
+Val Fn::Fill(Val like, double value) {
   const Type t = TypeOf(like);
-  if (t.rank == 0) return Scalar(t.dtype, v);
-  return Op("Expand", {Scalar(t.dtype, v), ShapeOf(like)});
+  if (t.rank == 0) return Scalar(t.dtype, value);
+  return Op("Expand", {Scalar(t.dtype, value), ShapeOf(like)});
 }
 
-Val Fn::ExpandTo(Val v, Val like) {
-  if (Same(TypeOf(v), TypeOf(like))) return v;
-  return Op("Expand", {v, ShapeOf(like)});
+Val Fn::ExpandTo(Val value, Val like) {
+  if (Same(TypeOf(value), TypeOf(like))) return value;
+  return Op("Expand", {value, ShapeOf(like)});
 }
 
-Val Fn::SumTo(Val v, Val like) {
-  if (!v) return v;
-  const Type from = TypeOf(v), to = TypeOf(like);
-  if (Same(from, to)) return v;
+Val Fn::SumTo(Val value, Val like) {
+  if (!value) return value;
+  const Type from = TypeOf(value), to = TypeOf(like);
+  if (Same(from, to)) return value;
   bool sure = from.rank >= to.rank && to.rank >= 0;
   const int32_t extra = from.rank - to.rank;
   std::vector<int64_t> axes, front;
   for (int32_t i = 0; sure && i < from.rank; ++i) {
     if (i < extra) {
-      axes.push_back(i), front.push_back(i);
+      axes.push_back(i);
+      front.push_back(i);
       continue;
     }
     const ge_dim &a = from.dims[static_cast<size_t>(i)],
@@ -291,16 +318,16 @@ Val Fn::SumTo(Val v, Val like) {
     // A size of two and more is not broadcast, so both are equal; any other may have been 1.
     if (!Is(b, 1) && b.value < 2 && !(b.value < 0 && b.min > 1)) sure = false;
   }
-  if (!sure) return Node("ge", "SumToShape", {v, ShapeOf(like)}, {}, 1)[0];
-  if (axes.empty()) return v;
-  if (axes.size() == front.size()) return ReduceSum(v, axes, false);
-  const Val kept = ReduceSum(v, axes, true);
+  if (!sure) return Node("ge", "SumToShape", {value, ShapeOf(like)}, {}, 1)[0];
+  if (axes.empty()) return value;
+  if (axes.size() == front.size()) return ReduceSum(value, axes, false);
+  const Val kept = ReduceSum(value, axes, true);
   return front.empty() ? kept : Squeeze(kept, front);
 }
 
-Val Fn::Cast(Val v, int32_t dtype) {
-  if (!v || TypeOf(v).dtype == dtype) return v;
-  return Op("Cast", {v}, Attrs().Int("to", dtype));
+Val Fn::Cast(Val value, int32_t dtype) {
+  if (!value || TypeOf(value).dtype == dtype) return value;
+  return Op("Cast", {value}, Attrs().Int("to", dtype));
 }
 
 Val Fn::Sum(const std::vector<Val>& terms) {
@@ -321,26 +348,32 @@ Val Like(Val a, double b) { return a.fn->Scalar(a.fn->TypeOf(a).dtype, b); }
 
 }  // namespace
 
-Val operator+(Val a, Val b) { return Binary("Add", a, b); }
-Val operator-(Val a, Val b) { return Binary("Sub", a, b); }
-Val operator*(Val a, Val b) { return Binary("Mul", a, b); }
-Val operator/(Val a, Val b) { return Binary("Div", a, b); }
-Val operator-(Val a) { return Unary("Neg", a); }
-Val operator+(Val a, double b) { return a + Like(a, b); }
-Val operator-(Val a, double b) { return a - Like(a, b); }
-Val operator*(Val a, double b) { return a * Like(a, b); }
-Val operator/(Val a, double b) { return a / Like(a, b); }
-Val operator+(double a, Val b) { return Like(b, a) + b; }
-Val operator-(double a, Val b) { return Like(b, a) - b; }
-Val operator*(double a, Val b) { return Like(b, a) * b; }
-Val operator/(double a, Val b) { return Like(b, a) / b; }
+Val operator+(Val left, Val right) { return Binary("Add", left, right); }
+Val operator-(Val left, Val right) { return Binary("Sub", left, right); }
+Val operator*(Val left, Val right) { return Binary("Mul", left, right); }
+Val operator/(Val left, Val right) { return Binary("Div", left, right); }
+Val operator-(Val value) { return Unary("Neg", value); }
+Val operator+(Val left, double right) { return left + Like(left, right); }
+Val operator-(Val left, double right) { return left - Like(left, right); }
+Val operator*(Val left, double right) { return left * Like(left, right); }
+Val operator/(Val left, double right) { return left / Like(left, right); }
+Val operator+(double left, Val right) { return Like(right, left) + right; }
+Val operator-(double left, Val right) { return Like(right, left) - right; }
+Val operator*(double left, Val right) { return Like(right, left) * right; }
+Val operator/(double left, Val right) { return Like(right, left) / right; }
 Val Unary(std::string_view op, Val x) { return x.fn->Op(op, {x}); }
-Val Compare(std::string_view op, Val a, Val b) { return Binary(op, a, b); }
-Val Compare(std::string_view op, Val a, double b) { return Binary(op, a, Like(a, b)); }
-Val Where(Val condition, Val a, Val b) { return a.fn->Op("Where", {condition, a, b}); }
-Val Where(Val condition, Val a, double b) { return Where(condition, a, Like(a, b)); }
-Val Pow(Val a, double b) { return Binary("Pow", a, Like(a, b)); }
-Val MatMul(Val a, Val b) { return Binary("MatMul", a, b); }
+Val Compare(std::string_view op, Val left, Val right) { return Binary(op, left, right); }
+Val Compare(std::string_view op, Val left, double right) {
+  return Binary(op, left, Like(left, right));
+}
+Val Where(Val condition, Val left, Val right) {
+  return left.fn->Op("Where", {condition, left, right});
+}
+Val Where(Val condition, Val left, double right) {
+  return Where(condition, left, Like(left, right));
+}
+Val Pow(Val left, double right) { return Binary("Pow", left, Like(left, right)); }
+Val MatMul(Val left, Val right) { return Binary("MatMul", left, right); }
 
 Val Transpose(Val x, std::vector<int64_t> perm) {
   return x.fn->Op("Transpose", {x}, Attrs().Ints("perm", std::move(perm)));

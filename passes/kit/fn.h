@@ -36,21 +36,21 @@ struct Type {
 
 bool IsFloat(int32_t dtype);
 // What a constant of whole numbers holds; false where it is none.
-bool KnownInts(const ge_value& v, std::vector<int64_t>* numbers);
+bool KnownInts(const ge_value& value, std::vector<int64_t>* numbers);
 // Provably equal sizes.
-bool Same(const ge_dim& a, const ge_dim& b);
-bool Same(const Type& a, const Type& b);
-inline bool Is(const ge_dim& d, int64_t n) { return d.value == n; }
+bool Same(const ge_dim& left, const ge_dim& right);
+bool Same(const Type& left, const Type& right);
+inline bool Is(const ge_dim& dim, int64_t n) { return dim.value == n; }
 
 // Attributes of a node that is being made: Attrs().Int("axis", 1).Ints("pads", {0, 1}). Names are
 // literals.
 class Attrs {
  public:
-  Attrs& Int(const char* name, int64_t v);
-  Attrs& Float(const char* name, double v);
-  Attrs& Text(const char* name, std::string v);
-  Attrs& Ints(const char* name, std::vector<int64_t> v);
-  Attrs& Add(const ge_attr& a);  // one of a picture
+  Attrs& Int(const char* name, int64_t value);
+  Attrs& Float(const char* name, double value);
+  Attrs& Text(const char* name, std::string text);
+  Attrs& Ints(const char* name, std::vector<int64_t> values);
+  Attrs& Add(const ge_attr& attr);  // one of a picture
   std::vector<ge_attr> Abi() const;
 
  private:
@@ -64,7 +64,7 @@ class Attrs {
 
 class Fn {
  public:
-  Fn(const ge_edit* e, uint32_t id) : e_(e), id_(id) {}
+  Fn(const ge_edit* edit, uint32_t id) : e_(edit), id_(id) {}
   Fn(const Fn&) = delete;
   Fn& operator=(const Fn&) = delete;
   uint32_t id() const { return id_; }
@@ -80,7 +80,7 @@ class Fn {
   void Derive(uint32_t node) { of_ = node; }
   // Where ids of nodes that are made are noted from now on; NULL = nowhere.
   void Record(std::vector<uint32_t>* nodes) { record_ = nodes; }
-  Type TypeOf(Val v) const;
+  Type TypeOf(Val val) const;
   Val Param(std::string_view name, const Type& type);
 
   // `in` may hold absent values; those at its end are left out.
@@ -92,19 +92,19 @@ class Fn {
                         const Attrs& attrs, uint32_t outputs, const ge_links* links = nullptr,
                         uint32_t before = 0, uint32_t* node = nullptr);
 
-  Val Scalar(int32_t dtype, double v);  // floats and integers
-  Val Ints(const std::vector<int64_t>& v);
-  Val Vector(int32_t dtype, const std::vector<double>& v);  // one more each time
+  Val Scalar(int32_t dtype, double value);  // floats and integers
+  Val Ints(const std::vector<int64_t>& values);
+  Val Vector(int32_t dtype, const std::vector<double>& values);  // one more each time
   Val Constant(const ge_type& type, const void* data, uint64_t bytes);
 
   // The shape as a vector: a constant where it is known.
-  Val ShapeOf(Val v);
-  Val Fill(Val like, double v);  // of that dtype and shape
+  Val ShapeOf(Val value);
+  Val Fill(Val like, double value);  // of that dtype and shape
   Val Zeros(Val like) { return Fill(like, 0); }
-  // v, which was broadcast from `like`, summed back to its shape.
-  Val SumTo(Val v, Val like);
-  Val ExpandTo(Val v, Val like);  // broadcast to that shape
-  Val Cast(Val v, int32_t dtype);
+  // value, which was broadcast from `like`, summed back to its shape.
+  Val SumTo(Val value, Val like);
+  Val ExpandTo(Val value, Val like);  // broadcast to that shape
+  Val Cast(Val value, int32_t dtype);
   Val Sum(const std::vector<Val>& terms);  // one node; absent ones do not count
 
  private:
@@ -117,19 +117,19 @@ class Fn {
   std::map<std::vector<int64_t>, Val> ints_;
 };
 
-Val operator+(Val a, Val b);
-Val operator-(Val a, Val b);
-Val operator*(Val a, Val b);
-Val operator/(Val a, Val b);
-Val operator-(Val a);
-Val operator+(Val a, double b);
-Val operator-(Val a, double b);
-Val operator*(Val a, double b);
-Val operator/(Val a, double b);
-Val operator+(double a, Val b);
-Val operator-(double a, Val b);
-Val operator*(double a, Val b);
-Val operator/(double a, Val b);
+Val operator+(Val left, Val right);
+Val operator-(Val left, Val right);
+Val operator*(Val left, Val right);
+Val operator/(Val left, Val right);
+Val operator-(Val value);
+Val operator+(Val left, double right);
+Val operator-(Val left, double right);
+Val operator*(Val left, double right);
+Val operator/(Val left, double right);
+Val operator+(double left, Val right);
+Val operator-(double left, Val right);
+Val operator*(double left, Val right);
+Val operator/(double left, Val right);
 // A node of one input.
 Val Unary(std::string_view op, Val x);
 inline Val Exp(Val x) { return Unary("Exp", x); }
@@ -140,12 +140,12 @@ inline Val Cos(Val x) { return Unary("Cos", x); }
 inline Val Tanh(Val x) { return Unary("Tanh", x); }
 inline Val Sign(Val x) { return Unary("Sign", x); }
 inline Val Sigmoid(Val x) { return Unary("Sigmoid", x); }
-Val Compare(std::string_view op, Val a, Val b);  // "Less", "Greater", "Equal" ...: boolean
-Val Compare(std::string_view op, Val a, double b);
-Val Where(Val condition, Val a, Val b);
-Val Where(Val condition, Val a, double b);
-Val Pow(Val a, double b);
-Val MatMul(Val a, Val b);
+Val Compare(std::string_view op, Val left, Val right);  // "Less", "Greater", "Equal" ...: boolean
+Val Compare(std::string_view op, Val left, double right);
+Val Where(Val condition, Val left, Val right);
+Val Where(Val condition, Val left, double right);
+Val Pow(Val left, double right);
+Val MatMul(Val left, Val right);
 Val Transpose(Val x, std::vector<int64_t> perm);
 Val SwapLast(Val x);  // the last two axes
 Val Reshape(Val x, std::vector<int64_t> dims);

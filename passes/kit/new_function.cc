@@ -16,7 +16,10 @@ NewFunction::NewFunction(PassRun& run, const char* kind, uint32_t of, bool recur
   f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
   f.name = plugin::Str(name);
   // One function may be derived in several ways: for other inputs, in other places.
-  if (of != 0) f.derived_of = of, f.derived_kind = plugin::Str(what);
+  if (of != 0) {
+    f.derived_of = of;
+    f.derived_kind = plugin::Str(what);
+  }
   recursive = recursive || (of != 0 && CallsItself(run, of));
   f.flags = recursive ? uint32_t{GE_FUNCTION_RECURSIVE} : 0u;
   uint32_t id = 0;
@@ -41,7 +44,8 @@ uint32_t NewFunction::Finish(const std::vector<Val>& results) {
 ge_links NewFunction::Bodies::Links() const {
   ge_links links{};
   links.h = GE_HDR(ge_links, GE_TAG_LINKS);
-  links.body = fn.data(), links.body_role = role.data();
+  links.body = fn.data();
+  links.body_role = role.data();
   links.n_body = static_cast<uint32_t>(fn.size());
   return links;
 }

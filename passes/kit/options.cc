@@ -8,27 +8,33 @@ namespace ge::passes {
 
 ge_attr_def TextSetting(const char* name, const char* otherwise) {
   ge_attr_def d{};
-  d.value.name = ge_text(name), d.value.kind = GE_ATTR_STRING, d.value.s = ge_text(otherwise);
+  d.value.name = ge_text(name);
+  d.value.kind = GE_ATTR_STRING;
+  d.value.s = ge_text(otherwise);
   d.flags = GE_ATTR_HAS_DEFAULT;
   return d;
 }
 
 ge_attr_def NumberSetting(const char* name, double otherwise) {
   ge_attr_def d{};
-  d.value.name = ge_text(name), d.value.kind = GE_ATTR_FLOAT, d.value.f = otherwise;
+  d.value.name = ge_text(name);
+  d.value.kind = GE_ATTR_FLOAT;
+  d.value.f = otherwise;
   d.flags = GE_ATTR_HAS_DEFAULT;
   return d;
 }
 
 ge_attr_def CountSetting(const char* name, int64_t otherwise) {
   ge_attr_def d{};
-  d.value.name = ge_text(name), d.value.kind = GE_ATTR_INT, d.value.i = otherwise;
+  d.value.name = ge_text(name);
+  d.value.kind = GE_ATTR_INT;
+  d.value.i = otherwise;
   d.flags = GE_ATTR_HAS_DEFAULT;
   return d;
 }
 
-std::string TextOption(const ge_edit* e, uint32_t i) {
-  return i < e->n_option ? std::string(plugin::View(e->option[i].s)) : std::string();
+std::string TextOption(const ge_edit* edit, uint32_t i) {
+  return i < edit->n_option ? std::string(plugin::View(edit->option[i].s)) : std::string();
 }
 
 std::vector<std::string> Listed(const std::string& text) {

@@ -13,7 +13,7 @@ namespace ge::passes {
 ge_attr_def TextSetting(const char* name, const char* otherwise);
 ge_attr_def NumberSetting(const char* name, double otherwise);
 ge_attr_def CountSetting(const char* name, int64_t otherwise);
-std::string TextOption(const ge_edit* e, uint32_t i);
+std::string TextOption(const ge_edit* edit, uint32_t i);
 std::vector<std::string> Listed(const std::string& text);  // by + or comma
 
 }  // namespace ge::passes

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "passes/purity.h"
-#include "passes/quant/code_groups.h"
+#include "passes/quant/quantized_groups.h"
 
 namespace ge {
 namespace {

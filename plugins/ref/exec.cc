@@ -46,17 +46,17 @@ class StepCall final : public Call {
   Tensor At(const Slot& s) const {
     Tensor t;
     static_cast<TensorType&>(t) = s.type;
-    switch (s.place) {
-      case Place::kInput:
+    switch (s.kind) {
+      case BufferKind::kInput:
         t.data = launch_.in[s.index].ptr;
         break;
-      case Place::kOutput:
+      case BufferKind::kOutput:
         t.data = launch_.out[s.index].ptr;
         break;
-      case Place::kInternal:
+      case BufferKind::kInternal:
         t.data = launch_.internal[s.index].ptr;
         break;
-      case Place::kConstant:
+      case BufferKind::kConstant:
         t.data = const_cast<void*>(s.constant);  // inputs are never written by a kernel
         break;
     }
@@ -95,7 +95,7 @@ uint32_t Exec::SlotOf(const ge_graph& graph, uint32_t value) {
     s.constant = v.data;
     s.written = true;
   } else {
-    s.place = Place::kInternal;
+    s.kind = BufferKind::kInternal;
   }
   slots_.push_back(std::move(s));
   value_of_.push_back(value);
@@ -127,7 +127,7 @@ ge_rc Exec::AddStep(const ge_graph& graph, uint32_t node, ge_err* err) {
                   "%.150s: input %u is neither an input of the segment nor computed before",
                   step.label.c_str(), i);
     }
-    if (s.place == Place::kConstant && s.constant == nullptr && s.type.bytes != 0) {
+    if (s.kind == BufferKind::kConstant && s.constant == nullptr && s.type.bytes != 0) {
       return Fail(err, GE_INVALID_ARGUMENT, node, "%.150s: constant input %u has no data",
                   step.label.c_str(), i);
     }
@@ -167,7 +167,7 @@ bool Exec::MayOverlay(const Slot& output, uint32_t output_slot, uint32_t input_s
 
 void Exec::PlaceInternals(ge_compiled* out) {
   for (uint32_t s = 0; s < slots_.size(); ++s) {
-    if (slots_[s].place != Place::kInternal) continue;
+    if (slots_[s].kind != BufferKind::kInternal) continue;
     slots_[s].index = static_cast<uint32_t>(internals_.size());
     internals_.push_back(s);
     const Slot& slot = slots_[s];
@@ -176,7 +176,7 @@ void Exec::PlaceInternals(ge_compiled* out) {
     // Slots are numbered in the order of their steps, so an overlaid input stands earlier. One that
     // is last read before this step needs no permission: the two are not alive together.
     for (uint32_t in : steps_[slot.first_step].in) {
-      if (in == kNoSlot || slots_[in].place != Place::kInternal) continue;
+      if (in == kNoSlot || slots_[in].kind != BufferKind::kInternal) continue;
       if (slots_[in].last_step == slot.first_step && MayOverlay(slot, s, in)) {
         v.alias_of = slots_[in].index;
         break;
@@ -220,7 +220,7 @@ ge_rc Exec::Build(const ge_segment& segment, ge_compiled* out, ge_err* err) {
   const ge_graph& graph = *segment.graph;
   for (uint32_t i = 0; i < segment.n_in; ++i) {
     const uint32_t s = SlotOf(graph, segment.in[i]);
-    slots_[s].place = Place::kInput;
+    slots_[s].kind = BufferKind::kInput;
     slots_[s].written = true;
     slots_[s].index = i;
     inputs_.push_back(s);
@@ -237,12 +237,12 @@ ge_rc Exec::Build(const ge_segment& segment, ge_compiled* out, ge_err* err) {
   }
   for (uint32_t o = 0; o < segment.n_out; ++o) {
     const auto it = slot_of_.find(segment.out[o]);
-    if (it == slot_of_.end() || slots_[it->second].place != Place::kInternal ||
+    if (it == slot_of_.end() || slots_[it->second].kind != BufferKind::kInternal ||
         !slots_[it->second].written) {
       return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
                   "output %u is not computed by a node of the segment", o);
     }
-    slots_[it->second].place = Place::kOutput;
+    slots_[it->second].kind = BufferKind::kOutput;
     slots_[it->second].index = o;
     outputs_.push_back(it->second);
   }

@@ -14,10 +14,10 @@
 namespace ref {
 
 // Where a tensor lies: by position in the launch, or at a constant's address.
-enum class Place : uint8_t { kInput, kOutput, kInternal, kConstant };
+enum class BufferKind : uint8_t { kInput, kOutput, kInternal, kConstant };
 
 struct Slot {
-  Place place = Place::kConstant;
+  BufferKind kind = BufferKind::kConstant;
   uint32_t index = 0;              // position in ge_launch.in, out or internal
   const void* constant = nullptr;  // the host's, kept while the exec lives
   TensorType type;                 // dims point into `dims`

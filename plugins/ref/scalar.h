@@ -153,8 +153,7 @@ void Store(T* value, int64_t i, T given) {
               sizeof(T));
 }
 
-// ---- dispatch: f(Tag<T>()) for the type of a dtype; false when the dtype is not of the set
-// --------
+// ---- dispatch: call(Tag<T>()) for the type of a dtype; false when the dtype is not of the set --
 
 template <class T>
 struct Tag {

@@ -69,7 +69,7 @@ class Checker {
   Status ByDuals();
   Status Adjoint();
   Status Symmetry();
-  std::vector<OracleAnswers::Place> Places();
+  std::vector<OracleAnswers::InputElement> Places();
   Arrays With(const Arrays& more) const;
   Arrays Given(const Arrays& directions, const char* prefix) const;
   Result<Arrays> Gradient(const Array& w) const;
@@ -107,7 +107,7 @@ double ErrorOf(const OracleAnswers::Numbers& want, const std::vector<double>& go
 
 // What stands at some places of arrays that are named after inputs.
 std::vector<double> At(const Arrays& arrays, const std::string& prefix,
-                       const std::vector<OracleAnswers::Place>& places) {
+                       const std::vector<OracleAnswers::InputElement>& places) {
   std::vector<double> got;
   for (const auto& p : places) got.push_back(arrays.at(prefix + p.input).f[p.element]);
   return got;
@@ -178,8 +178,8 @@ Status Checker::Draw() {
   return {};
 }
 
-std::vector<OracleAnswers::Place> Checker::Places() {
-  std::vector<OracleAnswers::Place> places;
+std::vector<OracleAnswers::InputElement> Checker::Places() {
+  std::vector<OracleAnswers::InputElement> places;
   for (const std::string& x : spec_.wrt) {
     for (size_t k = 0; k < spec_.inputs.at(x).f.size(); ++k) places.push_back({x, k});
   }

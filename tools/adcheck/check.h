@@ -44,7 +44,7 @@ struct CheckResult {
 // What an oracle that knows no rule said of one spec, and of which draws: models that differ in
 // their derivatives alone are compared with it without asking again.
 struct OracleAnswers {
-  struct Place {
+  struct InputElement {
     std::string input;
     size_t element;
   };
@@ -59,7 +59,7 @@ struct OracleAnswers {
   Array w;                   // weights of them
   Arrays v;                  // a direction
   std::string why_not_dual;  // set where the oracle takes differences
-  std::vector<Place> places;
+  std::vector<InputElement> places;
   Numbers value, grad, jvp, hvp;
   std::vector<double> ways;  // by place: what its slope adds up, of all results together
   bool told = false;

@@ -44,40 +44,49 @@ bool Says(const std::vector<NodeReport>& reports, const Function& f,
 
 }  // namespace
 
-std::shared_ptr<const std::vector<NodeReport>> ReportLike(const Compiled& like, const Function& f,
+std::shared_ptr<const std::vector<NodeReport>> ReportLike(const Compiled& like,
+                                                          const Function& function,
                                                           const DecompositionNotes& notes) {
   Compiled::ShapedReport& shared = like.shaped_report;
   std::lock_guard<std::mutex> lock(shared.mutex);
-  if (shared.made && Says(*shared.made, f, notes)) return shared.made;
+  if (shared.made && Says(*shared.made, function, notes)) return shared.made;
   std::vector<NodeReport> out;
-  out.reserve(f.nodes.size());
-  for (const Node& n : f.nodes) {
+  out.reserve(function.nodes.size());
+  for (const Node& n : function.nodes) {
     NodeReport& r = out.emplace_back();
-    r.node = n.id, r.label = NodeLabel(n), r.op = n.op, r.decomposition = NoteOf(n, notes);
+    r.node = n.id;
+    r.label = NodeLabel(n);
+    r.op = n.op;
+    r.decomposition = NoteOf(n, notes);
   }
   shared.made = std::make_shared<const std::vector<NodeReport>>(std::move(out));
   return shared.made;
 }
 
-std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines, const Function& f,
-                               const std::string& method) {
-  if (!SameNodes(like.graph.fn(like.fn), f)) return std::nullopt;
+std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines,
+                               const Function& function, const std::string& method) {
+  if (!SameNodes(like.graph.fn(like.fn), function)) return std::nullopt;
   const Plan& from = like.plan;
   Plan plan;
   plan.graph_name = from.graph_name;
-  plan.engines = from.engines, plan.devices = from.devices, plan.domains = from.domains;
-  plan.links = from.links, plan.layouts = from.layouts, plan.conversions = from.conversions;
+  plan.engines = from.engines;
+  plan.devices = from.devices;
+  plan.domains = from.domains;
+  plan.links = from.links;
+  plan.layouts = from.layouts;
+  plan.conversions = from.conversions;
   plan.predicted_ns = std::nan("");
   plan.place_method = method;
   plan.functions.assign(1, {});
-  plan.functions[0].name = f.name;
+  plan.functions[0].name = function.name;
   plan.functions[0].segments.reserve(from.functions[0].segments.size());
   plan.functions[0].values.reserve(from.functions[0].values.size());
   for (const PlanSegment& s : from.functions[0].segments) {
     if (!engines[from.devices[s.device].engine - 1]->api().shape) return std::nullopt;
     if (s.offers.empty()) continue;  // PARTITION adds conversions again
     PlanSegment& mine = plan.functions[0].segments.emplace_back();
-    mine.device = s.device, mine.offers = s.offers;
+    mine.device = s.device;
+    mine.offers = s.offers;
   }
   return plan;
 }
@@ -110,7 +119,7 @@ bool IsPlainlyCut(const PlanFunction& f, size_t border) {
 
 }  // namespace
 
-bool PartitionLike(const Compiled& like, const Function& f, Plan* plan) {
+bool PartitionLike(const Compiled& like, const Function& function, Plan* plan) {
   const PlanFunction& from = like.plan.functions[0];
   const size_t border = CountOfBorder(from);
   if (!like.states_out.empty() || !IsPlainlyCut(from, border)) return false;
@@ -121,37 +130,49 @@ bool PartitionLike(const Compiled& like, const Function& f, Plan* plan) {
   values.emplace_back();
   for (size_t i = 1; i < border; ++i) {
     const PlanValue& was = from.values[i];
-    const Value& value = f.value(was.graph_value);
+    const Value& value = function.value(was.graph_value);
     const auto bytes = ByteCount(value.type);
     if (!bytes) return false;
     PlanValue& v = values.emplace_back();
-    v.name = was.name, v.type = value.type, v.bytes = *bytes, v.align = was.align;
-    v.graph_value = was.graph_value, v.constant = value.constant;
-    v.kind = was.kind, v.index = was.index;
+    v.name = was.name;
+    v.type = value.type;
+    v.bytes = *bytes;
+    v.align = was.align;
+    v.graph_value = was.graph_value;
+    v.constant = value.constant;
+    v.kind = was.kind;
+    v.index = was.index;
   }
   to.values = std::move(values);
   for (size_t s = 0; s < to.segments.size(); ++s) {
     PlanSegment& mine = to.segments[s];
     const PlanSegment& was = from.segments[s];
-    mine.inputs = was.inputs, mine.outputs = was.outputs, mine.constants = was.constants;
-    mine.after = was.after, mine.predicted_ns = was.predicted_ns;
+    mine.inputs = was.inputs;
+    mine.outputs = was.outputs;
+    mine.constants = was.constants;
+    mine.after = was.after;
+    mine.predicted_ns = was.predicted_ns;
   }
-  to.code = from.code, to.inputs = from.inputs, to.outputs = from.outputs;
+  to.code = from.code;
+  to.inputs = from.inputs;
+  to.outputs = from.outputs;
   plan->predicted_ns = 0;
   for (const Instruction& in : to.code) plan->predicted_ns += in.predicted_ns;
   return true;
 }
 
-bool SameSegments(const PlanFunction& a, const PlanFunction& b) {
-  return std::equal(
-      a.segments.begin(), a.segments.end(), b.segments.begin(), b.segments.end(),
-      [&](const PlanSegment& x, const PlanSegment& y) {
-        const auto same = [](const PlanOffer& o, const PlanOffer& p) { return o.nodes == p.nodes; };
-        return x.device == y.device && x.conversion == y.conversion &&
-               std::equal(x.offers.begin(), x.offers.end(), y.offers.begin(), y.offers.end(),
-                          same) &&
-               SameBorder(x.inputs, a, y.inputs, b) && SameBorder(x.outputs, a, y.outputs, b);
-      });
+bool SameSegments(const PlanFunction& left, const PlanFunction& right) {
+  return std::equal(left.segments.begin(), left.segments.end(), right.segments.begin(),
+                    right.segments.end(), [&](const PlanSegment& x, const PlanSegment& y) {
+                      const auto same = [](const PlanOffer& o, const PlanOffer& p) {
+                        return o.nodes == p.nodes;
+                      };
+                      return x.device == y.device && x.conversion == y.conversion &&
+                             std::equal(x.offers.begin(), x.offers.end(), y.offers.begin(),
+                                        y.offers.end(), same) &&
+                             SameBorder(x.inputs, left, y.inputs, right) &&
+                             SameBorder(x.outputs, left, y.outputs, right);
+                    });
 }
 
 }  // namespace ge

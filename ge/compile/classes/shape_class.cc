@@ -34,7 +34,8 @@ uint64_t Key(const Graph& bound, FunctionId fn, int64_t most) {
   }
   for (const Node& n : f.nodes) {
     hash.Add(n.id);
-    hash.Add(n.domain), hash.Add(n.op);
+    hash.Add(n.domain);
+    hash.Add(n.op);
     for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
       hash.Add(list->size());
       for (const ValueId v : *list) hash.Add(v);
@@ -60,21 +61,22 @@ std::vector<int64_t> ShapeClasses::DimsOf(const Graph& bound, FunctionId fn) {
   return out;
 }
 
-bool ShapeClasses::IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b,
+bool ShapeClasses::IsClose(const std::vector<int64_t>& left, const std::vector<int64_t>& right,
                            double most) {
-  if (a.size() != b.size()) return false;
-  for (size_t i = 0; i < a.size(); ++i) {
-    const auto [low, high] = std::minmax(a[i], b[i]);
+  if (left.size() != right.size()) return false;
+  for (size_t i = 0; i < left.size(); ++i) {
+    const auto [low, high] = std::minmax(left[i], right[i]);
     const auto least = static_cast<double>(std::max<int64_t>(low, 1));
     if (static_cast<double>(high) > most * least) return false;
   }
   return true;
 }
 
-double ShapeClasses::Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+double ShapeClasses::Growth(const std::vector<int64_t>& left, const std::vector<int64_t>& right) {
   double most = 1;
-  for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    if (a[i] > 0) most = std::max(most, static_cast<double>(b[i]) / static_cast<double>(a[i]));
+  for (size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
+    if (left[i] > 0)
+      most = std::max(most, static_cast<double>(right[i]) / static_cast<double>(left[i]));
   }
   return most;
 }

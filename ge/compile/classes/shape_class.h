@@ -47,14 +47,15 @@ class ShapeClasses {
   // Whether each dim is within `most` times the other's, 0 counting as 1: then the cover may be
   // taken unseen. docs/decisions/0034-new-shapes.md and 0026-pieces.md have measured it.
   static constexpr double kClose = 32, kCloseLooser = 32, kCloseOfData = 128;
-  static bool IsClose(const std::vector<int64_t>& a, const std::vector<int64_t>& b, double most);
+  static bool IsClose(const std::vector<int64_t>& left, const std::vector<int64_t>& right,
+                      double most);
   // Whether no dim is less than the cover's.
   static bool IsMore(const std::vector<int64_t>& dims, const ClassCover& cover) {
     return std::equal(dims.begin(), dims.end(), cover.dims.begin(), cover.dims.end(),
                       std::greater_equal<>());
   }
-  // The greatest factor from a dim of `a` to that of `b`, at least 1.
-  static double Growth(const std::vector<int64_t>& a, const std::vector<int64_t>& b);
+  // The greatest factor from a dim of `left` to that of `right`, at least 1.
+  static double Growth(const std::vector<int64_t>& left, const std::vector<int64_t>& right);
   // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
   // first. `looser`: the key is of LooserKeyOf; such are not counted.
   void Add(uint64_t key, ClassCover cover, bool looser = false);

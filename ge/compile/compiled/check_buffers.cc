@@ -54,17 +54,17 @@ Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const Tenso
   return {};
 }
 
-Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
+Status CheckBuffers(const Compiled& compiled, std::span<const TensorView> inputs,
                     std::span<const TensorView> outputs) {
-  if (outputs.size() != c.outputs.size()) {
+  if (outputs.size() != compiled.outputs.size()) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("entry '{}' has {} outputs, {} were given", c.plan.entry,
-                              c.outputs.size(), outputs.size()));
+                  fmt::format("entry '{}' has {} outputs, {} were given", compiled.plan.entry,
+                              compiled.outputs.size(), outputs.size()));
   }
   thread_local std::vector<Extent> extents;
   extents.clear();
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Compiled::Port& port = c.inputs[i];
+    const Compiled::Port& port = compiled.inputs[i];
     if (inputs[i].dtype != port.dtype) {
       return Status(Code::kInvalidArgument,
                     fmt::format("input '{}' is {}, the model wants {}; convert it", port.name,
@@ -75,25 +75,25 @@ Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!outputs[i].data) continue;
-    const Compiled::Port& port = c.outputs[i];
+    const Compiled::Port& port = compiled.outputs[i];
     if (!outputs[i].owned) GE_RETURN_IF_ERROR(CheckSize("output", port, outputs[i], false));
     extents.push_back({outputs[i].data, std::min(outputs[i].bytes, port.bytes), port.name, true});
   }
   return CheckOverlap(extents);
 }
 
-Status CheckAllBuffers(const Compiled& c, std::span<const TensorView> inputs,
+Status CheckAllBuffers(const Compiled& compiled, std::span<const TensorView> inputs,
                        std::span<const TensorView> outputs) {
-  if (inputs.size() != c.inputs.size()) {
+  if (inputs.size() != compiled.inputs.size()) {
     return Status(Code::kInvalidArgument, fmt::format("the plan takes {} inputs, {} were given",
-                                                      c.inputs.size(), inputs.size()));
+                                                      compiled.inputs.size(), inputs.size()));
   }
-  GE_RETURN_IF_ERROR(CheckBuffers(c, inputs, outputs));
+  GE_RETURN_IF_ERROR(CheckBuffers(compiled, inputs, outputs));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].data || c.outputs[i].bytes == 0) continue;
+    if (outputs[i].data || compiled.outputs[i].bytes == 0) continue;
     return Status(Code::kInvalidArgument,
                   fmt::format("output '{}' has no data; give a buffer of {} bytes",
-                              c.outputs[i].name, c.outputs[i].bytes));
+                              compiled.outputs[i].name, compiled.outputs[i].bytes));
   }
   return {};
 }

@@ -17,11 +17,11 @@ Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const Tenso
 
 // Dtypes, sizes, and that nothing overlaps; INVALID_ARGUMENT otherwise. Allocates nothing when it
 // is called again by the same thread. outputs[i].data may be null.
-Status CheckBuffers(const Compiled& c, std::span<const TensorView> inputs,
+Status CheckBuffers(const Compiled& compiled, std::span<const TensorView> inputs,
                     std::span<const TensorView> outputs);
 
 // The same, of as many inputs and outputs as the plan has, each with its data.
-Status CheckAllBuffers(const Compiled& c, std::span<const TensorView> inputs,
+Status CheckAllBuffers(const Compiled& compiled, std::span<const TensorView> inputs,
                        std::span<const TensorView> outputs);
 
 }  // namespace ge

@@ -30,9 +30,11 @@ Compiled::~Compiled() {
 }
 
 void Compiled::TakeStates(std::vector<StateId> in, std::vector<StateId> out) {
-  states_in = std::move(in), states_out = std::move(out);
+  states_in = std::move(in);
+  states_out = std::move(out);
   in_place.assign(states_out.size(), false);
-  states_in_bytes.assign(states_in.size(), 0), states_out_bytes.assign(states_out.size(), 0);
+  states_in_bytes.assign(states_in.size(), 0);
+  states_out_bytes.assign(states_out.size(), 0);
   if (plan.functions.empty()) return;  // planning ended before
   const PlanFunction& f = plan.functions[0];
   const size_t own = f.outputs.size() - std::min(f.outputs.size(), states_out.size());
@@ -47,16 +49,17 @@ void Compiled::TakeStates(std::vector<StateId> in, std::vector<StateId> out) {
   }
 }
 
-Status Compiled::PinnedPacks::Pin(Compiled* c) {
-  if (!c->pack_set_) return {};
-  GE_RETURN_IF_ERROR(c->pack_set_->Pin([c] { c->program_->MovePacks(c->PackBufs()); }));
-  set_ = c->pack_set_.get();
+Status Compiled::PinnedPacks::Pin(Compiled* compiled) {
+  if (!compiled->pack_set_) return {};
+  GE_RETURN_IF_ERROR(compiled->pack_set_->Pin(
+      [compiled] { compiled->program_->MovePacks(compiled->PackBufs()); }));
+  set_ = compiled->pack_set_.get();
   return {};
 }
 
-bool Compiled::PinnedPacks::PinAsTheyAre(const Compiled* c) {
-  if (!c->pack_set_ || !c->pack_set_->PinAsTheyAre()) return false;
-  set_ = c->pack_set_.get();
+bool Compiled::PinnedPacks::PinAsTheyAre(const Compiled* compiled) {
+  if (!compiled->pack_set_ || !compiled->pack_set_->PinAsTheyAre()) return false;
+  set_ = compiled->pack_set_.get();
   return true;
 }
 
@@ -83,11 +86,12 @@ void Compiled::GiveFrame(std::unique_ptr<Frame> frame) {
   free_frames_.push_back(std::move(frame));
 }
 
-std::vector<Compiled::Port> Compiled::PortsOf(const Function& f, std::span<const ValueId> values) {
+std::vector<Compiled::Port> Compiled::PortsOf(const Function& function,
+                                              std::span<const ValueId> values) {
   std::vector<Port> out;
   for (ValueId v : values) {
-    const Type& type = f.value(v).type;
-    out.push_back({f.value(v).name, type.dtype, type.static_dims(),
+    const Type& type = function.value(v).type;
+    out.push_back({function.value(v).name, type.dtype, type.static_dims(),
                    static_cast<uint64_t>(ByteCount(type).value_or(0))});
   }
   return out;

@@ -43,8 +43,12 @@ struct MeasureReport {
   bool busy = false;                            // the machine, meanwhile
   double ms = 0;
   void Add(const MeasureReport& more) {
-    measured += more.measured, left += more.left, failed += more.failed;
-    doubtful += more.doubtful, busy |= more.busy, ms += more.ms;
+    measured += more.measured;
+    left += more.left;
+    failed += more.failed;
+    doubtful += more.doubtful;
+    busy |= more.busy;
+    ms += more.ms;
   }
   uint32_t plans = 0;  // that were rehearsed
   double rehearsal_ms = 0;
@@ -56,8 +60,8 @@ class Compiled {
   // What a run holds from before it takes a frame until it is done: packs stay where they are.
   class PinnedPacks {
    public:
-    Status Pin(Compiled* c);
-    bool PinAsTheyAre(const Compiled* c);  // false where some would have to be written first
+    Status Pin(Compiled* compiled);
+    bool PinAsTheyAre(const Compiled* compiled);  // false where some would have to be written first
     ~PinnedPacks();
 
    private:
@@ -90,7 +94,7 @@ class Compiled {
   // By segment: what its launches are given.
   std::vector<std::vector<ge_buf>> PackBufs() const;
   std::vector<ge_buf> HostPacks() const;  // of all segments, those in host memory
-  static std::vector<Port> PortsOf(const Function& f, std::span<const ValueId> values);
+  static std::vector<Port> PortsOf(const Function& function, std::span<const ValueId> values);
   std::vector<Port> inputs, outputs;
   std::vector<NodeId> expanded;  // nodes that became their decomposition
   OfferSet offers;
@@ -178,7 +182,7 @@ using MeasureHook = std::function<MeasureReport(
     const Graph& graph, const Function& function, const std::vector<PlanLayout>& layouts,
     GraphView* view, const OfferSet& offers, double budget_ms)>;
 
-class WeightFloats;  // coded_weights.h
+class WeightFloats;  // quantized_weights.h
 
 struct BuildOptions {
   PriceOptions prices;

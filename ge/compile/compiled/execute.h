@@ -12,7 +12,7 @@ namespace ge {
 
 // `in` and `out` are the caller's buffers by position; where the states lie is appended to them.
 // Allocates nothing where both have room and the plan ran before.
-Status ExecutePlan(Compiled* c, StateStore* states, std::vector<const void*>* in,
+Status ExecutePlan(Compiled* compiled, StateStore* states, std::vector<const void*>* in,
                    std::vector<void*>* out);
 
 }  // namespace ge

@@ -30,8 +30,13 @@ std::optional<size_t> AxisOf(const Type& type, const Dim& size) {
 }  // namespace
 
 void KvCaches::Clear() noexcept {
-  caches_.clear(), counted_.clear(), grows_.clear(), rows_.clear();
-  symbol_ = 0, capacity_ = 0, known_length_ = 0;
+  caches_.clear();
+  counted_.clear();
+  grows_.clear();
+  rows_.clear();
+  symbol_ = 0;
+  capacity_ = 0;
+  known_length_ = 0;
 }
 
 Status KvCaches::Find(const Graph& graph, int64_t first, uint64_t most_bytes) {
@@ -101,7 +106,8 @@ Status KvCaches::Add(const Graph& graph, FunctionId fn, const Node& append, Stat
                            known->second == rows.dims[axis] &&
                            (caches_.empty() || caches_[0].length == length);
   if (!like_others) return refuse("wanted the capacity, the length and the rows of the others");
-  symbol_ = symbol, size_ = type.dims[axis];
+  symbol_ = symbol;
+  size_ = type.dims[axis];
   for (const ValueId v : f.params) {
     const auto& dims = f.value(v).type.dims;
     if (std::count(dims.begin(), dims.end(), type.dims[axis]) > 1) {
@@ -157,7 +163,8 @@ Status KvCaches::Begin(const Graph& graph, const Entry& entry, std::span<const T
   GE_RETURN_IF_ERROR(LockOrStop(&turn->lock_));
   const int64_t rows = RowsOf(graph, entry, inputs);
   if (rows < 0) return {};
-  turn->caches_ = this, turn->capacity_before_ = capacity_;
+  turn->caches_ = this;
+  turn->capacity_before_ = capacity_;
   turn->edits_ = states_.edits();
   GE_ASSIGN_OR_RETURN(turn->length_, states_.NumberOf(caches_[0].length));
   GE_RETURN_IF_ERROR(CheckLength(turn->length_, rows));
@@ -196,17 +203,18 @@ Status KvCaches::CheckLength(int64_t length, int64_t more) const {
   return {};
 }
 
-Status KvCaches::Pad(const Function& f, int64_t rows, Turn* turn) {
+Status KvCaches::Pad(const Function& function, int64_t rows, Turn* turn) {
   const std::span<const TensorView> inputs = turn->inputs_;
   bool copied = false;
-  for (size_t i = 0; i < std::min(inputs.size(), f.params.size()); ++i) {
-    const Value& param = f.value(f.params[i]);
+  for (size_t i = 0; i < std::min(inputs.size(), function.params.size()); ++i) {
+    const Value& param = function.value(function.params[i]);
     const auto axis = AxisOf(param.type, size_);
     if (!axis || inputs[i].dims.size() != param.type.rank()) continue;
     if (!copied) {
       views_.assign(inputs.begin(), inputs.end());
       padded_.resize(std::max(padded_.size(), inputs.size()));
-      turn->inputs_ = views_, copied = true;
+      turn->inputs_ = views_;
+      copied = true;
     }
     const bool planned = inputs[i].data == nullptr && inputs[i].dims[*axis] == capacity_;
     if (planned) continue;  // shapes of a plan that there is
@@ -252,7 +260,8 @@ Status KvCaches::PadOne(const Value& param, size_t axis, Padded* padded, TensorV
     std::memcpy(memory + o * to, static_cast<const char*>(input->data) + o * from, from);
     std::memset(memory + o * to + from, 0, to - from);
   }
-  input->data = memory, input->bytes = bytes;
+  input->data = memory;
+  input->bytes = bytes;
   return {};
 }
 
@@ -262,9 +271,9 @@ KvCaches::Turn::~Turn() {
   former_ = caches_->plans_.Forget();
 }
 
-Status KvCaches::Turn::Fit(const Compiled& c) {
+Status KvCaches::Turn::Fit(const Compiled& compiled) {
   if (caches_ == nullptr) return {};
-  const Status status = caches_->Fit(c.graph.states, length_, edits_);
+  const Status status = caches_->Fit(compiled.graph.states, length_, edits_);
   planned_ = status.ok();
   return status;
 }

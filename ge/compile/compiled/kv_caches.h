@@ -54,7 +54,7 @@ class KvCaches {
     void Planned() { planned_ = true; }
     // The states as the plan wants them. INVALID_ARGUMENT where what they hold is of other sizes,
     // FAILED_PRECONDITION where they were set since Begin.
-    Status Fit(const Compiled& c);
+    Status Fit(const Compiled& compiled);
     void Done();  // the run has succeeded
 
    private:
@@ -80,7 +80,7 @@ class KvCaches {
   void Count(const Graph& graph, const Node& append, StateId cache, StateId length);
   Status Add(const Graph& graph, FunctionId fn, const Node& append, StateId cache, StateId length);
   int64_t RowsOf(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs) const;
-  Status Pad(const Function& f, int64_t rows, Turn* turn);
+  Status Pad(const Function& function, int64_t rows, Turn* turn);
   Status PadOne(const Value& param, size_t axis, Padded* padded, TensorView* input) const;
   Status CheckLength(int64_t length, int64_t more) const;
   Status Fit(std::span<const State> wanted, int64_t length, uint64_t edits);

@@ -79,9 +79,9 @@ uint64_t GivenBytes(uint64_t payload_bytes, std::span<const TensorView> inputs) 
   return sum;
 }
 
-uint64_t ExpandedBytes(const Graph& graph, const Function& f) {
+uint64_t ExpandedBytes(const Graph& graph, const Function& function) {
   uint64_t sum = 0;
-  for (const Value& v : f.values) {
+  for (const Value& v : function.values) {
     const Const& c = graph.consts[v.constant];
     if (v.constant && c.expanded) sum += c.expanded->bytes();
   }

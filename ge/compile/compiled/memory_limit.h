@@ -30,6 +30,6 @@ uint64_t GivenBytes(uint64_t payload_bytes, std::span<const TensorView> inputs);
 // they take more than the limit together with a copy that an engine may pack.
 Status ExpandSplats(Graph* graph, uint64_t limit);
 // Of those that the function reads.
-uint64_t ExpandedBytes(const Graph& graph, const Function& f);
+uint64_t ExpandedBytes(const Graph& graph, const Function& function);
 
 }  // namespace ge

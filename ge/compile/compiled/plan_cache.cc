@@ -65,7 +65,9 @@ std::vector<std::shared_ptr<Compiled>> PlanCache::Forget() {
     on_evict_(p.compiled.get());
     forgotten.push_back(p.compiled);
   }
-  plans_.clear(), by_hash_.clear(), latest_.clear();
+  plans_.clear();
+  by_hash_.clear();
+  latest_.clear();
   return forgotten;
 }
 

@@ -7,8 +7,8 @@
 #include <set>
 #include <unordered_map>
 
-#include "ge/compile/decompose/coded_weights.h"
 #include "ge/compile/decompose/expansion.h"
+#include "ge/compile/decompose/quantized_weights.h"
 #include "ge/compile/decompose/whole_nodes.h"
 #include "ge/host/machine.h"
 #include "ge/ops/edit.h"
@@ -33,8 +33,8 @@ void AddPlaces(const std::unordered_map<NodeId, uint32_t>& places, const std::ve
 // Nodes that may become parts or constants.
 std::vector<NodeId> Candidates(const Graph& g, const Function& f) {
   std::vector<NodeId> out = NodesWithParts(g, f);
-  const std::vector<NodeId> coded = CodedWeightsOf(g, f);
-  out.insert(out.end(), coded.begin(), coded.end());
+  const std::vector<NodeId> quantized = QuantizedWeightsOf(g, f);
+  out.insert(out.end(), quantized.begin(), quantized.end());
   return out;
 }
 
@@ -85,8 +85,8 @@ bool ReadsOf(const Function& f, const Offer& offer, const std::set<ValueId>& val
   return false;
 }
 
-// The outputs of coded weights, or the constants in their place.
-std::set<ValueId> CodedValues(const Market& m, bool whole) {
+// The outputs of quantized weights, or the constants in their place.
+std::set<ValueId> QuantizedValues(const Market& m, bool whole) {
   std::set<ValueId> out;
   for (const Expansion& e : m.expansions) {
     if (e.parts.empty()) out.insert(whole ? e.from[0] : e.to[0]);
@@ -94,11 +94,11 @@ std::set<ValueId> CodedValues(const Market& m, bool whole) {
   return out;
 }
 
-// Offers on the whole graph as patterns over the expanded one. Who reads the floats of a coded
+// Offers on the whole graph as patterns over the expanded one. Who reads the floats of a quantized
 // weight that is not in the pattern is asked about the constant, in MergeParts.
 void MergeWhole(Market* m) {
   const auto position = Positions(m->parts_fn());
-  const std::set<ValueId> coded = CodedValues(*m, true);
+  const std::set<ValueId> quantized = QuantizedValues(*m, true);
   std::unordered_map<NodeId, size_t> expanded;
   std::unordered_map<ValueId, ValueId> renamed;
   for (size_t i = 0; i < m->expansions.size(); ++i) {
@@ -107,7 +107,7 @@ void MergeWhole(Market* m) {
     for (size_t k = 0; k < e.from.size(); ++k) renamed[e.from[k]] = e.to[k];
   }
   for (Offer offer : m->whole.offers) {
-    if (offer.convert || ReadsOf(m->whole_fn(), offer, coded)) continue;
+    if (offer.convert || ReadsOf(m->whole_fn(), offer, quantized)) continue;
     std::vector<uint32_t> nodes;
     std::vector<size_t> keeps;
     for (uint32_t n : offer.nodes) {
@@ -120,7 +120,7 @@ void MergeWhole(Market* m) {
       keeps.push_back(e->second);
       AddPlaces(position, m->expansions[e->second].parts, &nodes);
     }
-    if (nodes.empty()) continue;  // a coded weight alone
+    if (nodes.empty()) continue;  // a quantized weight alone
     std::sort(nodes.begin(), nodes.end());
     offer.nodes = std::move(nodes);
     for (OfferChoice& c : offer.choices) {
@@ -135,9 +135,9 @@ void MergeWhole(Market* m) {
 }
 
 // Of the offers on the expanded graph only those with a part, or that read a constant in the place
-// of a coded weight: the others are known already.
+// of a quantized weight: the others are known already.
 void MergeParts(Market* m) {
-  const std::set<ValueId> coded = CodedValues(*m, false);
+  const std::set<ValueId> quantized = QuantizedValues(*m, false);
   std::set<NodeId> parts;
   for (const Expansion& e : m->expansions) parts.insert(e.parts.begin(), e.parts.end());
   for (const Offer& given : m->parts.offers) {
@@ -145,7 +145,7 @@ void MergeParts(Market* m) {
         !given.convert && std::any_of(given.nodes.begin(), given.nodes.end(), [&](uint32_t n) {
           return parts.count(m->parts_fn().nodes[n].id) > 0;
         });
-    if (!touches && !ReadsOf(m->parts_fn(), given, coded)) continue;
+    if (!touches && !ReadsOf(m->parts_fn(), given, quantized)) continue;
     m->merged.offers.push_back(given);
     for (OfferChoice& c : m->merged.offers.back().choices) c.marginal_ns += kTieNs;
     m->keeps.emplace_back();
@@ -306,7 +306,8 @@ class Renaming {
 
 MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& renamed) {
   MarketCover out;
-  out.method = solution.method, out.searches = solution.searches;
+  out.method = solution.method;
+  out.searches = solution.searches;
   for (const PlanSegment& s : solution.segments) {
     MarketCover::Segment segment{s.device, {}};
     for (const PlanOffer& o : s.offers) {
@@ -337,7 +338,8 @@ std::vector<NodeId> NoteChoices(const Market& m, const std::vector<bool>& kept,
     if (kept[i]) {
       (*notes)[node] = std::move(note);
     } else {
-      expand.push_back(node), (*why)[node] = std::move(note);
+      expand.push_back(node);
+      (*why)[node] = std::move(note);
     }
   }
   return expand;
@@ -367,7 +369,7 @@ std::vector<NodeId> TakeCoded(const Graph& g, const Function& f, const OfferSet&
 }  // namespace
 
 bool HasDecompositions(const Graph& g, const Function& f) {
-  return !NodesWithParts(g, f).empty() || !CodedWeightsOf(g, f).empty();
+  return !NodesWithParts(g, f).empty() || !QuantizedWeightsOf(g, f).empty();
 }
 
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
@@ -376,12 +378,13 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
                             DecompositionNotes* notes, MarketCover* cover,
                             std::optional<AskedOffers>* asked) {
   Market m;
-  m.graph = graph, m.fn = fn;
+  m.graph = graph;
+  m.fn = fn;
   std::vector<NodeId> free = NodesWithParts(*graph, graph->fn(fn));
   std::erase_if(free, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
-  std::vector<NodeId> coded = CodedWeightsOf(*graph, graph->fn(fn));
-  std::erase_if(coded, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
-  if (free.empty() && coded.empty()) return {};
+  std::vector<NodeId> quantized = QuantizedWeightsOf(*graph, graph->fn(fn));
+  std::erase_if(quantized, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
+  if (free.empty() && quantized.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
   for (const NodeId n : TakeCoded(*graph, m.whole_fn(), m.whole, free, notes)) {
@@ -393,7 +396,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
                                  price.whole_ns, price.parts_ns);
   }
   std::erase_if(free, [&](NodeId n) { return whole_nodes.count(n) > 0; });
-  free.insert(free.end(), coded.begin(), coded.end());
+  free.insert(free.end(), quantized.begin(), quantized.end());
   m.expanded = *graph;
   GE_ASSIGN_OR_RETURN(m.expansions, ExpandToAsk(&m.expanded, fn, free));
   if (m.expansions.empty()) {
@@ -446,10 +449,10 @@ Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
   return {};
 }
 
-Status FoldCodedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn) {
-  const std::vector<NodeId> coded = CodedWeightsOf(*graph, graph->fn(fn));
-  if (coded.empty()) return {};
-  GE_RETURN_IF_ERROR(Expand(floats, graph, fn, coded).status());
+Status FoldQuantizedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn) {
+  const std::vector<NodeId> quantized = QuantizedWeightsOf(*graph, graph->fn(fn));
+  if (quantized.empty()) return {};
+  GE_RETURN_IF_ERROR(Expand(floats, graph, fn, quantized).status());
   Compact(graph);
   return {};
 }

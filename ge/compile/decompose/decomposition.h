@@ -61,8 +61,8 @@ Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
 Result<bool> ExpandAll(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
                        const std::string& why, DecompositionNotes* notes);
 
-// Makes constants of all coded weights: where prices alone do not decide who takes a node, an
+// Makes constants of all quantized weights: where prices alone do not decide who takes a node, an
 // engine must find the floats that it expects.
-Status FoldCodedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn);
+Status FoldQuantizedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn);
 
 }  // namespace ge

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ge/base/log.h"
-#include "ge/compile/decompose/coded_weights.h"
+#include "ge/compile/decompose/quantized_weights.h"
 #include "ge/ops/edit.h"
 #include "ge/ops/op.h"
 
@@ -20,8 +20,8 @@ const OpDef* WithDecomposition(const Graph& g, const Node& n) {
   return op && op->decompose ? op : nullptr;
 }
 
-// The constant that takes a coded weight's place; 0 where there is none. `floats` empty: one that
-// only its type is asked of.
+// The constant that takes a quantized weight's place; 0 where there is none. `floats` empty: one
+// that only its type is asked of.
 Result<ValueId> PutConstant(Transaction& t, FunctionId fn, const Node& node,
                             const FloatsOfWeight& floats) {
   const Function& f = t.graph().fn(fn);
@@ -119,26 +119,26 @@ Result<std::vector<ValueId>> PartsOf(Transaction& t, FunctionId fn, const Node& 
 
 }  // namespace
 
-std::vector<NodeId> NodesWithParts(const Graph& g, const Function& f) {
+std::vector<NodeId> NodesWithParts(const Graph& graph, const Function& function) {
   std::vector<NodeId> out;
-  for (const Node& n : f.nodes) {
-    if (WithDecomposition(g, n)) out.push_back(n.id);
+  for (const Node& n : function.nodes) {
+    if (WithDecomposition(graph, n)) out.push_back(n.id);
   }
   return out;
 }
 
-Result<std::vector<Expansion>> Expand(const FloatsOfWeight& floats, Graph* g, FunctionId fn,
+Result<std::vector<Expansion>> Expand(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
                                       const std::vector<NodeId>& which) {
   std::unordered_map<NodeId, size_t> at;
-  for (size_t i = 0; i < g->fn(fn).nodes.size(); ++i) at[g->fn(fn).nodes[i].id] = i;
+  for (size_t i = 0; i < graph->fn(fn).nodes.size(); ++i) at[graph->fn(fn).nodes[i].id] = i;
   std::vector<Expansion> out;
-  g->opsets.emplace("", kCanonicalOpset);  // parts are ONNX's operators, whatever the node was
-  Transaction t(g, "decompose");
+  graph->opsets.emplace("", kCanonicalOpset);  // parts are ONNX's operators, whatever the node was
+  Transaction t(graph, "decompose");
   for (NodeId id : which) {
-    const Node node = g->fn(fn).nodes[at.at(id)];
-    const size_t before = g->fn(fn).nodes.size();
+    const Node node = graph->fn(fn).nodes[at.at(id)];
+    const size_t before = graph->fn(fn).nodes.size();
     std::vector<ValueId> to;
-    if (IsCodedWeight(*g, g->fn(fn), node)) {
+    if (IsQuantizedWeight(*graph, graph->fn(fn), node)) {
       GE_ASSIGN_OR_RETURN(const ValueId constant, PutConstant(t, fn, node, floats));
       if (constant) to = {constant};
     } else {
@@ -146,25 +146,26 @@ Result<std::vector<Expansion>> Expand(const FloatsOfWeight& floats, Graph* g, Fu
     }
     if (to.size() != node.outputs.size()) continue;
     Expansion e{id, node.op, {}, {}, {}};
-    for (size_t i = before; i < g->fn(fn).nodes.size(); ++i) {
-      if (g->fn(fn).nodes[i].id) e.parts.push_back(g->fn(fn).nodes[i].id);
+    for (size_t i = before; i < graph->fn(fn).nodes.size(); ++i) {
+      if (graph->fn(fn).nodes[i].id) e.parts.push_back(graph->fn(fn).nodes[i].id);
     }
     for (size_t i = 0; i < to.size(); ++i) {
       if (!node.outputs[i]) continue;
-      e.from.push_back(node.outputs[i]), e.to.push_back(to[i]);
+      e.from.push_back(node.outputs[i]);
+      e.to.push_back(to[i]);
       t.ReplaceUses(fn, node.outputs[i], to[i]);
     }
     t.Erase(fn, id);
-    if (!floats) PutStandIns(t, fn, before, g->fn(fn).nodes.size());
+    if (!floats) PutStandIns(t, fn, before, graph->fn(fn).nodes.size());
     out.push_back(std::move(e));
   }
   t.Commit();
   return out;
 }
 
-Result<std::vector<Expansion>> ExpandToAsk(Graph* g, FunctionId fn,
+Result<std::vector<Expansion>> ExpandToAsk(Graph* graph, FunctionId fn,
                                            const std::vector<NodeId>& which) {
-  return Expand({}, g, fn, which);
+  return Expand({}, graph, fn, which);
 }
 
 }  // namespace ge

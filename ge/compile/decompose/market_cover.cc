@@ -41,10 +41,10 @@ std::optional<PlaceSegment::Taken> Same(const MarketCover::Taken& taken, bool jo
 
 }  // namespace
 
-std::vector<GivenBy> GiversOf(const Function& f) {
-  std::vector<GivenBy> out(f.values.size());
-  for (uint32_t i = 0; i < f.params.size(); ++i) out[f.params[i]] = {0, i};
-  for (const Node& n : f.nodes) {
+std::vector<GivenBy> GiversOf(const Function& function) {
+  std::vector<GivenBy> out(function.values.size());
+  for (uint32_t i = 0; i < function.params.size(); ++i) out[function.params[i]] = {0, i};
+  for (const Node& n : function.nodes) {
     for (uint32_t i = 0; i < n.outputs.size(); ++i) {
       if (n.outputs[i]) out[n.outputs[i]] = {n.id, i};
     }
@@ -63,8 +63,8 @@ std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
   return out;
 }
 
-MarketCover CoverOfPlan(const Plan& plan, const Function& f) {
-  const std::vector<GivenBy> givers = GiversOf(f);
+MarketCover CoverOfPlan(const Plan& plan, const Function& function) {
+  const std::vector<GivenBy> givers = GiversOf(function);
   MarketCover out;
   for (const PlanSegment& s : plan.functions[0].segments) {
     if (s.offers.empty()) continue;  // a conversion or copy
@@ -82,16 +82,16 @@ MarketCover CoverOfPlan(const Plan& plan, const Function& f) {
   return out;
 }
 
-std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan, const Function& f,
-                                     const OfferSet& offers) {
+std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
+                                     const Function& function, const OfferSet& offers) {
   std::unordered_map<NodeId, uint32_t> position;
-  for (uint32_t i = 0; i < f.nodes.size(); ++i) position[f.nodes[i].id] = i;
+  for (uint32_t i = 0; i < function.nodes.size(); ++i) position[function.nodes[i].id] = i;
   ByNodes by_nodes;
   for (size_t i = 0; i < offers.offers.size(); ++i) {
     const Offer& o = offers.offers[i];
     if (!o.convert) by_nodes[{DeviceOf(plan, o), o.nodes}].push_back(i);
   }
-  const std::vector<GivenBy> givers = GiversOf(f);
+  const std::vector<GivenBy> givers = GiversOf(function);
   std::vector<PlaceSegment> out;
   for (const MarketCover::Segment& segment : cover.segments) {
     PlaceSegment same{plan.devices[segment.device].name, {}};
@@ -108,7 +108,7 @@ std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
       auto found = Same(taken, segment.offers.size() > 1, alike->second, offers, givers, plan);
       if (!found) return {};
       for (uint32_t n : offers.offers[found->offer].nodes) {
-        found->nodes.push_back(f.nodes[n].id);
+        found->nodes.push_back(function.nodes[n].id);
       }
       same.offers.push_back(*std::move(found));
     }

@@ -36,7 +36,7 @@ struct MarketCover {
 };
 
 // By value: who gives it.
-std::vector<GivenBy> GiversOf(const Function& f);
+std::vector<GivenBy> GiversOf(const Function& function);
 
 // The layouts of a choice that are not plain, as MarketCover::Taken has them.
 std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
@@ -45,11 +45,11 @@ std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
 
 // What a plan takes of its offers, for graphs alike but for their dims: of offers that are else
 // alike the cheapest is taken then.
-MarketCover CoverOfPlan(const Plan& plan, const Function& f);
+MarketCover CoverOfPlan(const Plan& plan, const Function& function);
 
 // The same cover of these offers; empty where one is not among them. Nodes that are gone since,
 // folded away, are left out.
-std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan, const Function& f,
-                                     const OfferSet& offers);
+std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
+                                     const Function& function, const OfferSet& offers);
 
 }  // namespace ge

@@ -93,7 +93,10 @@ Status ExpandPinned(const EngineList& engines, const AskEngines& ask, const Floa
     std::vector<NodeId> which;
     std::map<NodeId, std::string> labels;
     for (const Node& n : graph->fn(fn).nodes) {
-      if (wanted.count(n.id) > 0) which.push_back(n.id), labels[n.id] = NodeLabel(n);
+      if (wanted.count(n.id) > 0) {
+        which.push_back(n.id);
+        labels[n.id] = NodeLabel(n);
+      }
     }
     const Function before = graph->fn(fn);
     GE_ASSIGN_OR_RETURN(const auto made, Expand(floats, graph, fn, which));

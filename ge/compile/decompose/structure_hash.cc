@@ -50,14 +50,15 @@ void StructureHash::AddType(const Value& v, int64_t most) {
   }
 }
 
-uint64_t KeyOfNode(const Function& f, const Node& n) {
+uint64_t KeyOfNode(const Function& function, const Node& n) {
   StructureHash hash;
-  hash.Add(n.domain), hash.Add(n.op);
+  hash.Add(n.domain);
+  hash.Add(n.op);
   for (const std::vector<ValueId>* list : {&n.inputs, &n.outputs}) {
     hash.Add(list->size());
     for (const ValueId v : *list) {
-      hash.Add(v == 0 ? 0 : 1 + f.value(v).constant);
-      if (v != 0) hash.AddType(f.value(v), std::numeric_limits<int64_t>::max());
+      hash.Add(v == 0 ? 0 : 1 + function.value(v).constant);
+      if (v != 0) hash.AddType(function.value(v), std::numeric_limits<int64_t>::max());
     }
   }
   for (const Attr& a : n.attrs) hash.AddAttr(a);

@@ -26,6 +26,6 @@ class StructureHash : public WordHash {
 };
 
 // Equal for nodes of a function with the same operator, attributes, types and constants.
-uint64_t KeyOfNode(const Function& f, const Node& n);
+uint64_t KeyOfNode(const Function& function, const Node& n);
 
 }  // namespace ge

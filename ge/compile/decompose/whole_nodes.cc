@@ -21,7 +21,8 @@ Function PartsAlone(const Graph& g, FunctionId fn, const std::vector<Expansion>&
   std::set<NodeId> parts;
   for (const Expansion& e : expansions) parts.insert(e.parts.begin(), e.parts.end());
   Function f;
-  f.name = from.name, f.values = from.values;
+  f.name = from.name;
+  f.values = from.values;
   std::set<ValueId> made, read;
   for (const Node& n : from.nodes) {
     if (parts.count(n.id) == 0) continue;

@@ -33,18 +33,19 @@ size_t CountConversions(const Plan& plan) {
                                            [](const PlanSegment& s) { return s.conversion >= 0; }));
 }
 
-size_t CountWidened(const Compiled& c) {
-  if (c.graph.functions.empty()) return 0;  // shaped like another plan: nobody looks at its graph
-  const auto& nodes = c.graph.fn(c.fn).nodes;
+size_t CountWidened(const Compiled& compiled) {
+  if (compiled.graph.functions.empty())
+    return 0;  // shaped like another plan: nobody looks at its graph
+  const auto& nodes = compiled.graph.fn(compiled.fn).nodes;
   return static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), [](const Node& n) {
     return n.op != "Cast" && std::any_of(n.origin.begin(), n.origin.end(),
                                          [](const Origin& o) { return o.pass == "widen-halves"; });
   }));
 }
 
-size_t CountRounded(const Compiled& c) {
+size_t CountRounded(const Compiled& compiled) {
   size_t n = 0;
-  for (const PlanSegment& s : c.plan.functions[0].segments) {
+  for (const PlanSegment& s : compiled.plan.functions[0].segments) {
     for (const PlanOffer& o : s.offers) n += o.rounds ? o.nodes.size() : 0;
   }
   return n;
@@ -66,27 +67,28 @@ std::map<NodeId, std::string> LayoutsTaken(const Plan& plan) {
   return taken;
 }
 
-std::string ShapeClassName(const Compiled& c) {
-  return c.shape_class ? fmt::format("{:08x}", *c.shape_class >> 32) : "";
+std::string ShapeClassName(const Compiled& compiled) {
+  return compiled.shape_class ? fmt::format("{:08x}", *compiled.shape_class >> 32) : "";
 }
 
-nlohmann::json ExplainPlan(const Compiled& c) {
+nlohmann::json ExplainPlan(const Compiled& compiled) {
   nlohmann::json nodes = nlohmann::json::array();
   std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
-  for (const PlanSegment& seg : c.plan.functions[0].segments) {
+  for (const PlanSegment& seg : compiled.plan.functions[0].segments) {
     for (const PlanOffer& o : seg.offers) {
       for (NodeId n : o.nodes) taken[n] = o.offer_index;
     }
   }
-  std::map<NodeId, std::string> layouts = LayoutsTaken(c.plan);
-  for (const NodeReport& r : c.plan.reports()) {
+  std::map<NodeId, std::string> layouts = LayoutsTaken(compiled.plan);
+  for (const NodeReport& r : compiled.plan.reports()) {
     nlohmann::json refusals = nlohmann::json::array(), bids = nlohmann::json::array();
     for (size_t i = 0; i < r.bids.size(); ++i) {
       const Bid& b = r.bids[i];
-      if (!b.declined) bids.push_back(BidJson(c.plan, r, static_cast<int32_t>(i)));
+      if (!b.declined) bids.push_back(BidJson(compiled.plan, r, static_cast<int32_t>(i)));
       if (!b.declined) continue;
       refusals.push_back(
-          {{"engine", c.plan.engines[c.plan.devices[b.device].engine].name}, {"why", b.why}});
+          {{"engine", compiled.plan.engines[compiled.plan.devices[b.device].engine].name},
+           {"why", b.why}});
     }
     const Bid* bid = r.chosen < 0 ? nullptr : &r.bids[static_cast<size_t>(r.chosen)];
     nodes.push_back({{"node", r.label},
@@ -101,24 +103,24 @@ nlohmann::json ExplainPlan(const Compiled& c) {
                      {"segment", r.segment},
                      {"offer", taken.count(r.node) ? nlohmann::json(taken[r.node]) : nullptr},
                      {"layout", layouts[r.node]},
-                     {"chosen", BidJson(c.plan, r, r.chosen)},
-                     {"runner_up", BidJson(c.plan, r, r.runner_up)},
+                     {"chosen", BidJson(compiled.plan, r, r.chosen)},
+                     {"runner_up", BidJson(compiled.plan, r, r.runner_up)},
                      {"bids", bids},
                      {"refusals", refusals},
                      {"decomposition", r.decomposition}});
   }
   return {{"nodes", nodes},
-          {"predicted_ns", c.plan.predicted_ns},
-          {"offers_measured", c.measured.measured},
-          {"offers_left", c.measured.left},
-          {"method", c.plan.place_method},
-          {"class", ShapeClassName(c)},
-          {"conversions", CountConversions(c.plan)},
-          {"widened", CountWidened(c)},
-          {"rounded", CountRounded(c)},
-          {"recalled", c.recalled},
-          {"rejected_offers", c.offers.rejected},
-          {"struck_offers", c.struck_offers}};
+          {"predicted_ns", compiled.plan.predicted_ns},
+          {"offers_measured", compiled.measured.measured},
+          {"offers_left", compiled.measured.left},
+          {"method", compiled.plan.place_method},
+          {"class", ShapeClassName(compiled)},
+          {"conversions", CountConversions(compiled.plan)},
+          {"widened", CountWidened(compiled)},
+          {"rounded", CountRounded(compiled)},
+          {"recalled", compiled.recalled},
+          {"rejected_offers", compiled.offers.rejected},
+          {"struck_offers", compiled.struck_offers}};
 }
 
 nlohmann::json ExplainPieces(const std::vector<std::shared_ptr<Compiled>>& pieces) {

@@ -41,9 +41,11 @@ void AddPrices(const Compiled& c, PriceMode mode, nlohmann::json* out) {
   }
   j["recalled"] = c.recalled;
   if (mode != PriceMode::kMeasure) return;
-  j["offers_measured"] = c.measured.measured, j["offers_left"] = c.measured.left;
+  j["offers_measured"] = c.measured.measured;
+  j["offers_left"] = c.measured.left;
   j["measure_ms"] = c.measured.ms;
-  j["plans_rehearsed"] = c.measured.plans, j["rehearsal_ms"] = c.measured.rehearsal_ms;
+  j["plans_rehearsed"] = c.measured.plans;
+  j["rehearsal_ms"] = c.measured.rehearsal_ms;
 }
 
 // Sums over plans.
@@ -96,14 +98,16 @@ struct Totals {
     state_written += StateBytesWritten(c);
     for (int64_t b : c.check.arena_bytes) arena += b;
     for (int64_t b : c.check.max_live_bytes) live += b;
-    copied += c.copied_constant_bytes, filled += c.filled_bytes;
+    copied += c.copied_constant_bytes;
+    filled += c.filled_bytes;
     packed += c.packed_bytes;
     for (const auto& packs : c.residents()) {
       for (const auto& resident : packs) {
         if (residents.insert(resident.get()).second) packed += resident->bytes();
       }
     }
-    compile_ms += c.compile_ms, predicted_ns += c.plan.predicted_ns;
+    compile_ms += c.compile_ms;
+    predicted_ns += c.plan.predicted_ns;
   }
 };
 
@@ -114,14 +118,18 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   for (const auto& c : plans) t.Add(*c);
   nlohmann::json j;
   j["compile_ms"] = t.compile_ms;
-  j["arena_bytes"] = t.arena, j["max_live_bytes"] = t.live;
+  j["arena_bytes"] = t.arena;
+  j["max_live_bytes"] = t.live;
   j["copied_constant_bytes"] = t.copied;
   j["packed_bytes"] = t.packed;
   j["filled_bytes"] = t.filled;
   j["state_bytes_written"] = t.state_written;
-  j["nodes"] = t.nodes, j["segments"] = t.segments, j["transfers"] = t.transfers;
+  j["nodes"] = t.nodes;
+  j["segments"] = t.segments;
+  j["transfers"] = t.transfers;
   j["rounded_nodes"] = t.rounded;
-  j["transfers_by_way"] = t.copies, j["conversions"] = t.conversions;
+  j["transfers_by_way"] = t.copies;
+  j["conversions"] = t.conversions;
   j["streams"] = t.streams;
   j["engines"] = t.engines;
   j["predicted_us"] = t.predicted_ns / 1e3;
@@ -134,18 +142,21 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   return j;
 }
 
-void AddProcess(nlohmann::json* j) {
+void AddProcess(nlohmann::json* json) {
   static const char* const kIsa[] = {"native", "sse4.2", "avx2", "avx512"};
   const ProcessFacts facts = CurrentProcessFacts();
-  (*j)["threads"] = facts.threads;
-  (*j)["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
+  (*json)["threads"] = facts.threads;
+  (*json)["isa"] = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
   const ComputePool::Counts pool = HostPool()->counts();
-  (*j)["forks"] = pool.forks, (*j)["team_forks"] = pool.teams;
-  (*j)["parks"] = pool.parks, (*j)["wakes"] = pool.wakes;
+  (*json)["forks"] = pool.forks;
+  (*json)["team_forks"] = pool.teams;
+  (*json)["parks"] = pool.parks;
+  (*json)["wakes"] = pool.wakes;
   const ResidentStore::Counts residents = ResidentStore::OfProcess().counts();
-  (*j)["residents"] = residents.residents, (*j)["resident_bytes"] = residents.bytes;
-  (*j)["resident_bytes_present"] = residents.present_bytes;
-  (*j)["fills"] = residents.fills;
+  (*json)["residents"] = residents.residents;
+  (*json)["resident_bytes"] = residents.bytes;
+  (*json)["resident_bytes_present"] = residents.present_bytes;
+  (*json)["fills"] = residents.fills;
 }
 
 }  // namespace ge

@@ -14,6 +14,6 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
 
 // What is the whole process's: threads and instruction set, what the pool shared out and how often
 // its threads slept (compute_pool.h), packed constants that plans share.
-void AddProcess(nlohmann::json* j);
+void AddProcess(nlohmann::json* json);
 
 }  // namespace ge

@@ -35,7 +35,8 @@ class OneNodeEvaluator : public Evaluator {
     one.opsets = graph.opsets;
     Function& f = one.AddFunction("fold");
     Node copy = node;
-    copy.effects.clear(), copy.after.clear();
+    copy.effects.clear();
+    copy.after.clear();
     for (Attr& a : copy.attrs) {
       if (auto* ref = std::get_if<ConstRef>(&a.value))
         ref->id = one.AddConst(graph.consts[ref->id]);

@@ -17,10 +17,10 @@ bool SameOwner(const std::weak_ptr<const void>& a, const std::shared_ptr<const v
 
 }  // namespace
 
-bool FoldMemo::IsSmall(const Const& c) { return c.bytes <= kSmallBytes; }
+bool FoldMemo::IsSmall(const Const& constant) { return constant.bytes <= kSmallBytes; }
 
 // Nothing counts but what an entry compares.
-bool FoldMemo::IsPlain(const Question& q) {
+bool FoldMemo::IsPlain(const Question& question) {
   const auto bound_to_a_graph = [](const Attr& a) {
     return std::holds_alternative<ConstRef>(a.value) ||
            std::holds_alternative<FunctionRef>(a.value) || std::holds_alternative<AttrRef>(a.value);
@@ -28,31 +28,33 @@ bool FoldMemo::IsPlain(const Question& q) {
   const auto odd = [](const Const* c) {
     return c && (c->data == nullptr || !c->type.is_static() || (!IsSmall(*c) && !c->owner));
   };
-  return q.node.callees.empty() && q.node.effects.empty() &&
-         std::none_of(q.node.attrs.begin(), q.node.attrs.end(), bound_to_a_graph) &&
-         std::none_of(q.inputs.begin(), q.inputs.end(), odd) &&
-         std::any_of(q.inputs.begin(), q.inputs.end(),
+  return question.node.callees.empty() && question.node.effects.empty() &&
+         std::none_of(question.node.attrs.begin(), question.node.attrs.end(), bound_to_a_graph) &&
+         std::none_of(question.inputs.begin(), question.inputs.end(), odd) &&
+         std::any_of(question.inputs.begin(), question.inputs.end(),
                      [](const Const* c) { return c && !IsSmall(*c); });
 }
 
-bool FoldMemo::Input::Is(const Const* c) const {
-  if (c == nullptr || !(type == c->type)) return c == nullptr && type.kind == TypeKind::kUnknown;
-  if (!IsSmall(*c)) return data == c->data && SameOwner(owner, c->owner);
-  return data == nullptr && std::equal(content.begin(), content.end(), c->data, c->data + c->bytes);
+bool FoldMemo::Input::Is(const Const* constant) const {
+  if (constant == nullptr || !(type == constant->type))
+    return constant == nullptr && type.kind == TypeKind::kUnknown;
+  if (!IsSmall(*constant)) return data == constant->data && SameOwner(owner, constant->owner);
+  return data == nullptr && std::equal(content.begin(), content.end(), constant->data,
+                                       constant->data + constant->bytes);
 }
 
-bool FoldMemo::Entry::Answers(const Question& q) const {
-  return op == q.node.op && domain == q.node.domain && outputs == q.outputs &&
-         SameAttrs(attrs, q.node.attrs) &&
-         std::equal(inputs.begin(), inputs.end(), q.inputs.begin(), q.inputs.end(),
+bool FoldMemo::Entry::Answers(const Question& question) const {
+  return op == question.node.op && domain == question.node.domain && outputs == question.outputs &&
+         SameAttrs(attrs, question.node.attrs) &&
+         std::equal(inputs.begin(), inputs.end(), question.inputs.begin(), question.inputs.end(),
                     [](const Input& mine, const Const* c) { return mine.Is(c); });
 }
 
-std::optional<std::vector<Const>> FoldMemo::Find(const Question& q) {
-  if (!IsPlain(q)) return std::nullopt;
+std::optional<std::vector<Const>> FoldMemo::Find(const Question& question) {
+  if (!IsPlain(question)) return std::nullopt;
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const Entry& e : entries_) {
-    if (!e.Answers(q)) continue;
+    if (!e.Answers(question)) continue;
     std::vector<Const> out;
     for (const Made& m : e.made) {
       out.push_back(m.constant);
@@ -64,17 +66,20 @@ std::optional<std::vector<Const>> FoldMemo::Find(const Question& q) {
   return std::nullopt;
 }
 
-void FoldMemo::Keep(const Question& q, const std::vector<Const>& made) {
+void FoldMemo::Keep(const Question& question, const std::vector<Const>& made) {
   const bool owned = std::all_of(made.begin(), made.end(),
                                  [](const Const& c) { return c.owner && c.data != nullptr; });
-  if (!IsPlain(q) || !owned) return;
-  Entry e{q.node.domain, q.node.op, q.node.attrs, {}, q.outputs, {}};
-  for (const Const* c : q.inputs) {
+  if (!IsPlain(question) || !owned) return;
+  Entry e{question.node.domain, question.node.op, question.node.attrs, {}, question.outputs, {}};
+  for (const Const* c : question.inputs) {
     Input& in = e.inputs.emplace_back();
     if (c == nullptr) continue;
     in.type = c->type;
     if (IsSmall(*c)) in.content.assign(c->data, c->data + c->bytes);
-    if (!IsSmall(*c)) in.data = c->data, in.owner = c->owner;
+    if (!IsSmall(*c)) {
+      in.data = c->data;
+      in.owner = c->owner;
+    }
   }
   for (const Const& c : made) {
     Made& m = e.made.emplace_back(Made{c, c.owner});

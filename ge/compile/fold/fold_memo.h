@@ -21,9 +21,9 @@ class FoldMemo {
     const std::vector<const Const*>& inputs;
     std::vector<Type> outputs;
   };
-  std::optional<std::vector<Const>> Find(const Question& q);
+  std::optional<std::vector<Const>> Find(const Question& question);
   // Nodes whose inputs are all small are not kept: sizes decide them, and no two signatures agree.
-  void Keep(const Question& q, const std::vector<Const>& made);
+  void Keep(const Question& question, const std::vector<Const>& made);
 
  private:
   // Small ones count by content, as passes make them anew each time; others by where they lie.
@@ -32,7 +32,7 @@ class FoldMemo {
     std::vector<std::byte> content;
     const std::byte* data = nullptr;
     std::weak_ptr<const void> owner;
-    bool Is(const Const* c) const;
+    bool Is(const Const* constant) const;
   };
   struct Made {
     Const constant;  // without its owner
@@ -44,10 +44,10 @@ class FoldMemo {
     std::vector<Input> inputs;
     std::vector<Type> outputs;
     std::vector<Made> made;
-    bool Answers(const Question& q) const;
+    bool Answers(const Question& question) const;
   };
-  static bool IsSmall(const Const& c);
-  static bool IsPlain(const Question& q);
+  static bool IsSmall(const Const& constant);
+  static bool IsPlain(const Question& question);
 
   static constexpr uint64_t kSmallBytes = 256;
   static constexpr size_t kMost = 64;  // those kept last

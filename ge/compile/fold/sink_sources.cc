@@ -23,13 +23,13 @@ bool IsSource(const Function& f, const Node& n) {
 
 }  // namespace
 
-void SinkSources(Function* f) {
-  std::vector<Node>& nodes = f->nodes;
+void SinkSources(Function* function) {
+  std::vector<Node>& nodes = function->nodes;
   std::vector<size_t> source;  // by value: place in `nodes` of the source that makes it, and 1
   std::vector<bool> sunk(nodes.size(), false);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (!IsSource(*f, nodes[i])) continue;
-    source.resize(f->values.size());
+    if (!IsSource(*function, nodes[i])) continue;
+    source.resize(function->values.size());
     sunk[i] = true;
     for (ValueId v : nodes[i].outputs) {
       if (v) source[v] = i + 1;

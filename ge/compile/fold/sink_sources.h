@@ -7,6 +7,6 @@
 namespace ge {
 
 // Moves large values of constants alone before their first reader; see sink_sources.cc.
-void SinkSources(Function* f);
+void SinkSources(Function* function);
 
 }  // namespace ge

@@ -25,7 +25,9 @@ bool WriteAll(int fd, const std::byte* data, uint64_t bytes, uint64_t at) {
   while (bytes > 0) {
     ssize_t n = pwrite(fd, data, bytes, static_cast<off_t>(at));
     if (n <= 0) return false;
-    data += n, bytes -= static_cast<uint64_t>(n), at += static_cast<uint64_t>(n);
+    data += n;
+    bytes -= static_cast<uint64_t>(n);
+    at += static_cast<uint64_t>(n);
   }
   return true;
 }
@@ -70,8 +72,8 @@ void SpillConstants(Graph* graph, const Graph& original) {
   Spill(large);
 }
 
-void SpillConstant(Const* c) {
-  if (IsLarge(*c)) Spill({c});
+void SpillConstant(Const* constant) {
+  if (IsLarge(*constant)) Spill({constant});
 }
 
 }  // namespace ge

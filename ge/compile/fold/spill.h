@@ -10,6 +10,6 @@ namespace ge {
 // Moves large payloads that `original` does not have into a temporary file; see spill.cc.
 void SpillConstants(Graph* graph, const Graph& original);
 // The same for one, at once: who makes many does not hold them all at a time.
-void SpillConstant(Const* c);
+void SpillConstant(Const* constant);
 
 }  // namespace ge

@@ -102,7 +102,8 @@ class Question {
       return known->second = graph_.AddConst(MakeConst(type, wide.data(), wide.size() * 4, c.name));
     }
     Const zeros;
-    zeros.name = c.name, zeros.type = type;
+    zeros.name = c.name;
+    zeros.type = type;
     GE_ASSIGN_OR_RETURN(zeros.owner, Zeros(static_cast<uint64_t>(bytes)));
     zeros.data = static_cast<const std::byte*>(zeros.owner.get());
     zeros.bytes = static_cast<uint64_t>(bytes);

@@ -102,8 +102,12 @@ Result<std::vector<Tensor>> RunEntry(const Graph& graph, const Entry& entry,
   std::vector<StateId> states_in, states_out;
   GE_RETURN_IF_ERROR(LiftStates(&bound, entry.fn, &states_in, &states_out));
   BuildOptions build = options;
-  build.classes = nullptr, build.incumbent = nullptr, build.fold_parts = nullptr;
-  build.prices.mode = PriceMode::kAnalytic, build.price_cache = nullptr, build.measure = nullptr;
+  build.classes = nullptr;
+  build.incumbent = nullptr;
+  build.fold_parts = nullptr;
+  build.prices.mode = PriceMode::kAnalytic;
+  build.price_cache = nullptr;
+  build.measure = nullptr;
   build.place.pins.clear();
   build.runner = {};
   GE_ASSIGN_OR_RETURN(const auto compiled,

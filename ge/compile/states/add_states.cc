@@ -14,7 +14,8 @@ namespace {
 Node StateNode(Function* f, const char* op, StateId state, const Node& of) {
   Node n;
   n.id = f->next_node_id++;
-  n.domain = "ge", n.op = op;
+  n.domain = "ge";
+  n.op = op;
   n.effects = {{EffectKind::kState, state, 0}};
   n.loc = of.loc;
   n.origin = {{"add-states", {NodeLabel(of)}}};
@@ -23,7 +24,8 @@ Node StateNode(Function* f, const char* op, StateId state, const Node& of) {
 
 Const Zeros(const Type& type, const std::string& name) {
   Const c;
-  c.name = name, c.type = type;
+  c.name = name;
+  c.type = type;
   c.splat.assign(static_cast<size_t>(DTypeBits(type.dtype) + 7) / 8, std::byte{0});
   return c;
 }
@@ -75,7 +77,8 @@ class Adder {
   StateId NewState(std::string name, const Type& type) {
     for (int k = 2; !names_.insert(name).second; ++k) name = fmt::format("{}_{}", name, k);
     State s;
-    s.name = name, s.type = type;
+    s.name = name;
+    s.type = type;
     s.init = graph_.AddConst(Zeros(type, name));
     graph_.states.push_back(std::move(s));
     return static_cast<StateId>(graph_.states.size() - 1);

@@ -88,24 +88,24 @@ std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const S
   return pairs;
 }
 
-std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StatePair> states,
+std::vector<uint32_t> OverwritingNodes(const Function& function, std::span<const StatePair> states,
                                        uint64_t least_bytes) {
   std::vector<uint32_t> nodes;
   if (states.empty()) return nodes;
-  const DefUse d = BuildDefUse(f);
+  const DefUse d = BuildDefUse(function);
   for (const StatePair& s : states) {
-    const ValueId before = f.params[s.param], after = f.results[s.result];
+    const ValueId before = function.params[s.param], after = function.results[s.result];
     const int32_t maker = d.producer[after];
-    if (AppendingNode(f, d, s) != nullptr) {
+    if (AppendingNode(function, d, s) != nullptr) {
       nodes.push_back(static_cast<uint32_t>(maker));
       continue;
     }
-    const auto bytes = ByteCount(f.value(after).type);
+    const auto bytes = ByteCount(function.value(after).type);
     if (maker < 0 || !d.uses[after].empty() || d.result_uses[after] != 1 || !bytes ||
         static_cast<uint64_t>(*bytes) < least_bytes) {
       continue;
     }
-    const Node& n = f.nodes[static_cast<uint32_t>(maker)];
+    const Node& n = function.nodes[static_cast<uint32_t>(maker)];
     const bool reads = std::find(n.inputs.begin(), n.inputs.end(), before) != n.inputs.end();
     if (reads && GivesResultsAlone(n, d)) nodes.push_back(static_cast<uint32_t>(maker));
   }

@@ -29,7 +29,7 @@ std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const S
 inline constexpr uint64_t kLeastInPlaceBytes = 1 << 16;
 
 // Indices of nodes that may overwrite a state: each has to be a segment of its own.
-std::vector<uint32_t> OverwritingNodes(const Function& f, std::span<const StatePair> states,
+std::vector<uint32_t> OverwritingNodes(const Function& function, std::span<const StatePair> states,
                                        uint64_t least_bytes);
 
 // For a plan of `function` whose segments are compiled: outputs claim the places of their inputs

@@ -11,25 +11,29 @@
 
 namespace ge {
 
-ge_str KeptNode::Str(ge_str s) {
-  const std::string& kept = texts_.emplace_back(s.p ? std::string(s.p, s.n) : std::string());
+ge_str KeptNode::Str(ge_str text) {
+  const std::string& kept =
+      texts_.emplace_back(text.p ? std::string(text.p, text.n) : std::string());
   return {kept.data(), kept.size()};
 }
 
-ge_attr KeptNode::CopyOf(const ge_attr& a) {
-  ge_attr out = a;
-  out.name = Str(a.name), out.s = Str(a.s);
-  if (a.kind == GE_ATTR_INTS) out.ints = ints_.emplace_back(a.ints, a.ints + a.n).data();
-  if (a.kind == GE_ATTR_FLOATS) out.floats = floats_.emplace_back(a.floats, a.floats + a.n).data();
-  if (a.kind == GE_ATTR_STRINGS) {
+ge_attr KeptNode::CopyOf(const ge_attr& attr) {
+  ge_attr out = attr;
+  out.name = Str(attr.name);
+  out.s = Str(attr.s);
+  if (attr.kind == GE_ATTR_INTS)
+    out.ints = ints_.emplace_back(attr.ints, attr.ints + attr.n).data();
+  if (attr.kind == GE_ATTR_FLOATS)
+    out.floats = floats_.emplace_back(attr.floats, attr.floats + attr.n).data();
+  if (attr.kind == GE_ATTR_STRINGS) {
     auto& list = strings_.emplace_back();
-    for (uint32_t i = 0; i < a.n; ++i) list.push_back(Str(a.strings[i]));
+    for (uint32_t i = 0; i < attr.n; ++i) list.push_back(Str(attr.strings[i]));
     out.strings = list.data();
   }
-  if (a.kind == GE_ATTR_TENSOR) {
-    const ge_type& t = a.tensor_type;
+  if (attr.kind == GE_ATTR_TENSOR) {
+    const ge_type& t = attr.tensor_type;
     out.tensor_type.dims = ints_.emplace_back(t.dims, t.dims + std::max(t.rank, 0)).data();
-    out.tensor = Str({static_cast<const char*>(a.tensor), a.tensor_bytes}).p;
+    out.tensor = Str({static_cast<const char*>(attr.tensor), attr.tensor_bytes}).p;
   }
   return out;
 }
@@ -37,18 +41,22 @@ ge_attr KeptNode::CopyOf(const ge_attr& a) {
 void KeptNode::Keep(const ge_node& node) {
   node_ = node;
   node_.h = GE_HDR(ge_node, GE_TAG_NODE);
-  node_.domain = Str(node.domain), node_.op = Str(node.op), node_.name = Str(node.name);
+  node_.domain = Str(node.domain);
+  node_.op = Str(node.op);
+  node_.name = Str(node.name);
   for (uint32_t i = 0; i < node.n_attr; ++i) attrs_.push_back(CopyOf(node.attr[i]));
   node_.attr = attrs_.data();
   node_.in = values_.emplace_back(node.in, node.in + node.n_in).data();
   node_.out = values_.emplace_back(node.out, node.out + node.n_out).data();
 }
 
-KernelExec::Port KernelExec::PortOf(const ge_value& v) {
+KernelExec::Port KernelExec::PortOf(const ge_value& value) {
   Port p{};
-  const auto& dims = dims_.emplace_back(v.type.dims, v.type.dims + std::max(v.type.rank, 0));
+  const auto& dims =
+      dims_.emplace_back(value.type.dims, value.type.dims + std::max(value.type.rank, 0));
   p.buf.dims = dims.data();
-  p.buf.rank = v.type.rank, p.buf.dtype = v.type.dtype;
+  p.buf.rank = value.type.rank;
+  p.buf.dtype = value.type.dtype;
   return p;
 }
 
@@ -65,9 +73,11 @@ void KernelExec::Compile(std::shared_ptr<const PluginOp> op, const ge_segment& s
       p.from = Port::From::kNowhere;
     } else if (v.flags & GE_VALUE_CONSTANT) {
       p.from = Port::From::kConstant;
-      p.buf.ptr = const_cast<void*>(v.data), p.buf.bytes = v.data_bytes;
+      p.buf.ptr = const_cast<void*>(v.data);
+      p.buf.bytes = v.data_bytes;
     } else {
-      p.from = Port::From::kInput, p.position = static_cast<uint32_t>(at - s.in);
+      p.from = Port::From::kInput;
+      p.position = static_cast<uint32_t>(at - s.in);
     }
     in_.push_back(p);
   }
@@ -77,14 +87,17 @@ void KernelExec::Compile(std::shared_ptr<const PluginOp> op, const ge_segment& s
     const uint32_t* at = std::find(s.out, s.out + s.n_out, n.out[i]);
     p.from = Port::From::kNowhere;
     if (n.out[i] != 0 && at != s.out + s.n_out) {
-      p.from = Port::From::kOutput, p.position = static_cast<uint32_t>(at - s.out);
+      p.from = Port::From::kOutput;
+      p.position = static_cast<uint32_t>(at - s.out);
     } else if (n.out[i] != 0) {
-      p.from = Port::From::kInternal, p.position = static_cast<uint32_t>(internals_.size());
+      p.from = Port::From::kInternal;
+      p.position = static_cast<uint32_t>(internals_.size());
       ge_internal internal{};
       uint64_t bytes = v.type.bits;
       for (int32_t k = 0; k < v.type.rank; ++k) bytes *= static_cast<uint64_t>(v.type.dims[k]);
       internal.bytes = (bytes + 7) / 8;
-      internal.alias_of = UINT32_MAX, internal.value = n.out[i];
+      internal.alias_of = UINT32_MAX;
+      internal.value = n.out[i];
       internals_.push_back(internal);
     }
     out_.push_back(p);
@@ -99,19 +112,25 @@ ge_rc KernelExec::Run(const ge_launch& l, ge_err* err) const {
                          : p.from == Port::From::kOutput   ? &l.out[p.position]
                          : p.from == Port::From::kInternal ? &l.internal[p.position]
                                                            : nullptr;
-    if (from) to->ptr = from->ptr, to->bytes = from->bytes;
+    if (from) {
+      to->ptr = from->ptr;
+      to->bytes = from->bytes;
+    }
   };
   for (size_t i = 0; i < in_.size(); ++i) fill(in_[i], &in[i]);
   for (size_t i = 0; i < out_.size(); ++i) fill(out_[i], &out[i]);
   ge_kernel_call call{};
   call.h = GE_HDR(ge_kernel_call, GE_TAG_KERNEL_CALL);
   call.node = node_.get();
-  call.in = in, call.n_in = static_cast<uint32_t>(in_.size());
-  call.out = out, call.n_out = static_cast<uint32_t>(out_.size());
+  call.in = in;
+  call.n_in = static_cast<uint32_t>(in_.size());
+  call.out = out;
+  call.n_out = static_cast<uint32_t>(out_.size());
   call.resize = [](void*, uint32_t, int32_t, const int64_t*) -> ge_rc {
     return GE_FAILED_PRECONDITION;  // infer has said the sizes
   };
-  call.api = HostApi(), call.stop = l.stop;
+  call.api = HostApi();
+  call.stop = l.stop;
   return CallPlugin(kernel_text_, err, [&] { return op_->def.kernel(&call, err); });
 }
 
@@ -134,8 +153,10 @@ struct DataSized {
     t.dims.assign(dims, dims + rank);
     failed = call->allocate(i);
     if (!failed.ok()) return GE_OUT_OF_MEMORY;
-    out[i].ptr = t.data, out[i].bytes = t.bytes;
-    out[i].dims = t.dims.data(), out[i].rank = rank;
+    out[i].ptr = t.data;
+    out[i].bytes = t.bytes;
+    out[i].dims = t.dims.data();
+    out[i].rank = rank;
     return GE_OK;
   }
 };
@@ -156,8 +177,10 @@ Status RunPluginKernel(const PluginOp& op, KernelCall& call) {
   std::vector<ge_buf> in;
   for (const KernelTensor& t : call.in) {
     ge_buf b{};
-    b.ptr = t.data, b.bytes = t.bytes;
-    b.dims = t.dims.data(), b.rank = static_cast<int32_t>(t.dims.size());
+    b.ptr = t.data;
+    b.bytes = t.bytes;
+    b.dims = t.dims.data();
+    b.rank = static_cast<int32_t>(t.dims.size());
     b.dtype = static_cast<int32_t>(t.dtype);
     in.push_back(b);
   }
@@ -168,9 +191,12 @@ Status RunPluginKernel(const PluginOp& op, KernelCall& call) {
   }
   ge_kernel_call c{};
   c.h = GE_HDR(ge_kernel_call, GE_TAG_KERNEL_CALL);
-  c.node = one.view()->node, c.host = &sized;
-  c.in = in.data(), c.n_in = static_cast<uint32_t>(in.size());
-  c.out = sized.out.data(), c.n_out = static_cast<uint32_t>(sized.out.size());
+  c.node = one.view()->node;
+  c.host = &sized;
+  c.in = in.data();
+  c.n_in = static_cast<uint32_t>(in.size());
+  c.out = sized.out.data();
+  c.n_out = static_cast<uint32_t>(sized.out.size());
   c.resize = [](void* host, uint32_t i, int32_t rank, const int64_t* dims) {
     return static_cast<DataSized*>(host)->Resize(i, rank, dims);
   };

@@ -19,8 +19,8 @@ class KeptNode {
   const ge_node* get() const { return &node_; }
 
  private:
-  ge_str Str(ge_str s);
-  ge_attr CopyOf(const ge_attr& a);
+  ge_str Str(ge_str text);
+  ge_attr CopyOf(const ge_attr& attr);
   ge_node node_{};
   std::vector<ge_attr> attrs_;
   std::deque<std::string> texts_;  // deques: addresses stay
@@ -45,7 +45,7 @@ class KernelExec {
     uint32_t position = 0;  // among the launch's
     ge_buf buf{};           // of a constant whole, else dtype and dims
   };
-  Port PortOf(const ge_value& v);
+  Port PortOf(const ge_value& value);
   std::shared_ptr<const PluginOp> op_;
   const char* kernel_text_ = nullptr;  // for PluginCall
   KeptNode node_;

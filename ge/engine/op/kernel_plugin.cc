@@ -86,10 +86,14 @@ ge_rc Query(ge_engine* engine, const ge_graph* g, const ge_sink* sink, ge_err*) 
     }
     ge_cost cost{};
     cost.h = GE_HDR(ge_cost, GE_TAG_COST);
-    cost.marginal_ns = GE_UNKNOWN_NS, cost.source = GE_PRICE_GUESS;
+    cost.marginal_ns = GE_UNKNOWN_NS;
+    cost.source = GE_PRICE_GUESS;
     ge_offer offer{};
     offer.h = GE_HDR(ge_offer, GE_TAG_OFFER);
-    offer.node = &i, offer.n_node = 1, offer.cookie = v.op, offer.cost = &cost;
+    offer.node = &i;
+    offer.n_node = 1;
+    offer.cookie = v.op;
+    offer.cost = &cost;
     sink->offer(sink->host, &offer);
   }
   return GE_OK;
@@ -120,7 +124,9 @@ void DestroyExec(ge_exec* exec) { delete exec; }
 constexpr ge_engine_api MakeTable() {
   ge_engine_api api{};
   api.h = GE_HDR(ge_engine_api, GE_TAG_ENGINE_API);
-  api.query = Query, api.compile = Compile, api.enqueue = Enqueue;
+  api.query = Query;
+  api.compile = Compile;
+  api.enqueue = Enqueue;
   api.exec_destroy = DestroyExec;
   return api;
 }
@@ -146,11 +152,14 @@ Result<std::shared_ptr<const Plugin>> KernelPlugin(const std::shared_ptr<const P
   if (!m) {
     m = std::make_shared<Made>();
     m->plugin = *of;
-    m->plugin.path += "#kernels", m->plugin.kernels_of = of;
+    m->plugin.path += "#kernels";
+    m->plugin.kernels_of = of;
     if (of->desc->kinds & GE_KIND_ENGINE) m->plugin.name += "_ops";
     m->desc = *of->desc;
-    m->desc.kinds = GE_KIND_ENGINE, m->desc.engine = &kTable;
-    m->desc.engine_create = Create, m->desc.engine_destroy = Destroy;
+    m->desc.kinds = GE_KIND_ENGINE;
+    m->desc.engine = &kTable;
+    m->desc.engine_create = Create;
+    m->desc.engine_destroy = Destroy;
     m->plugin.desc = &m->desc;
   }
   return std::shared_ptr<const Plugin>(m, &m->plugin);

@@ -229,9 +229,9 @@ class Builder {
     return {};
   }
 
-  Result<Attr> AttrOf(const ge_attr& a) {
+  Result<Attr> AttrOf(const ge_attr& attr) {
     const auto add = [&](Const c) { return F().value(t_.AddConst(fn_, std::move(c))).constant; };
-    Result<Attr> read = AttrFromAbi(a, add, t_.graph().functions.size());
+    Result<Attr> read = AttrFromAbi(attr, add, t_.graph().functions.size());
     if (!read.ok()) return Bad(read.status().message());
     return read;
   }
@@ -250,7 +250,8 @@ class Builder {
     r.type.dtype = static_cast<int32_t>(t.dtype);
     r.type.bits = static_cast<uint32_t>(DTypeBits(t.dtype));
     r.type.rank = t.ranked ? static_cast<int32_t>(t.dims.size()) : -1;
-    r.type.dims = dims.data(), r.dim = sizes.data();
+    r.type.dims = dims.data();
+    r.dim = sizes.data();
     r.producer = UINT32_MAX;
     *found = &r;
     return {};
@@ -276,9 +277,9 @@ class Builder {
 
 }  // namespace
 
-std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& t, FunctionId fn,
+std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& transaction, FunctionId fn,
                                        const Node& node) {
-  Builder builder(op, t, fn, node);
+  Builder builder(op, transaction, fn, node);
   Result<std::vector<ValueId>> made = builder.Run();
   if (made.ok() && !made->empty()) return std::move(*made);
   builder.Undo();
@@ -286,10 +287,10 @@ std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& t, Funct
   return {};
 }
 
-Result<std::vector<ValueId>> DeriveByPlugin(const PluginOp& op, bool by_output, Transaction& t,
-                                            FunctionId fn, const Node& node,
-                                            const std::vector<ValueId>& given) {
-  Builder builder(op, t, fn, node);
+Result<std::vector<ValueId>> DeriveByPlugin(const PluginOp& op, bool by_output,
+                                            Transaction& transaction, FunctionId fn,
+                                            const Node& node, const std::vector<ValueId>& given) {
+  Builder builder(op, transaction, fn, node);
   Result<std::vector<ValueId>> made = builder.Derive(by_output, given);
   if (made.ok()) return made;
   builder.Undo();

@@ -33,23 +33,23 @@ Result<std::shared_ptr<const PluginOp>> ReadPluginOp(const Plugin& plugin, uint3
 std::string RuleText(const PluginOp& op, std::string_view rule);
 // What a rule that failed says.
 Status FromRule(const PluginOp& op, std::string_view rule, ge_rc rc, const ge_err& err);
-Status InferByPlugin(const PluginOp& op, InferContext& c);
+Status InferByPlugin(const PluginOp& op, InferContext& context);
 Result<std::vector<Type>> StatesByPlugin(const PluginOp& op, const Graph& graph, const Node& node);
 Work WorkByPlugin(const PluginOp& op, const Node& node, std::span<const Type> in,
                   std::span<const Type> out);
 // Empty where the plugin's rule has no answer; a failure is logged.
-std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& t, FunctionId fn,
+std::vector<ValueId> DecomposeByPlugin(const PluginOp& op, Transaction& transaction, FunctionId fn,
                                        const Node& node);
 // Applies the grad (by_output) or jvp rule to a node as it would be in function `fn`, ahead of its
 // id: from gradients of the outputs those of the inputs, or from tangents of the inputs those of
 // the outputs; 0 = zero. UNSUPPORTED where the rule has none for this node. What it added is taken
 // out again where it fails.
-Result<std::vector<ValueId>> DeriveByPlugin(const PluginOp& op, bool by_output, Transaction& t,
-                                            FunctionId fn, const Node& node,
-                                            const std::vector<ValueId>& given);
+Result<std::vector<ValueId>> DeriveByPlugin(const PluginOp& op, bool by_output,
+                                            Transaction& transaction, FunctionId fn,
+                                            const Node& node, const std::vector<ValueId>& given);
 // What shard says of a node, each way given to `way`.
-Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& f, const Node& node,
-                     void* to, ge_rc (*way)(void* to, const ge_shard*));
+Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& function,
+                     const Node& node, void* to, ge_rc (*way)(void* to, const ge_shard*));
 Status RunPluginKernel(const PluginOp& op, KernelCall& call);
 
 }  // namespace ge

@@ -127,7 +127,8 @@ class InferCall {
     if (!ints) return GE_OK;
     auto& out = ints_.emplace_back();
     for (const Dim& d : *ints) out.push_back(AbiDim(d, c_.dims(), &names_));
-    *n = static_cast<uint32_t>(out.size()), *found = out.data();
+    *n = static_cast<uint32_t>(out.size());
+    *found = out.data();
     return GE_OK;
   }
 
@@ -214,15 +215,16 @@ class StateContext : public InferContext {
 
 }  // namespace
 
-Status InferByPlugin(const PluginOp& op, InferContext& c) {
-  std::vector<OneNode::Input> inputs(c.input_count());
+Status InferByPlugin(const PluginOp& op, InferContext& context) {
+  std::vector<OneNode::Input> inputs(context.input_count());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (c.has_input(i)) inputs[i] = {&c.input_type(i), c.input_const(i)};
+    if (context.has_input(i)) inputs[i] = {&context.input_type(i), context.input_const(i)};
   }
-  GE_ASSIGN_OR_RETURN(const OneNode one,
-                      OneNode::Make(c.node(), inputs, std::vector<const Type*>(c.output_count()),
-                                    c.dims(), [&](ConstRef ref) { return &c.tensor_attr(ref); }));
-  return InferCall(c, op.def.n_output).Run(op, "infer", op.def.infer, one.view());
+  GE_ASSIGN_OR_RETURN(
+      const OneNode one,
+      OneNode::Make(context.node(), inputs, std::vector<const Type*>(context.output_count()),
+                    context.dims(), [&](ConstRef ref) { return &context.tensor_attr(ref); }));
+  return InferCall(context, op.def.n_output).Run(op, "infer", op.def.infer, one.view());
 }
 
 Result<std::vector<Type>> StatesByPlugin(const PluginOp& op, const Graph& graph, const Node& node) {
@@ -231,7 +233,8 @@ Result<std::vector<Type>> StatesByPlugin(const PluginOp& op, const Graph& graph,
     states += (op.def.input[i].flags & GE_PORT_STATE) != 0 ? 1 : 0;
   }
   Node bare = node;
-  bare.inputs.clear(), bare.outputs.clear();
+  bare.inputs.clear();
+  bare.outputs.clear();
   StateContext c(graph, bare, states);
   GE_ASSIGN_OR_RETURN(const OneNode one, OneNode::Make(bare, {}, {}, graph.dims, [&](ConstRef ref) {
                         return &graph.consts[ref.id];
@@ -270,16 +273,16 @@ Work WorkByPlugin(const PluginOp& op, const Node& node, std::span<const Type> in
   return work;
 }
 
-Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& f, const Node& node,
-                     void* to, ge_rc (*way)(void* to, const ge_shard*)) {
+Status ShardByPlugin(const PluginOp& op, const Graph& graph, const Function& function,
+                     const Node& node, void* to, ge_rc (*way)(void* to, const ge_shard*)) {
   std::vector<OneNode::Input> inputs;
   std::vector<const Type*> outputs;
   for (const ValueId v : node.inputs) {
-    const Value& value = f.value(v);
+    const Value& value = function.value(v);
     inputs.push_back(
         {v ? &value.type : nullptr, v && value.constant ? &graph.consts[value.constant] : nullptr});
   }
-  for (const ValueId v : node.outputs) outputs.push_back(v ? &f.value(v).type : nullptr);
+  for (const ValueId v : node.outputs) outputs.push_back(v ? &function.value(v).type : nullptr);
   GE_ASSIGN_OR_RETURN(const OneNode one,
                       OneNode::Make(node, inputs, outputs, graph.dims,
                                     [&](ConstRef ref) { return &graph.consts[ref.id]; }));

@@ -23,8 +23,8 @@ class ModelPicture {
 
  private:
   ge_str Keep(const std::string& text);
-  void AddFunction(const Function& f);
-  void AddState(const Graph& graph, const State& s);
+  void AddFunction(const Function& function);
+  void AddState(const Graph& graph, const State& state);
 
   ge_model model_{};
   std::vector<ge_function> functions_;
@@ -54,7 +54,7 @@ struct ValuePicture {
   std::vector<ge_dim> sizes;
   std::deque<std::string> names;
   std::string name;
-  void Set(const Graph& graph, const Function& f, ValueId v);
+  void Set(const Graph& graph, const Function& function, ValueId given);
 };
 
 }  // namespace ge

@@ -86,16 +86,17 @@ ge_rc RcOf(const Status& status) {
   }
 }
 
-PassEdit::PassEdit(PassKind kind, const std::vector<ge_attr>& options, Transaction* t,
+PassEdit::PassEdit(PassKind kind, const std::vector<ge_attr>& options, Transaction* transaction,
                    const PassContext& context)
     : kind_(kind),
-      t_(*t),
+      t_(*transaction),
       context_(context),
-      first_new_(static_cast<FunctionId>(t->graph().functions.size())) {
+      first_new_(static_cast<FunctionId>(transaction->graph().functions.size())) {
   api_.h = GE_HDR(ge_edit, GE_TAG_EDIT);
   api_.host = this;
   api_.api = HostApi();
-  api_.option = options.data(), api_.n_option = static_cast<uint32_t>(options.size());
+  api_.option = options.data();
+  api_.n_option = static_cast<uint32_t>(options.size());
   api_.phase = context.phase == kAtBind ? GE_PHASE_BIND : GE_PHASE_LOAD;
   FillApi();
   FillModelApi();
@@ -152,11 +153,11 @@ Status PassEdit::WantFunction(FunctionId fn) const {
       fmt::format("there is no function {}; they are 1 to {}", fn, graph().functions.size() - 1));
 }
 
-Status PassEdit::WantValue(FunctionId fn, ValueId v, bool absent) const {
+Status PassEdit::WantValue(FunctionId fn, ValueId value, bool absent) const {
   GE_RETURN_IF_ERROR(WantFunction(fn));
   const Function& f = graph().fn(fn);
-  if (v < f.values.size() && (v > 0 || absent)) return {};
-  return NotLegal(fmt::format("function '{}' has no value {}; they are 1 to {}", f.name, v,
+  if (value < f.values.size() && (value > 0 || absent)) return {};
+  return NotLegal(fmt::format("function '{}' has no value {}; they are 1 to {}", f.name, value,
                               f.values.size() - 1));
 }
 
@@ -198,19 +199,19 @@ const ge_graph* PassEdit::Picture(FunctionId fn) {
   return found;
 }
 
-const ge_value* PassEdit::ValueOf(FunctionId fn, ValueId v) {
+const ge_value* PassEdit::ValueOf(FunctionId fn, ValueId value) {
   value_.record = {};
   Look([&]() -> Status {
-    GE_RETURN_IF_ERROR(WantValue(fn, v));
-    value_.Set(graph(), graph().fn(fn), v);
+    GE_RETURN_IF_ERROR(WantValue(fn, value));
+    value_.Set(graph(), graph().fn(fn), value);
     return {};
   });
   return &value_.record;
 }
 
-Result<Attr> PassEdit::AttrOf(const ge_attr& a) {
+Result<Attr> PassEdit::AttrOf(const ge_attr& attr) {
   return AttrFromAbi(
-      a, [&](Const c) { return t_.mutable_graph()->AddConst(std::move(c)); },
+      attr, [&](Const c) { return t_.mutable_graph()->AddConst(std::move(c)); },
       graph().functions.size());
 }
 
@@ -331,7 +332,8 @@ Status PassEdit::SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value)
 Status PassEdit::SetAttr(FunctionId fn, NodeId node, const ge_attr* given) {
   GE_RETURN_IF_ERROR(WantNode(fn, node).status());
   GE_ASSIGN_OR_RETURN(Attr a, AttrOf(*given));
-  Edited(fn), retype_ = true;
+  Edited(fn);
+  retype_ = true;
   t_.SetAttr(fn, node, std::move(a));
   return {};
 }

@@ -19,7 +19,7 @@ namespace ge {
 class PassEdit {
  public:
   // `options`: by position of the record's.
-  PassEdit(PassKind kind, const std::vector<ge_attr>& options, Transaction* t,
+  PassEdit(PassKind kind, const std::vector<ge_attr>& options, Transaction* transaction,
            const PassContext& context);
   PassEdit(const PassEdit&) = delete;
   PassEdit& operator=(const PassEdit&) = delete;
@@ -47,16 +47,19 @@ class PassEdit {
   const Graph& graph() const { return t_.graph(); }
   // A picture of it shows what was.
   void Outdate(FunctionId fn) { current_.erase(fn); }
-  void Edited(FunctionId fn) { edited_.insert(fn), Outdate(fn); }
+  void Edited(FunctionId fn) {
+    edited_.insert(fn);
+    Outdate(fn);
+  }
   Status WantFunction(FunctionId fn) const;
-  Status WantValue(FunctionId fn, ValueId v, bool absent = false) const;
+  Status WantValue(FunctionId fn, ValueId value, bool absent = false) const;
   Result<const Node*> WantNode(FunctionId fn, NodeId node) const;
   Status WantValues(FunctionId fn, const uint32_t* values, uint32_t n, const char* what) const;
 
   // pass_edit.cc: pictures, nodes, values
   const ge_model* Model();
   const ge_graph* Picture(FunctionId fn);
-  const ge_value* ValueOf(FunctionId fn, ValueId v);
+  const ge_value* ValueOf(FunctionId fn, ValueId value);
   Status AddNode(FunctionId fn, NodeId before, const ge_new_node* given, uint32_t* id,
                  uint32_t* out);
   Result<std::vector<const Node*>> Replaced(FunctionId fn, NodeId before, const ge_links* links);
@@ -65,10 +68,10 @@ class PassEdit {
                      uint32_t* out);
   Status ReplaceUses(FunctionId fn, ValueId from, ValueId to);
   Status SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value);
-  Status SetAttr(FunctionId fn, NodeId node, const ge_attr* a);
+  Status SetAttr(FunctionId fn, NodeId node, const ge_attr* attr);
   Status SetLinks(FunctionId fn, NodeId node, const ge_links* given);
   Status Erase(FunctionId fn, NodeId node);
-  Result<Attr> AttrOf(const ge_attr& a);
+  Result<Attr> AttrOf(const ge_attr& attr);
 
   // pass_edit_model.cc: functions, states, entries
   Status WantNew(FunctionId fn, const char* what) const;

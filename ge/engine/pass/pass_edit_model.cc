@@ -102,9 +102,11 @@ Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
   f.inlining = r.flags & GE_FUNCTION_INLINE_NEVER    ? Function::Inline::kNever
                : r.flags & GE_FUNCTION_INLINE_ALWAYS ? Function::Inline::kAlways
                                                      : Function::Inline::kAuto;
-  f.derived.kind = TextOf(r.derived_kind), f.derived.of = r.derived_of;
+  f.derived.kind = TextOf(r.derived_kind);
+  f.derived.of = r.derived_of;
   if (!f.derived.kind.empty()) f.derived.pass = t_.pass();
-  f.custom_jvp = r.custom_jvp, f.custom_vjp = r.custom_vjp;
+  f.custom_jvp = r.custom_jvp;
+  f.custom_vjp = r.custom_vjp;
   Edited(*fn);
   return {};
 }
@@ -154,7 +156,8 @@ Status PassEdit::AddState(const ge_state* given, uint32_t* state) {
   GE_ASSIGN_OR_RETURN(s.type, StaticTypeFromAbi(r.type));
   if (r.kind > GE_STATE_STEP)
     return NotLegal(fmt::format("state '{}' is of kind {}", s.name, r.kind));
-  s.kind = static_cast<State::Kind>(r.kind), s.trainable = (r.flags & GE_STATE_TRAINABLE) != 0;
+  s.kind = static_cast<State::Kind>(r.kind);
+  s.trainable = (r.flags & GE_STATE_TRAINABLE) != 0;
   if (r.init_fn) {
     GE_RETURN_IF_ERROR(WantFunction(r.init_fn));
     s.init_fn = r.init_fn;
@@ -171,7 +174,9 @@ Status PassEdit::AddEntry(ge_str name, FunctionId fn, uint32_t role) {
   GE_RETURN_IF_ERROR(WantFunction(fn));
   if (role > GE_ROLE_DATA) return NotLegal(fmt::format("an entry has role {}", role));
   Entry e;
-  e.name = TextOf(name), e.fn = fn, e.role = static_cast<Entry::Role>(role);
+  e.name = TextOf(name);
+  e.fn = fn;
+  e.role = static_cast<Entry::Role>(role);
   if (graph().FindEntry(e.name)) {
     return NotLegal(fmt::format("there is an entry '{}' already", e.name));
   }

@@ -80,7 +80,8 @@ Status PassEdit::Decompose(const ge_rule& rule, const OpDef& op, const Node& nod
   const FunctionId to = rule.to_fn ? rule.to_fn : rule.fn;
   if (rule.n_made != node.outputs.size()) return NotLegal("a rule's results have another number");
   t_.mutable_graph()->opsets.emplace("", kCanonicalOpset);
-  Edited(to), retype_ = true;
+  Edited(to);
+  retype_ = true;
   const NodeId first = graph().fn(to).next_node_id;
   const std::vector<ValueId> made = op.decompose(t_, to, copy);
   if (made.size() == node.outputs.size()) {
@@ -106,7 +107,8 @@ Status PassEdit::Derive(const ge_rule& rule, const OpDef& op, const Node& node) 
                                 rule.n_given, rule.n_made, n_given, n_made));
   }
   GE_RETURN_IF_ERROR(WantValues(to, rule.given, rule.n_given, "given values"));
-  Edited(to), retype_ = true;
+  Edited(to);
+  retype_ = true;
   const Result<std::vector<ValueId>> made = DeriveByPlugin(*op.of_plugin, by_output, t_, to, copy,
                                                            {rule.given, rule.given + rule.n_given});
   if (!made.ok()) {
@@ -147,7 +149,8 @@ Status PassEdit::WorkOfNode(FunctionId fn, NodeId node, double* flops, double* b
     }
   }
   const Work work = WorkOf(*op, *n, in, out);
-  *flops = work.flops, *bytes = work.bytes;
+  *flops = work.flops;
+  *bytes = work.bytes;
   return {};
 }
 

@@ -29,8 +29,10 @@ class Reader {
     auto read = ReadRecord(given, what_);
     if (!read.ok()) return Bad(read.status().message());
     PluginPass out;
-    out.def = *read, out.plugin = plugin_.name;
-    out.name = TextOf(out.def.name), out.summary = TextOf(out.def.summary);
+    out.def = *read;
+    out.plugin = plugin_.name;
+    out.name = TextOf(out.def.name);
+    out.summary = TextOf(out.def.summary);
     if (!GoodName(out.name)) {
       return Bad(
           fmt::format("{} is named '{}'; wanted 1 to 64 characters of [a-z0-9-]", what_, out.name));

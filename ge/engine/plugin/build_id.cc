@@ -35,7 +35,8 @@ std::string IdInNotes(const char* p, uint64_t bytes) {
       }
       return hex;
     }
-    p += whole, bytes -= whole;
+    p += whole;
+    bytes -= whole;
   }
   return "";
 }

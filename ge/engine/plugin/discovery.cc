@@ -40,7 +40,8 @@ std::vector<std::string> NamesOf(const Found& f) {
 }
 
 void Turn(Found* f, Found::State state, std::string why) {
-  f->state = state, f->why = std::move(why);
+  f->state = state;
+  f->why = std::move(why);
 }
 
 // What does not agree with its manifest is left out like what does not fit.
@@ -52,7 +53,8 @@ void Turn(Found* f, const Status& status) {
 // What can be said of a candidate without reading the plugin itself.
 Found Describe(const Candidate& c) {
   Found f;
-  f.path = c.path, f.origin = c.origin;
+  f.path = c.path;
+  f.origin = c.origin;
   if (!c.unreadable.empty()) {
     Turn(&f, Found::State::kRefused,
          fmt::format("the folder of plugins '{}' cannot be read: {}; let this user read it, or set "
@@ -68,7 +70,8 @@ Found Describe(const Candidate& c) {
     Turn(&f, manifest.status());
     return f;
   }
-  f.path = manifest->file, f.manifest = *std::move(manifest);
+  f.path = manifest->file;
+  f.manifest = *std::move(manifest);
   return f;
 }
 

@@ -39,15 +39,22 @@ const ge_host_api* HostApi() {
   static const ge_host_api api = [] {
     ge_host_api a{};
     a.h = GE_HDR(ge_host_api, GE_TAG_HOST_API);
-    a.log = &Log, a.now_ns = &Now, a.parallel_for = &ParallelFor;
-    a.const_done = &ConstDone, a.team = &Team, a.inside = &Inside, a.helpers = &Helpers;
+    a.log = &Log;
+    a.now_ns = &Now;
+    a.parallel_for = &ParallelFor;
+    a.const_done = &ConstDone;
+    a.team = &Team;
+    a.inside = &Inside;
+    a.helpers = &Helpers;
     ProcessFacts facts = CurrentProcessFacts();
-    a.threads = facts.threads, a.isa_cap = facts.isa_cap;
+    a.threads = facts.threads;
+    a.isa_cap = facts.isa_cap;
     const MachineRecord& m = HostMachine();
     a.flops_per_ns = m.flops_per_ns[m.isa];
     std::copy_n(m.copy_bytes_per_ns[m.isa], 3, a.copy_bytes_per_ns);
     std::copy_n(m.thread_gain, 2, a.thread_gain);
-    a.call_ns = m.call_ns, a.fork_ns = m.fork_ns;
+    a.call_ns = m.call_ns;
+    a.fork_ns = m.fork_ns;
     std::copy_n(m.cache_bytes, 2, a.cache_bytes);
     a.caller_fp = [](ge_host*) { return FloatModeScope::Caller(); };
     return a;

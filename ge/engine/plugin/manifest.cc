@@ -118,7 +118,9 @@ void ReadAbi(Reader* r, Manifest* m) {
 
 void ReadKinds(Reader* r, Manifest* m) {
   m->kinds = r->Texts("kinds");
-  m->engines = r->Texts("engines"), m->ops = r->Texts("ops"), m->passes = r->Texts("passes");
+  m->engines = r->Texts("engines");
+  m->ops = r->Texts("ops");
+  m->passes = r->Texts("passes");
   const char* known[] = {"engine", "ops", "passes"};
   for (const std::string& kind : m->kinds) {
     if (std::find(std::begin(known), std::end(known), kind) == std::end(known)) {
@@ -175,7 +177,9 @@ Result<Manifest> ParseManifest(std::string_view text, const std::string& path) {
   ReadAbi(&r, &m);
   ReadKinds(&r, &m);
   ReadProbes(&r, &m);
-  m.vendor = r.Text("vendor"), m.version = r.Text("version"), m.licence = r.Text("licence");
+  m.vendor = r.Text("vendor");
+  m.version = r.Text("version");
+  m.licence = r.Text("licence");
   if (!r.status().ok()) return r.status();
   return m;
 }

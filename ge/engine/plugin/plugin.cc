@@ -141,7 +141,8 @@ Result<std::shared_ptr<const Plugin>> Open(const std::string& path, const Manife
   if (!query) return Refuse(path, "it exports no ge_plugin_query; that one symbol is required");
   ge_query_args args{};
   args.h = GE_HDR(ge_query_args, GE_TAG_QUERY_ARGS);
-  args.host_major = GE_ABI_MAJOR, args.host_minor = GE_ABI_MINOR;
+  args.host_major = GE_ABI_MAJOR;
+  args.host_minor = GE_ABI_MINOR;
   args.host_header_hash = GE_HEADER_HASH;
   const ge_plugin_desc* desc = nullptr;
   ge_err thrown{};

@@ -18,7 +18,8 @@ constexpr gid_t kMine = 1000, kBuilders = 1001, kShared = 100;
 
 WritersRule RuleOf(uid_t user, WritersRule::Facts library = {S_IFREG | 0755, kRoot, 0}) {
   WritersRule rule;
-  rule.user = user, rule.library = library;
+  rule.user = user;
+  rule.library = library;
   rule.is_private = [](gid_t g) { return g == 0 || g == kMine; };
   return rule;
 }
@@ -83,7 +84,10 @@ class PluginFolderTest : public ::testing::Test {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_ / "a/b");
     std::ofstream(path_ / "a/b/x.so") << "x";
-    Mode("", 0755), Mode("a", 0755), Mode("a/b", 0755), Mode("a/b/x.so", 0644);
+    Mode("", 0755);
+    Mode("a", 0755);
+    Mode("a/b", 0755);
+    Mode("a/b/x.so", 0644);
   }
   ~PluginFolderTest() override {
     std::error_code ignored;
@@ -105,9 +109,11 @@ TEST_F(PluginFolderTest, FoldersAboveCountToo) {
   EXPECT_NE(Check().find("/a': its mode 777 lets everybody write it"), std::string::npos);
   Mode("a", 01777);
   EXPECT_EQ(Check(), "");
-  Mode("a", 0755), Mode("a/b", 0757);
+  Mode("a", 0755);
+  Mode("a/b", 0757);
   EXPECT_NE(Check().find("/a/b': its mode 757 lets everybody write it"), std::string::npos);
-  Mode("a/b", 0755), Mode("a/b/x.so", 0646);
+  Mode("a/b", 0755);
+  Mode("a/b/x.so", 0646);
   EXPECT_NE(Check().find("x.so' is refused: its mode 646 lets everybody"), std::string::npos);
 }
 

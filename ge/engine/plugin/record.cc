@@ -4,8 +4,8 @@
 
 namespace ge {
 
-Status WantUnderstood(const ge_hdr& h, std::string_view what) {
-  const ge_hdr* extension = ge_not_understood(&h, nullptr, 0);
+Status WantUnderstood(const ge_hdr& header, std::string_view what) {
+  const ge_hdr* extension = ge_not_understood(&header, nullptr, 0);
   if (extension == nullptr) return {};
   if (!(extension->flags & GE_HDR_MUST_UNDERSTAND)) {
     return Status(
@@ -20,11 +20,11 @@ Status WantUnderstood(const ge_hdr& h, std::string_view what) {
                   what, extension->tag, GE_ABI_MAJOR, GE_ABI_MINOR));
 }
 
-Status WantFirstSize(const ge_hdr& h, uint32_t first, std::string_view what) {
-  if (h.size >= first) return {};
+Status WantFirstSize(const ge_hdr& header, uint32_t first, std::string_view what) {
+  if (header.size >= first) return {};
   return Status(Code::kPluginError, fmt::format("{} says that it is {} bytes, wanted at least {}; "
                                                 "initialise its header with GE_HDR",
-                                                what, h.size, first));
+                                                what, header.size, first));
 }
 
 }  // namespace ge

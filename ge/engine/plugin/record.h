@@ -55,16 +55,16 @@ template <>
 inline constexpr uint32_t kFirstSize<ge_rule> = 80;
 
 // A text of a plugin's; what is beyond `most` bytes is left out.
-inline std::string TextOf(ge_str s, uint64_t most = UINT64_MAX) {
-  return s.p ? std::string(s.p, std::min(s.n, most)) : std::string();
+inline std::string TextOf(ge_str text, uint64_t most = UINT64_MAX) {
+  return text.p ? std::string(text.p, std::min(text.n, most)) : std::string();
 }
 
 // PLUGIN_ERROR naming the tag of an extension of `what` that must be understood; this host knows
 // none.
-Status WantUnderstood(const ge_hdr& h, std::string_view what);
+Status WantUnderstood(const ge_hdr& header, std::string_view what);
 
 // PLUGIN_ERROR where the record says that it has fewer bytes than it had when it was published.
-Status WantFirstSize(const ge_hdr& h, uint32_t first, std::string_view what);
+Status WantFirstSize(const ge_hdr& header, uint32_t first, std::string_view what);
 
 // A copy of *given; fields that it lacks are zero. PLUGIN_ERROR as above.
 template <typename T>

@@ -55,8 +55,10 @@ Status WantSane(const Engine& engine, const ge_pack& pack, size_t sources) {
 
 ge_buf BufOf(const PackSource& s) {
   ge_buf b{};
-  b.ptr = const_cast<void*>(s.data), b.bytes = s.bytes;
-  b.dims = s.dims.data(), b.rank = static_cast<int32_t>(s.dims.size());
+  b.ptr = const_cast<void*>(s.data);
+  b.bytes = s.bytes;
+  b.dims = s.dims.data();
+  b.rank = static_cast<int32_t>(s.dims.size());
   b.dtype = static_cast<int32_t>(s.dtype);
   return b;
 }
@@ -89,7 +91,9 @@ Resident::~Resident() {
 
 void Resident::Release() {
   if (mem_ != nullptr) engine_->api().mem_free(engine_->handle(), mem_);
-  mem_ = nullptr, block_.reset(), buf_ = {};
+  mem_ = nullptr;
+  block_.reset();
+  buf_ = {};
   if (present_.exchange(false, std::memory_order_relaxed)) {
     g_present.fetch_sub(bytes_, std::memory_order_relaxed);
   }
@@ -117,7 +121,8 @@ Status Resident::Allocate() {
   const ge_rc rc = engine_->api().mem_alloc(engine_->handle(), device_, 0, bytes_, align, &mem_,
                                             &buf_.ptr, &err);
   if (rc != GE_OK) return FromEngine(engine_->name(), "mem_alloc", rc, err);
-  buf_.mem = mem_, buf_.domain = 1;
+  buf_.mem = mem_;
+  buf_.domain = 1;
   return Present();
 }
 
@@ -134,11 +139,13 @@ Status Resident::Write() {
   pack.h = GE_HDR(ge_pack, GE_TAG_PACK);
   pack.n_value = static_cast<uint32_t>(sources_.size());
   pack.key = {key_.data(), key_.size()};
-  pack.bytes = bytes_, pack.align = align_;
+  pack.bytes = bytes_;
+  pack.align = align_;
   std::vector<ge_buf> from;
   for (const PackSource& s : sources_) from.push_back(BufOf(s));
   ge_buf to{};
-  to.ptr = buf_.ptr, to.bytes = bytes_;
+  to.ptr = buf_.ptr;
+  to.bytes = bytes_;
   AlignedBytes staging;
   if (mem_ != nullptr) {
     staging = AllocateAligned(bytes_, std::max<uint64_t>(align_, 64));
@@ -161,7 +168,8 @@ Status Resident::Write() {
   if (mem_ == nullptr) return {};
   ge_copy copy{};
   copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
-  copy.src = to, copy.dst = buf_;
+  copy.src = to;
+  copy.dst = buf_;
   rc = engine_->api().copy(engine_->handle(), &copy, &err);
   return rc == GE_OK ? Status() : FromEngine(engine_->name(), "copy", rc, err);
 }
@@ -266,8 +274,10 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   if (resident && SamePayloads(resident->sources_, sources)) return resident;
   const bool clash = resident != nullptr;
   resident.reset(new Resident);
-  resident->engine_ = engine, resident->device_ = device;
-  resident->key_ = own, resident->sources_ = std::move(sources);
+  resident->engine_ = engine;
+  resident->device_ = device;
+  resident->key_ = own;
+  resident->sources_ = std::move(sources);
   resident->bytes_ = pack.bytes;
   resident->align_ = std::max<uint64_t>(pack.align, 64);
   auto& here = by_place_[resident->sources_[0].data];
@@ -303,7 +313,8 @@ static Result<std::vector<PackSource>> SourcesOf(const ge_pack& pack, std::strin
 Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr<Engine>& engine,
                                                            uint32_t device,
                                                            const ge_compiled& compiled,
-                                                           const Graph& graph, const Function& f) {
+                                                           const Graph& graph,
+                                                           const Function& function) {
   std::vector<std::shared_ptr<Resident>> out;
   if (compiled.n_pack == 0) return out;
   if (compiled.pack == nullptr || compiled.n_pack > kMaxPacks || !engine->api().fill) {
@@ -318,8 +329,8 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr
     const auto what = [&] { return fmt::format("pack {} of engine '{}'", i, engine->name()); };
     const Result<ge_pack> pack = ReadRecord(given, "");
     if (!pack.ok()) return ReadRecord(given, what()).status();
-    auto sources = SourcesOf(*pack, "", graph, f);
-    if (!sources.ok()) return SourcesOf(*pack, what(), graph, f).status();
+    auto sources = SourcesOf(*pack, "", graph, function);
+    if (!sources.ok()) return SourcesOf(*pack, what(), graph, function).status();
     GE_ASSIGN_OR_RETURN(
         auto resident, ResidentStore::OfProcess().Find(engine, device, *pack, *std::move(sources)));
     out.push_back(std::move(resident));

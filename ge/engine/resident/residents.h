@@ -115,7 +115,8 @@ class ResidentStore {
 Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr<Engine>& engine,
                                                            uint32_t device,
                                                            const ge_compiled& compiled,
-                                                           const Graph& graph, const Function& f);
+                                                           const Graph& graph,
+                                                           const Function& function);
 
 // Fills those that are not yet, several at once, the largest first. statuses[i] is that of
 // residents[i]. How many bytes were written.

@@ -1,4 +1,4 @@
-// Record and rule of the window functions of signal processing: Hann and its kin. Any thread may
+// Record and rule of the window functions of signal processing: Hann and the like. Any thread may
 // call.
 #pragma once
 

@@ -83,21 +83,23 @@ bool Inline(Reverse& r, const ge_node& n) {
 
 }  // namespace
 
-bool ResolveFunction(Reverse& r, const ge_graph* g, const ge_node& n) {
-  if (IsGe(n, "Call") && !CallsItself(r.context(), NewFunction::Body(n, "fn"))) {
+bool ResolveFunction(Reverse& reverse, const ge_graph* graph, const ge_node& n) {
+  if (IsGe(n, "Call") && !CallsItself(reverse.context(), NewFunction::Body(n, "fn"))) {
     for (uint32_t i = 0; i < n.n_in; ++i) {
-      if (n.in[i] != 0 && GE_VALUE(g, n.in[i])->type.dtype == 0) return Inline(r, n);
+      if (n.in[i] != 0 && GE_VALUE(graph, n.in[i])->type.dtype == 0) return Inline(reverse, n);
     }
   }
   if (!IsGe(n, "CallIndirect")) return false;
-  const ge_node* from = ProducerOf(g, n.in[0]);
+  const ge_node* from = ProducerOf(graph, n.in[0]);
   if (from == nullptr) return false;
-  if (IsGe(*from, "Partial")) return CallPartial(r, *from, n), true;
-  if (ge_is(from->op, "If")) return CallInBranches(r, *from, n.in[0], n), true;
+  if (IsGe(*from, "Partial")) return CallPartial(reverse, *from, n), true;
+  if (ge_is(from->op, "If")) return CallInBranches(reverse, *from, n.in[0], n), true;
   if (ge_is(from->op, "Identity")) {
-    std::vector<Val> in = InputsOf(r, n);
-    in[0] = r.Now(from->in[0]);
-    return r.Supplant(n, r.fn().Node("ge", "CallIndirect", in, {}, n.n_out, nullptr, n.id)), true;
+    std::vector<Val> in = InputsOf(reverse, n);
+    in[0] = reverse.Now(from->in[0]);
+    return reverse.Supplant(
+               n, reverse.fn().Node("ge", "CallIndirect", in, {}, n.n_out, nullptr, n.id)),
+           true;
   }
   return false;
 }

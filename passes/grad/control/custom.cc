@@ -62,7 +62,10 @@ bool ByJvp(Reverse& r, const ge_node& n, uint32_t jvp) {
   for (const Val t : tangents) sweep.Want(t);
   for (uint32_t k = 0, c = 0; k < n.n_out; ++k) {
     if (!IsFloatVal(outs[k])) continue;
-    if (cts[k]) sweep.Seed(changes[c], made.Param(r.fn().TypeOf(cts[k]))), given.push_back(cts[k]);
+    if (cts[k]) {
+      sweep.Seed(changes[c], made.Param(r.fn().TypeOf(cts[k])));
+      given.push_back(cts[k]);
+    }
     ++c;
   }
   if (!sweep.Run()) return false;
@@ -77,14 +80,14 @@ bool ByJvp(Reverse& r, const ge_node& n, uint32_t jvp) {
 
 }  // namespace
 
-bool ThroughCustom(Reverse& r, const ge_node& n, uint32_t of, bool* failed) {
-  const ge_model* m = r.context().edit->model(r.context().edit->host);
+bool ThroughCustom(Reverse& reverse, const ge_node& n, uint32_t of, bool* failed) {
+  const ge_model* m = reverse.context().edit->model(reverse.context().edit->host);
   const ge_function& f = *GE_FUNCTION(m, of);
   *failed = false;
   if (f.custom_vjp == 0 && f.custom_jvp == 0) return false;
   const uint32_t vjp = f.custom_vjp, jvp = f.custom_jvp;
-  if (vjp != 0) ByVjp(r, n, vjp);
-  if (vjp == 0) *failed = !ByJvp(r, n, jvp);
+  if (vjp != 0) ByVjp(reverse, n, vjp);
+  if (vjp == 0) *failed = !ByJvp(reverse, n, jvp);
   return true;
 }
 

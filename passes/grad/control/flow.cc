@@ -30,13 +30,17 @@ std::vector<Type> ShareSlots(std::array<Branch, 2>& branches) {
   std::vector<Type> slots;
   std::vector<char> taken;
   for (const Type& t : branches[0].joint->residuals()) {
-    branches[0].slot.push_back(slots.size()), slots.push_back(t);
+    branches[0].slot.push_back(slots.size());
+    slots.push_back(t);
   }
   taken.assign(slots.size(), 0);
   for (const Type& t : branches[1].joint->residuals()) {
     size_t s = 0;
     while (s < taken.size() && (taken[s] || slots[s].dtype != t.dtype || !Same(slots[s], t))) ++s;
-    if (s == taken.size()) slots.push_back(t), taken.push_back(0);
+    if (s == taken.size()) {
+      slots.push_back(t);
+      taken.push_back(0);
+    }
     taken[s] = 1;
     branches[1].slot.push_back(s);
   }
@@ -226,22 +230,22 @@ bool ThroughCall(Reverse& r, const ge_node& n) {
 
 bool ThroughIteration(Reverse& r, const ge_node& n);
 
-bool BackThroughFlow(Reverse& r, const ge_node& n) {
+bool BackThroughFlow(Reverse& reverse, const ge_node& n) {
   if (!IsFlow(n)) return false;
   const std::string_view op = plugin::View(n.op);
-  const size_t before = r.context().problems.size();
+  const size_t before = reverse.context().problems.size();
   bool done = false;
   if (n.n_effect > 0) {
-    r.Problem(n, "it has effects; take states out of what is derived");
+    reverse.Problem(n, "it has effects; take states out of what is derived");
     return true;
   }
-  if (op == "If") done = ThroughIf(r, n);
-  if (op == "Call") done = ThroughCall(r, n);
-  if (op == "Loop" || op == "Scan") done = ThroughIteration(r, n);
+  if (op == "If") done = ThroughIf(reverse, n);
+  if (op == "Call") done = ThroughCall(reverse, n);
+  if (op == "Loop" || op == "Scan") done = ThroughIteration(reverse, n);
   if (done) return true;
-  const bool said = r.context().problems.size() > before;
-  r.Problem(n, said ? "what it runs has no gradient, as said above"
-                    : "no rule says how its gradient is built");
+  const bool said = reverse.context().problems.size() > before;
+  reverse.Problem(n, said ? "what it runs has no gradient, as said above"
+                          : "no rule says how its gradient is built");
   return true;
 }
 

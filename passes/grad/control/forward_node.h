@@ -10,9 +10,9 @@
 namespace ge::grad {
 
 // What a node of a sweep reads now.
-std::vector<Val> InputsOf(Reverse& r, const ge_node& n);
+std::vector<Val> InputsOf(Reverse& reverse, const ge_node& n);
 // The forward node in the place of `n`, with `residuals` more outputs, which are answered.
-std::vector<Val> PutForwardNode(Reverse& r, const ge_node& n, const std::vector<Val>& in,
+std::vector<Val> PutForwardNode(Reverse& reverse, const ge_node& n, const std::vector<Val>& in,
                                 const Attrs& attrs, const NewFunction::Bodies& bodies,
                                 size_t residuals);
 

@@ -18,7 +18,10 @@ Layout LayoutOf(const ge_node& n) {
   Layout l{};
   l.loop = ge_is(n.op, "Loop");
   l.captures = static_cast<size_t>(IntAttr(n, "captures"));
-  if (l.loop) l.lead = 2, l.lead_out = 1;
+  if (l.loop) {
+    l.lead = 2;
+    l.lead_out = 1;
+  }
   if (!l.loop) l.elements = static_cast<size_t>(IntAttr(n, "num_scan_inputs"));
   l.carried = n.n_in - l.lead - l.elements - l.captures;
   l.scanned = n.n_out - l.carried;
@@ -34,10 +37,10 @@ std::vector<int64_t> IntsOf(const ge_node& n, const char* name, size_t count) {
   return v;
 }
 
-Iteration::Iteration(Reverse& r, const ge_node& n)
-    : r_(r), n_(n), l_(LayoutOf(n)), body_(NewFunction::Body(n, "body")) {
-  for (uint32_t i = 0; i < n.n_in; ++i) in_.push_back(n.in[i] ? r.Now(n.in[i]) : Val{});
-  cts_ = r.Cotangents(n);
+Iteration::Iteration(Reverse& reverse, const ge_node& n)
+    : r_(reverse), n_(n), l_(LayoutOf(n)), body_(NewFunction::Body(n, "body")) {
+  for (uint32_t i = 0; i < n.n_in; ++i) in_.push_back(n.in[i] ? reverse.Now(n.in[i]) : Val{});
+  cts_ = reverse.Cotangents(n);
 }
 
 // A carried value is active where it begins so or a round makes it so; its cotangent is carried
@@ -91,7 +94,7 @@ bool Iteration::FindWithoutFunctions(std::string* refused) {
 
 // Whether a tensor has the same sizes in each round: they are known, those of something outside, or
 // follow from parameters that do not change.
-bool Iteration::Fixed(const Type& t, const Needs& needs) const {
+bool Iteration::Fixed(const Type& type, const Needs& needs) const {
   const auto outside = [&](const ge_dim& d) {
     if (d.value >= 0) return true;
     const std::vector<size_t>* by = joint_->Trips(d);
@@ -107,7 +110,7 @@ bool Iteration::Fixed(const Type& t, const Needs& needs) const {
   const auto same = [&](const Type& x) {
     return x.rank >= 0 && std::all_of(x.dims.begin(), x.dims.end(), outside);
   };
-  if (same(t)) return true;
+  if (same(type)) return true;
   return !needs.data && std::all_of(needs.params.begin(), needs.params.end(), [&](size_t p) {
     return p >= l_.capture(0) || (IsFloat(params_[p].dtype) && same(params_[p]));
   });
@@ -197,7 +200,8 @@ Iteration::Forward Iteration::PutForward(Fn& fn, const std::vector<Val>& in, Val
   const NewFunction::Bodies bodies{{body}, {ge_text("body")}};
   ge_links links = bodies.Links();
   const bool here = fn.id() == r_.fn().id();
-  links.replaces = &n_.id, links.n_replaces = here ? 1 : 0;
+  links.replaces = &n_.id;
+  links.n_replaces = here ? 1 : 0;
   Forward made;
   const auto outputs = static_cast<uint32_t>(n_.n_out + empty.size() + stacks);
   const std::vector<Val> out =
@@ -284,11 +288,13 @@ std::vector<Val> Iteration::PutBack(Fn& fn, const std::vector<Val>& in, const Fo
   const std::vector<int64_t> ways = IntsOf(n_, "scan_output_directions", l_.scanned);
   for (const Val v : ScannedOf(kept_, forward.kept)) inputs.push_back(v);
   inputs.push_back(forward.rounds);
-  in_axes.assign(inputs.size() - states, 0), in_ways.assign(inputs.size() - states, 1);
+  in_axes.assign(inputs.size() - states, 0);
+  in_ways.assign(inputs.size() - states, 1);
   for (size_t k = 0; k < l_.scanned; ++k) {
     if (!cts[l_.carried + k]) continue;
     inputs.push_back(cts[l_.carried + k]);
-    in_axes.push_back(axes[k]), in_ways.push_back(1 - ways[k]);
+    in_axes.push_back(axes[k]);
+    in_ways.push_back(1 - ways[k]);
   }
   const size_t scans = inputs.size() - states;
   for (size_t i = 0; i < l_.captures; ++i) {
@@ -300,7 +306,8 @@ std::vector<Val> Iteration::PutBack(Fn& fn, const std::vector<Val>& in, const Fo
   const std::vector<int64_t> from_ways = IntsOf(n_, "scan_input_directions", l_.elements);
   for (size_t i = 0; i < l_.elements; ++i) {
     if (!gives[l_.element(i)]) continue;
-    out_axes.push_back(from_axes[i]), out_ways.push_back(1 - from_ways[i]);
+    out_axes.push_back(from_axes[i]);
+    out_ways.push_back(1 - from_ways[i]);
   }
   const size_t outputs = states + out_axes.size();
   if (outputs == 0) return {};

@@ -28,7 +28,7 @@ std::vector<int64_t> IntsOf(const ge_node& n, const char* name, size_t count);
 
 class Iteration {
  public:
-  Iteration(Reverse& r, const ge_node& n);
+  Iteration(Reverse& reverse, const ge_node& n);
   bool Through();
 
  private:
@@ -42,7 +42,7 @@ class Iteration {
   };
   bool FindActive();
   bool FindWithoutFunctions(std::string* refused);
-  bool Fixed(const Type& t, const Needs& needs) const;
+  bool Fixed(const Type& type, const Needs& needs) const;
   void FindKept();
   bool AlwaysGoesOn() const;
   void HandOn(Val condition, std::vector<Val>* results) const;

@@ -36,8 +36,8 @@ class Joint {
 
   // Where a size of a residual is how often a loop in here runs, and that is known beforehand: the
   // parameters that say it. Null where it is not so.
-  const std::vector<size_t>* Trips(const ge_dim& d) const {
-    const auto found = trips_.find(d.id);
+  const std::vector<size_t>* Trips(const ge_dim& dim) const {
+    const auto found = trips_.find(dim.id);
     return found == trips_.end() ? nullptr : &found->second;
   }
   // Which results depend on an active parameter.

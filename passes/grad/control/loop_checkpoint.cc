@@ -142,17 +142,17 @@ bool CheckpointedLoop::FromLast(Side side, size_t i) const {
 }
 
 // The type of a window's rounds together.
-Type CheckpointedLoop::WithWindow(Type t, int64_t axis) const {
-  if (t.rank < axis) return Type{t.dtype, -1, {}};
+Type CheckpointedLoop::WithWindow(Type type, int64_t axis) const {
+  if (type.rank < axis) return Type{type.dtype, -1, {}};
   ge_dim d{};
   d.value = d.min = d.max = every_;
-  t.dims.insert(t.dims.begin() + axis, d);
-  ++t.rank;
-  return t;
+  type.dims.insert(type.dims.begin() + axis, d);
+  ++type.rank;
+  return type;
 }
 
-Val CheckpointedLoop::Scalar(const Count& c) {
-  return c.known >= 0 ? fn_.Scalar(GE_I64, static_cast<double>(c.known)) : First(c.v);
+Val CheckpointedLoop::Scalar(const Count& count) {
+  return count.known >= 0 ? fn_.Scalar(GE_I64, static_cast<double>(count.known)) : First(count.v);
 }
 
 void CheckpointedLoop::CountRounds() {
@@ -162,7 +162,8 @@ void CheckpointedLoop::CountRounds() {
   if (!bounded_) return;
   const auto number = [&](int64_t n) { return Count{n, fn_.Ints({n})}; };
   if (known >= 0) {
-    windows_ = number(known / every_), in_windows_ = number(known / every_ * every_);
+    windows_ = number(known / every_);
+    in_windows_ = number(known / every_ * every_);
     rest_ = number(known % every_);
     return;
   }
@@ -175,40 +176,41 @@ void CheckpointedLoop::CountRounds() {
 }
 
 // One of the two parts of what is scanned: that of the windows, or of what is left.
-Val CheckpointedLoop::PartOf(Val v, int64_t axis, bool from_last, bool rest) {
+Val CheckpointedLoop::PartOf(Val value, int64_t axis, bool from_last, bool rest) {
   const Val zero = fn_.Ints({0}), end = fn_.Ints({INT64_MAX}), along = fn_.Ints({axis});
   const Val cut = from_last ? rest_.v : in_windows_.v;
   const bool first = from_last == rest;
-  return fn_.Op("Slice", {v, first ? zero : cut, first ? cut : end, along});
+  return fn_.Op("Slice", {value, first ? zero : cut, first ? cut : end, along});
 }
 
 // [rounds] -> [windows, every], along the axis.
-Val CheckpointedLoop::Split(Val v, int64_t axis) {
-  const Type t = fn_.TypeOf(v);
+Val CheckpointedLoop::Split(Val value, int64_t axis) {
+  const Type t = fn_.TypeOf(value);
   if (t.known() && windows_.known >= 0) {
     std::vector<int64_t> sizes = Sizes(t);
     sizes[static_cast<size_t>(axis)] = every_;
     sizes.insert(sizes.begin() + axis, windows_.known);
-    return ReshapeToSizes(v, sizes);
+    return ReshapeToSizes(value, sizes);
   }
-  std::vector<Val> sizes = {windows_.v, fn_.Ints({every_}), ShapeFrom(v, axis + 1)};
-  if (axis > 0) sizes.insert(sizes.begin(), ShapeUpTo(v, axis));
-  return ReshapeTo(v, sizes);
+  std::vector<Val> sizes = {windows_.v, fn_.Ints({every_}), ShapeFrom(value, axis + 1)};
+  if (axis > 0) sizes.insert(sizes.begin(), ShapeUpTo(value, axis));
+  return ReshapeTo(value, sizes);
 }
 
 // And back.
-Val CheckpointedLoop::Merge(Val v, int64_t axis) {
-  const Type t = fn_.TypeOf(v);
+Val CheckpointedLoop::Merge(Val value, int64_t axis) {
+  const Type t = fn_.TypeOf(value);
   if (t.known()) {
     std::vector<int64_t> sizes = Sizes(t);
     sizes[static_cast<size_t>(axis)] *= sizes[static_cast<size_t>(axis) + 1];
     sizes.erase(sizes.begin() + axis + 1);
-    return ReshapeToSizes(v, sizes);
+    return ReshapeToSizes(value, sizes);
   }
-  const Val both = fn_.Op("Shape", {v}, Attrs().Int("start", axis).Int("end", axis + 2));
-  std::vector<Val> sizes = {fn_.Op("ReduceProd", {both, fn_.Ints({0})}), ShapeFrom(v, axis + 2)};
-  if (axis > 0) sizes.insert(sizes.begin(), ShapeUpTo(v, axis));
-  return ReshapeTo(v, sizes);
+  const Val both = fn_.Op("Shape", {value}, Attrs().Int("start", axis).Int("end", axis + 2));
+  std::vector<Val> sizes = {fn_.Op("ReduceProd", {both, fn_.Ints({0})}),
+                            ShapeFrom(value, axis + 2)};
+  if (axis > 0) sizes.insert(sizes.begin(), ShapeUpTo(value, axis));
+  return ReshapeTo(value, sizes);
 }
 
 Val CheckpointedLoop::Whole(Val windows, Val rest, int64_t axis, bool from_last) {
@@ -246,7 +248,10 @@ uint32_t CheckpointedLoop::WindowBody() {
   for (size_t i = 0; i < l_.element(0); ++i) params.push_back(made.Param(it_.params_[i]));
   std::vector<Val> in = params;
   if (l_.loop) in[0] = fn.Scalar(GE_I64, static_cast<double>(every_));
-  if (may_end_) made.Param(it_.params_[1]), in.push_back(params[1]);
+  if (may_end_) {
+    made.Param(it_.params_[1]);
+    in.push_back(params[1]);
+  }
   const std::vector<Val> rows = RowParams(made, saved_);
   for (size_t i = 0; i < l_.elements; ++i) {
     in.push_back(made.Param(WithWindow(it_.params_[l_.element(i)], Axis(kInput, i))));
@@ -284,10 +289,12 @@ Attrs CheckpointedLoop::ScanAttrs(size_t stacks) const {
   std::vector<int64_t> axes[2], ways[2];
   for (const Side side : {kInput, kOutput}) {
     for (size_t i = 0; i < (side == kInput ? l_.elements : l_.scanned); ++i) {
-      axes[side].push_back(Axis(side, i)), ways[side].push_back(FromLast(side, i) ? 1 : 0);
+      axes[side].push_back(Axis(side, i));
+      ways[side].push_back(FromLast(side, i) ? 1 : 0);
     }
   }
-  axes[kOutput].resize(l_.scanned + stacks, 0), ways[kOutput].resize(l_.scanned + stacks, 0);
+  axes[kOutput].resize(l_.scanned + stacks, 0);
+  ways[kOutput].resize(l_.scanned + stacks, 0);
   attrs.Int("num_scan_inputs", static_cast<int64_t>(l_.elements));
   attrs.Ints("scan_input_axes", axes[kInput]).Ints("scan_input_directions", ways[kInput]);
   if (axes[kOutput].empty()) return attrs;
@@ -322,7 +329,8 @@ void CheckpointedLoop::PutWindows() {
   attrs.Int("captures", static_cast<int64_t>(l_.captures));
   const NewFunction::Bodies bodies{{WindowBody()}, {ge_text("body")}};
   ge_links links = bodies.Links();
-  links.replaces = &it_.n_.id, links.n_replaces = 1;
+  links.replaces = &it_.n_.id;
+  links.n_replaces = 1;
   const std::vector<Val> out =
       fn_.Node("", plugin::View(it_.n_.op), in, attrs,
                static_cast<uint32_t>(first + l_.scanned + stacks), &links, it_.n_.id, &node_);
@@ -434,14 +442,19 @@ std::vector<Val> CheckpointedLoop::BackThroughWindows(const std::vector<Val>& st
   std::vector<Val> in = states;
   std::vector<int64_t> in_axes, in_ways, out_axes, out_ways;
   const auto scan = [&](Val v, int64_t axis, int64_t way) {
-    in.push_back(v), in_axes.push_back(axis), in_ways.push_back(way);
+    in.push_back(v);
+    in_axes.push_back(axis);
+    in_ways.push_back(way);
   };
   for (const Val v : ScannedOf(saved_, saved_stacks_)) scan(v, 0, 1);
   if (l_.loop) scan(numbers_, 0, 1);
   for (size_t i = 0; i < l_.elements; ++i) {
     const int64_t axis = Axis(kInput, i), way = FromLast(kInput, i) ? 0 : 1;
     scan(elements_[i], axis, way);
-    if (it_.joint_->gives()[l_.element(i)]) out_axes.push_back(axis), out_ways.push_back(way);
+    if (it_.joint_->gives()[l_.element(i)]) {
+      out_axes.push_back(axis);
+      out_ways.push_back(way);
+    }
   }
   for (size_t k = 0; k < l_.scanned; ++k) {
     const Val ct = cts[l_.carried + k];
@@ -465,14 +478,17 @@ std::vector<Val> CheckpointedLoop::BackThroughWindows(const std::vector<Val>& st
 
 std::vector<Val> CheckpointedLoop::Through() {
   std::vector<uint32_t> nodes;
-  fn_.PutBefore(it_.n_.id), fn_.Record(&nodes);
-  may_end_ = MayEnd(), from_base_ = ReadsNumber();
+  fn_.PutBefore(it_.n_.id);
+  fn_.Record(&nodes);
+  may_end_ = MayEnd();
+  from_base_ = ReadsNumber();
   CountRounds();
   if (from_base_ && has_rest_) base_ = Scalar(in_windows_);
   PutWindows();
   PutRest();
   const std::vector<Val> results = Results();
-  fn_.PutBefore(0), fn_.Record(nullptr);
+  fn_.PutBefore(0);
+  fn_.Record(nullptr);
   for (const uint32_t node : nodes) it_.r_.MarkForward(node);
   it_.r_.Replace(it_.n_, node_, results);
 
@@ -496,7 +512,8 @@ std::vector<Val> CheckpointedLoop::Through() {
     if (!it_.joint_->gives()[l_.element(i)]) continue;
     const Val behind = has_rest_ ? rest[k] : Val{};
     const int64_t axis = Axis(kInput, i);
-    made[k] = Whole(Merge(made[k], axis), behind, axis, FromLast(kInput, i)), ++k;
+    made[k] = Whole(Merge(made[k], axis), behind, axis, FromLast(kInput, i));
+    ++k;
   }
   return made;
 }

@@ -36,13 +36,13 @@ class CheckpointedLoop {
   std::string Obstacle() const;
   int64_t Axis(Side side, size_t i) const;  // of what is scanned, from the front; -1 = not known
   bool FromLast(Side side, size_t i) const;
-  Type WithWindow(Type t, int64_t axis) const;
+  Type WithWindow(Type type, int64_t axis) const;
 
-  Val Scalar(const Count& c);
+  Val Scalar(const Count& count);
   void CountRounds();
-  Val PartOf(Val v, int64_t axis, bool from_last, bool rest);
-  Val Split(Val v, int64_t axis);
-  Val Merge(Val v, int64_t axis);
+  Val PartOf(Val value, int64_t axis, bool from_last, bool rest);
+  Val Split(Val value, int64_t axis);
+  Val Merge(Val value, int64_t axis);
   Val Whole(Val windows, Val rest, int64_t axis, bool from_last);
 
   uint32_t PlainBody();

@@ -145,12 +145,12 @@ uint32_t AgainOf(Context& context, uint32_t of, const std::vector<bool>& active,
 
 }  // namespace
 
-bool ThroughRecursion(Reverse& r, const ge_node& n, uint32_t of) {
-  const std::vector<Val> in = InputsOf(r, n), cts = r.Cotangents(n);
-  std::vector<bool> active = r.Wanted(n), seeded;
+bool ThroughRecursion(Reverse& reverse, const ge_node& n, uint32_t of) {
+  const std::vector<Val> in = InputsOf(reverse, n), cts = reverse.Cotangents(n);
+  std::vector<bool> active = reverse.Wanted(n), seeded;
   std::vector<Val> given;
   for (size_t i = 0; i < in.size(); ++i) {
-    active[i] = active[i] && IsFloat(r.fn().TypeOf(in[i]).dtype);
+    active[i] = active[i] && IsFloat(reverse.fn().TypeOf(in[i]).dtype);
   }
   for (const Val v : cts) {
     seeded.push_back(static_cast<bool>(v));
@@ -159,24 +159,24 @@ bool ThroughRecursion(Reverse& r, const ge_node& n, uint32_t of) {
   const auto outputs = static_cast<uint32_t>(std::count(active.begin(), active.end(), true));
   const auto give = [&](const std::vector<Val>& made) {
     for (size_t i = 0, k = 0; i < in.size(); ++i) {
-      if (active[i]) r.Add(n.in[i], made[k++]);
+      if (active[i]) reverse.Add(n.in[i], made[k++]);
     }
     return true;
   };
-  if (r.context().again) {
-    const uint32_t again = AgainOf(r.context(), of, active, seeded);
+  if (reverse.context().again) {
+    const uint32_t again = AgainOf(reverse.context(), of, active, seeded);
     if (again == 0) return false;
     const NewFunction::Bodies bodies{{again}, {ge_text("fn")}};
     const ge_links links = bodies.Links();
     given.insert(given.begin(), in.begin(), in.end());
-    return give(r.fn().Node("ge", "Call", given, {}, outputs, &links));
+    return give(reverse.fn().Node("ge", "Call", given, {}, outputs, &links));
   }
-  const uint32_t forward = ForwardOf(r.context(), of, active, seeded);
+  const uint32_t forward = ForwardOf(reverse.context(), of, active, seeded);
   if (forward == 0) return false;
   const NewFunction::Bodies bodies{{forward}, {ge_text("fn")}};
-  const Val pullback = PutForwardNode(r, n, in, {}, bodies, 1)[0];
+  const Val pullback = PutForwardNode(reverse, n, in, {}, bodies, 1)[0];
   given.insert(given.begin(), pullback);
-  return give(r.fn().Node("ge", "CallIndirect", given, {}, outputs));
+  return give(reverse.fn().Node("ge", "CallIndirect", given, {}, outputs));
 }
 
 }  // namespace ge::grad

@@ -20,9 +20,9 @@ std::vector<Val> PutForwardWithPullback(Context& context, uint32_t of, const Joi
                                         const std::vector<bool>& gives);
 
 // Through a call of a function that calls itself.
-bool ThroughRecursion(Reverse& r, const ge_node& n, uint32_t of);
+bool ThroughRecursion(Reverse& reverse, const ge_node& n, uint32_t of);
 // Through a call of a function that brings its own derivative; false where it brings none.
-bool ThroughCustom(Reverse& r, const ge_node& n, uint32_t of, bool* failed);
+bool ThroughCustom(Reverse& reverse, const ge_node& n, uint32_t of, bool* failed);
 // The joint keeps something that is no tensor.
 bool KeepsFunctions(const Joint& joint);
 

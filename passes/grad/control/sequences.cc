@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "passes/grad/kit.h"
+#include "passes/grad/reverse.h"
 
 namespace ge::grad {
 namespace {
@@ -38,29 +39,29 @@ std::optional<Part> PartOf(const ge_graph* g, const ge_node& split, int64_t size
 
 }  // namespace
 
-bool ResolveSequence(Reverse& r, const ge_graph* g, const ge_node& n) {
+bool ResolveSequence(Reverse& reverse, const ge_graph* graph, const ge_node& n) {
   if (!plugin::IsOp(n, "SequenceAt") || n.n_in < 2 || n.n_out != 1 || n.out[0] == 0) return false;
-  const uint32_t producer = GE_VALUE(g, n.in[0])->producer;
+  const uint32_t producer = GE_VALUE(graph, n.in[0])->producer;
   if (producer == UINT32_MAX) return false;
-  const ge_node& split = *GE_NODE(g, producer);
+  const ge_node& split = *GE_NODE(graph, producer);
   if (!plugin::IsOp(split, "SplitToSequence")) return false;
   std::vector<int64_t> index;
-  if (!KnownInts(*GE_VALUE(g, n.in[1]), &index) || index.size() != 1) return false;
-  const Type type = r.fn().TypeOf(r.fn().At(split.in[0]));
+  if (!KnownInts(*GE_VALUE(graph, n.in[1]), &index) || index.size() != 1) return false;
+  const Type type = reverse.fn().TypeOf(reverse.fn().At(split.in[0]));
   if (type.rank < 1) return false;
   const ge_attr* a = ge_find_attr(&split, "axis");
   int64_t axis = a != nullptr ? a->i : 0;
   if (axis < 0) axis += type.rank;
   if (axis < 0 || axis >= type.rank) return false;
-  const auto part = PartOf(g, split, type.dims[static_cast<size_t>(axis)].value, index[0]);
+  const auto part = PartOf(graph, split, type.dims[static_cast<size_t>(axis)].value, index[0]);
   if (!part) return false;
   const ge_attr* keep = ge_find_attr(&split, "keepdims");
   const bool squeezed = (split.n_in < 2 || split.in[1] == 0) && keep != nullptr && keep->i == 0;
-  r.fn().PutBefore(n.id);
-  Val made = Slice(r.fn().At(split.in[0]), {part->from}, {part->to}, {axis});
+  reverse.fn().PutBefore(n.id);
+  Val made = Slice(reverse.fn().At(split.in[0]), {part->from}, {part->to}, {axis});
   if (squeezed) made = Squeeze(made, {axis});
-  r.fn().PutBefore(0);
-  r.Supplant(n, {made});
+  reverse.fn().PutBefore(0);
+  reverse.Supplant(n, {made});
   return true;
 }
 

@@ -6,7 +6,10 @@ namespace {
 Val EmptyRow(Fn& fn, int32_t dtype) {
   static constexpr int64_t kNone = 0;
   ge_type t{};
-  t.dtype = dtype, t.rank = 1, t.dims = &kNone, t.bits = plugin::ElementBits(dtype);
+  t.dtype = dtype;
+  t.rank = 1;
+  t.dims = &kNone;
+  t.bits = plugin::ElementBits(dtype);
   return fn.Constant(t, &kNone, 0);
 }
 
@@ -51,7 +54,8 @@ void PutOnStacks(Fn& fn, const std::vector<Kept>& kept, const std::vector<Val>& 
     if (!kept[i].flat) continue;
     const Val before = Reshape(rows[row++], {-1});
     carried->push_back(Concat({before, Reshape(values[i], {-1})}, 0));
-    scanned->push_back(fn.Op("Shape", {values[i]})), scanned->push_back(fn.Op("Shape", {before}));
+    scanned->push_back(fn.Op("Shape", {values[i]}));
+    scanned->push_back(fn.Op("Shape", {before}));
   }
 }
 
@@ -61,7 +65,10 @@ std::vector<Stack> StacksIn(const std::vector<Val>& out, const std::vector<Kept>
   for (const Kept& k : kept) {
     Stack s;
     s.all = out[k.flat ? row++ : stack++];
-    if (k.flat) s.shapes = out[stack++], s.starts = out[stack++];
+    if (k.flat) {
+      s.shapes = out[stack++];
+      s.starts = out[stack++];
+    }
     stacks.push_back(s);
   }
   return stacks;
@@ -71,7 +78,10 @@ std::vector<Val> ScannedOf(const std::vector<Kept>& kept, const std::vector<Stac
   std::vector<Val> scanned;
   for (size_t i = 0; i < kept.size(); ++i) {
     if (!kept[i].flat) scanned.push_back(stacks[i].all);
-    if (kept[i].flat) scanned.push_back(stacks[i].shapes), scanned.push_back(stacks[i].starts);
+    if (kept[i].flat) {
+      scanned.push_back(stacks[i].shapes);
+      scanned.push_back(stacks[i].starts);
+    }
   }
   return scanned;
 }

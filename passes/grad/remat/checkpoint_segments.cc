@@ -61,8 +61,8 @@ CheckpointSegments::CheckpointSegments(Fn& fn, const Reverse& sweep, const std::
   Reset(1);
 }
 
-bool CheckpointSegments::MadeIn(size_t segment, uint32_t v) const {
-  const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
+bool CheckpointSegments::MadeIn(size_t segment, uint32_t value) const {
+  const uint32_t from = value != 0 ? GE_VALUE(g_, value)->producer : UINT32_MAX;
   return from != UINT32_MAX && !back_[from] && of_[from] == segment;
 }
 
@@ -132,7 +132,10 @@ void CheckpointSegments::CutAtNames(const std::vector<std::string>& patterns) {
   const auto fits = [&](std::string_view name) {
     bool any = false;
     for (size_t p = 0; !name.empty() && p < patterns.size(); ++p) {
-      if (FitsPattern(name, patterns[p])) any = true, met[p] = 1;
+      if (FitsPattern(name, patterns[p])) {
+        any = true;
+        met[p] = 1;
+      }
     }
     return any;
   };
@@ -240,7 +243,8 @@ double CheckpointSegments::BytesSaved(size_t segment) const {
       const uint32_t from = v != 0 ? GE_VALUE(g_, v)->producer : UINT32_MAX;
       if (from == UINT32_MAX || fixed_[v] || read_back_[v] || counted[v]) continue;
       if (MadeIn(segment, v) && wanted[v]) continue;
-      bytes -= BytesOf(v), counted[v] = 1;
+      bytes -= BytesOf(v);
+      counted[v] = 1;
     }
   }
   return bytes;

@@ -24,10 +24,10 @@ class CheckpointSegments {
   bool IsBack(uint32_t node) const { return back_[node] != 0; }
   size_t Of(uint32_t node) const { return of_[node]; }
   // Of a value that is not kept and that the way back reads.
-  bool Again(uint32_t v) const { return again_[v] != 0; }
-  bool Kept(uint32_t v) const { return kept_[v] != 0; }
+  bool Again(uint32_t value) const { return again_[value] != 0; }
+  bool Kept(uint32_t value) const { return kept_[value] != 0; }
   // Made by a forward node of the segment.
-  bool MadeIn(size_t segment, uint32_t v) const;
+  bool MadeIn(size_t segment, uint32_t value) const;
 
   // Each cut keeps everything until levels are set.
   void CutEvenly(size_t segments);  // by the bytes that the way back reads
@@ -47,7 +47,7 @@ class CheckpointSegments {
   // late. UINT32_MAX = none.
   uint32_t LastBehind(uint32_t node) const;
 
-  double BytesOf(uint32_t v) const;
+  double BytesOf(uint32_t value) const;
   // The first value whose bytes nobody knows, 0 = none.
   uint32_t UnknownSize() const;
   // What the segment makes, and the way back reads, and is not kept, less what is kept for copies.

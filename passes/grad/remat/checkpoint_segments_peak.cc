@@ -69,7 +69,10 @@ double CheckpointSegments::Peak() const {
   }
   std::vector<double> change(line.size() + 2);
   for (uint32_t v = 1; v < 2 * n; ++v) {
-    if (bytes[v] > 0) change[made[v]] += bytes[v], change[last[v] + 1] -= bytes[v];
+    if (bytes[v] > 0) {
+      change[made[v]] += bytes[v];
+      change[last[v] + 1] -= bytes[v];
+    }
   }
   double now = 0, most = 0;
   for (const double c : change) most = std::max(most, now += c);

@@ -48,12 +48,14 @@ RematPolicy RematPolicy::Of(const std::string& text, int64_t rows) {
   if (text == "all") return p.kind = kAll, p;
   if (text == "dots") return p.kind = kDots, p;
   if (TakePrefix(&rest, "names:")) {
-    p.kind = kNames, p.names = Listed(std::string(rest));
+    p.kind = kNames;
+    p.names = Listed(std::string(rest));
     if (p.names.empty()) Refuse(text);
     return p;
   }
   if (TakePrefix(&rest, "bytes:")) {
-    p.kind = kBytes, p.bytes = BytesFrom(rest);
+    p.kind = kBytes;
+    p.bytes = BytesFrom(rest);
     if (p.bytes == 0) Refuse(text);
     return p;
   }

@@ -57,7 +57,8 @@ void KeepLate(Fn& fn, const CheckpointSegments& s) {
     if (before == UINT32_MAX) continue;
     ge_links links{};
     links.h = GE_HDR(ge_links, GE_TAG_LINKS);
-    links.after = &GE_NODE(g, before)->id, links.n_after = 1;
+    links.after = &GE_NODE(g, before)->id;
+    links.n_after = 1;
     fn.edit()->links(fn.edit()->host, fn.id(), n.id, &links);
   }
 }
@@ -77,7 +78,10 @@ void ChooseCount(CheckpointSegments* s) {
     s->CutEvenly(count);
     SetAll(s, CheckpointSegments::kNothing);
     const double peak = s->Peak();
-    if (peak < least) best = count, least = peak;
+    if (peak < least) {
+      best = count;
+      least = peak;
+    }
   }
   s->CutEvenly(best);
   SetAll(s, CheckpointSegments::kNothing);
@@ -118,11 +122,16 @@ bool TakeStep(const Trades& trades, CheckpointSegments* s) {
          {CheckpointSegments::kDear, CheckpointSegments::kNothing}) {
       const double more = trades[i][next].saved - was.saved;
       const double worth = more / std::max(trades[i][next].cost - was.cost, 1.0);
-      if (next > s->level(i) && more > 0 && worth > most) best = i, level = next, most = worth;
+      if (next > s->level(i) && more > 0 && worth > most) {
+        best = i;
+        level = next;
+        most = worth;
+      }
     }
   }
   if (best == s->count()) return false;
-  s->SetLevel(best, level), s->Settle();
+  s->SetLevel(best, level);
+  s->Settle();
   return true;
 }
 

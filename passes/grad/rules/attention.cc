@@ -120,9 +120,13 @@ std::vector<Val> AttentionParts(Back& b) {
   const bool known = heads.value > 0 && groups.value > 0;
   if (!known && !Same(heads, groups)) return fail("the number of heads is not known");
   const int64_t times = known ? heads.value / groups.value : 1;
-  if (b.x(4)) k = Concat({b.x(4), k}, 2), v = Concat({b.x(5), v}, 2);
+  if (b.x(4)) {
+    k = Concat({b.x(4), k}, 2);
+    v = Concat({b.x(5), v}, 2);
+  }
   const Val present_key = k, present_value = v;
-  k = RepeatHeads(k, times), v = RepeatHeads(v, times);
+  k = RepeatHeads(k, times);
+  v = RepeatHeads(v, times);
   const int32_t dtype = b.type(q).dtype;
   const Val size = fn.Cast(First(SizeOf(q, 3)), dtype);
   Val score = MatMul(q, SwapLast(k));

@@ -3,7 +3,10 @@
 namespace ge::grad {
 namespace {
 
-void Add(Back& b) { b.Give(0, b.ct()), b.Give(1, b.ct()); }
+void Add(Back& b) {
+  b.Give(0, b.ct());
+  b.Give(1, b.ct());
+}
 
 void Sub(Back& b) {
   b.Give(0, b.ct());

@@ -43,7 +43,8 @@ Val WeightBack(Val big, Val ct, const Windows& w, int64_t group) {
     merged.push_back(t.dims[0].value >= 0 ? fn.Ints({t.dims[0].value * group})
                                           : SizeOf(big, 0) * static_cast<double>(group));
     for (int64_t i = 2; i < rank; ++i) {
-      parts.push_back(SizeOf(big, i)), merged.push_back(SizeOf(big, i));
+      parts.push_back(SizeOf(big, i));
+      merged.push_back(SizeOf(big, i));
     }
     std::vector<int64_t> perm = {1, 0, 2};
     for (int64_t i = 3; i <= rank; ++i) perm.push_back(i);
@@ -113,8 +114,10 @@ void StatedPads(Back& b, Windows* w) {
     const int64_t reach = (n - 1) * w->strides[i] + (w->kernel[i] - 1) * w->dilations[i] + 1;
     const int64_t total = std::max<int64_t>(0, reach + extra[i] - size);
     const int64_t front = upper ? total / 2 : total - total / 2;
-    w->known[i] = front, w->known[axes + i] = reach - size - front;
-    w->before[i] = b.fn().Ints({front}), w->exact[i] = b.fn().Ints({w->known[axes + i]});
+    w->known[i] = front;
+    w->known[axes + i] = reach - size - front;
+    w->before[i] = b.fn().Ints({front});
+    w->exact[i] = b.fn().Ints({w->known[axes + i]});
   }
 }
 

@@ -111,7 +111,11 @@ void EinsumBack(Back& b) {
     std::vector<Val> in = {b.ct()};
     std::string text = e.out, all = e.out, have;
     for (uint32_t k = 0; k < b.inputs(); ++k) {
-      if (k != i) in.push_back(b.x(k)), text += "," + e.in[k], all += e.in[k];
+      if (k != i) {
+        in.push_back(b.x(k));
+        text += "," + e.in[k];
+        all += e.in[k];
+      }
     }
     for (const char ch : e.in[i]) {
       const bool there = all.find(ch) != std::string::npos;

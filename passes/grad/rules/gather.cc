@@ -30,7 +30,8 @@ void GatherBack(Back& b) {
   to_front.push_back(axis);
   for (int64_t i = 0; i < rank; ++i) {
     if (i == axis) continue;
-    perm.push_back(i < axis ? i : i - 1 + more), to_front.push_back(i);
+    perm.push_back(i < axis ? i : i - 1 + more);
+    to_front.push_back(i);
   }
   for (size_t i = 0; i < to_front.size(); ++i) {
     from_front[static_cast<size_t>(to_front[i])] = static_cast<int64_t>(i);

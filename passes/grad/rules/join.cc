@@ -42,7 +42,8 @@ bool PadOfSlice(Back& b, std::vector<int64_t>* pads) {
     if (from < 0 || to < 0) return false;
     const int64_t start = starts[i] < 0 ? starts[i] + from : starts[i];
     const int64_t front = std::min(std::max<int64_t>(start, 0), from - to);
-    (*pads)[a] = front, (*pads)[a + static_cast<size_t>(tx.rank)] = from - to - front;
+    (*pads)[a] = front;
+    (*pads)[a + static_cast<size_t>(tx.rank)] = from - to - front;
   }
   return true;
 }

@@ -8,8 +8,14 @@ void MatMulBack(Back& b) {
   Val x = b.x(0), w = b.x(1), ct = b.ct();
   const int32_t rx = b.rank(x), rw = b.rank(w);
   if (rx < 1 || rw < 1) return b.Fail("an input's rank is not known");
-  if (rx == 1) x = Unsqueeze(x, {0}), ct = Unsqueeze(ct, {rw == 1 ? 0 : rw - 2});
-  if (rw == 1) w = Unsqueeze(w, {1}), ct = Unsqueeze(ct, {-1});
+  if (rx == 1) {
+    x = Unsqueeze(x, {0});
+    ct = Unsqueeze(ct, {rw == 1 ? 0 : rw - 2});
+  }
+  if (rw == 1) {
+    w = Unsqueeze(w, {1});
+    ct = Unsqueeze(ct, {-1});
+  }
   if (b.wants(0)) {
     const Val back = MatMul(ct, rw == 1 ? SwapLast(w) : b.Turned(1));
     b.Give(0, rx == 1 ? ReshapeLike(b.fn().SumTo(back, x), b.x(0)) : back);

@@ -153,7 +153,8 @@ void BatchNormalizationTrainingBack(Back& b) {
   Val mean = b.y(1), variance = b.y(2);
   if (!mean || !variance) {
     const std::vector<Val> moments = fn.Node("ge", "ChannelMoments", {x}, {}, 2);
-    mean = moments[0], variance = moments[1];
+    mean = moments[0];
+    variance = moments[1];
   }
   Val back;
   if (b.ct(0)) {
@@ -161,7 +162,8 @@ void BatchNormalizationTrainingBack(Back& b) {
         fn.Node("ge", "BatchNormalizationGrad", {b.ct(0), x, b.x(1), mean, variance},
                 Attrs().Float("epsilon", b.Float("epsilon", 1e-5)), 3);
     back = grads[0];
-    b.Give(1, grads[1]), b.Give(2, grads[2]);
+    b.Give(1, grads[1]);
+    b.Give(2, grads[2]);
   }
   b.Give(0, fn.Sum({back, MomentsBack(b.ct(1), b.ct(2), x, mean)}));
 }

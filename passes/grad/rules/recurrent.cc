@@ -48,7 +48,8 @@ std::vector<Activation> ActivationsOf(Back& b, const std::vector<const char*>& u
                                               : usual[i % usual.size()];
     for (const Known& k : kKnown) {
       if (a.name != k.name) continue;
-      a.alpha = k.alpha, a.beta = k.beta;
+      a.alpha = k.alpha;
+      a.beta = k.beta;
       if (k.parameters > 0 && next_alpha < alphas.size()) a.alpha = alphas[next_alpha++];
       if (k.parameters > 1 && next_beta < betas.size()) a.beta = betas[next_beta++];
     }
@@ -166,7 +167,10 @@ uint32_t Recurrence::Body(const std::vector<Val>& in, size_t states, const Cell&
     Type t = b_.type(in[i]);
     // Elements come without the axis of time.
     const bool element = i >= states && i < states + (mask_ ? 2 : 1);
-    if (element) t.dims.erase(t.dims.begin()), --t.rank;
+    if (element) {
+      t.dims.erase(t.dims.begin());
+      --t.rank;
+    }
     p.push_back(made.Param(t));
   }
   Cell c = plan;
@@ -197,7 +201,8 @@ Direction Recurrence::Run(int64_t dir, bool reverse) {
   Val gates = MatMul(by_length ? turned(x_) : x_, w);
   Cell plan{};
   plan.act = &act_[static_cast<size_t>(dir) * kind_.usual.size()];
-  plan.hidden = hidden_, plan.clip = b_.Float("clip");
+  plan.hidden = hidden_;
+  plan.clip = b_.Float("clip");
   plan.input_forget = b_.Int("input_forget") != 0;
   plan.linear_before_reset = b_.Int("linear_before_reset") != 0;
   if (bias) {

@@ -38,7 +38,10 @@ void Col2ImBack(Back& b) {
   }
   int64_t places = 1;
   std::vector<int64_t> shape = {0, 1};
-  for (const int64_t n : block) places *= n, shape.push_back(n);
+  for (const int64_t n : block) {
+    places *= n;
+    shape.push_back(n);
+  }
   shape[0] = places;
   const Val one = Reshape(Eye(fn.Ints({places}), b.type(b.ct()).dtype), shape);
   Attrs attrs = Attrs().Int("group", channels.value);

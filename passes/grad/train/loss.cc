@@ -65,7 +65,9 @@ Loss SoftmaxCrossEntropy(Fn& fn, uint32_t output) {
                       NameOf(fn.Picture(), output) + "' is of rank " + std::to_string(type.rank)};
   }
   Type label_type = type;
-  label_type.dtype = GE_I64, label_type.rank -= 1, label_type.dims.pop_back();
+  label_type.dtype = GE_I64;
+  label_type.rank -= 1;
+  label_type.dims.pop_back();
   made.label = Label(fn, label_type);
   const int64_t last = type.rank - 1;
   const auto along = [&](std::string_view op, Val v) {

@@ -214,19 +214,20 @@ OptimizerDefaults DefaultsOf(const std::string& optimizer) {
   return {};
 }
 
-bool MovesByRows(const TrainSettings& s) {
-  const bool plain = s.optimizer == "sgd" && s.momentum == 0 && s.weight_decay == 0;
-  return plain && s.clip == 0 && s.accumulate == 1 && s.scale == 0;
+bool MovesByRows(const TrainSettings& settings) {
+  const bool plain =
+      settings.optimizer == "sgd" && settings.momentum == 0 && settings.weight_decay == 0;
+  return plain && settings.clip == 0 && settings.accumulate == 1 && settings.scale == 0;
 }
 
-Val Apply(const Update& u) {
-  const Optimizer& o = Named(u.s.optimizer);
-  const int32_t dtype = u.p.fn->TypeOf(u.p).dtype;
+Val Apply(const Update& update) {
+  const Optimizer& o = Named(update.s.optimizer);
+  const int32_t dtype = update.p.fn->TypeOf(update.p).dtype;
   // Without a momentum sgd and lars have no slot; with one rmsprop has another.
-  const bool heavy = u.s.momentum != 0;
+  const bool heavy = update.s.momentum != 0;
   const bool slots = o.apply == Sgd || o.apply == Lars ? heavy : o.apply != RmsProp || !heavy;
-  if (o.whole != nullptr && slots && (dtype == GE_F32 || dtype == GE_F64)) return o.whole(u);
-  return IfMoved(u, o.apply(u), u.p);
+  if (o.whole != nullptr && slots && (dtype == GE_F32 || dtype == GE_F64)) return o.whole(update);
+  return IfMoved(update, o.apply(update), update.p);
 }
 
 }  // namespace ge::grad

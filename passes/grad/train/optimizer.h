@@ -34,8 +34,8 @@ struct Update {
   std::function<void(const char* slot, Val)> keep;
 };
 // Whether rows without a gradient stay what they are, and those with one follow it alone.
-bool MovesByRows(const TrainSettings& s);
+bool MovesByRows(const TrainSettings& settings);
 // What the parameter becomes.
-Val Apply(const Update& u);
+Val Apply(const Update& update);
 
 }  // namespace ge::grad

@@ -29,7 +29,8 @@ Val CastAhead(Fn& fn, Val v, int32_t dtype, uint32_t before) {
 uint32_t StateOf(const ge_edit* e, const char* name, int32_t dtype, const void* first,
                  uint64_t bytes) {
   ge_type t{};
-  t.dtype = dtype, t.bits = plugin::ElementBits(dtype);
+  t.dtype = dtype;
+  t.bits = plugin::ElementBits(dtype);
   return MakeState(e, name, t, GE_STATE_BUFFER, first, bytes);
 }
 
@@ -60,13 +61,13 @@ void ComputeInHalves(Fn& fn, int32_t dtype) {
   }
 }
 
-LossScale::LossScale(Fn& fn, const TrainSettings& s) : fn_(fn), s_(s) {
-  const auto first = static_cast<float>(s.scale);
+LossScale::LossScale(Fn& fn, const TrainSettings& settings) : fn_(fn), s_(settings) {
+  const auto first = static_cast<float>(settings.scale);
   scale_state_ = StateOf(fn.edit(), "train.scale", GE_F32, &first, sizeof first);
   updates_state_ = StateOf(fn.edit(), "train.updates", GE_I64, nullptr, 0);
   scale_ = ReadState(fn, scale_state_, 0);
   updates_ = ReadState(fn, updates_state_, 0);
-  if (!s.scale_moves) return;
+  if (!settings.scale_moves) return;
   good_state_ = StateOf(fn.edit(), "train.good", GE_I64, nullptr, 0);
   good_ = ReadState(fn, good_state_, 0);
 }

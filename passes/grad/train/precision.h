@@ -18,7 +18,7 @@ void ComputeInHalves(Fn& fn, int32_t dtype);
 class LossScale {
  public:
   // Makes the states train.scale, train.updates and, of one that moves, train.good.
-  LossScale(Fn& fn, const TrainSettings& s);
+  LossScale(Fn& fn, const TrainSettings& settings);
   Val Scaled(Val change) const;
   Val Unscaled(Val gradient) const;
   // How many updates were not left out: float64.

@@ -23,11 +23,11 @@ bool IsZeros(const ge_graph* g, uint32_t value) {
 
 }  // namespace
 
-std::optional<RowGradient> RowsOf(Fn& fn, const ge_graph* g, Val gradient) {
-  const ge_node* scatter = MakerOf(g, gradient.id, "ScatterND");
-  if (scatter == nullptr || scatter->n_in != 3 || !IsZeros(g, scatter->in[0])) return {};
+std::optional<RowGradient> RowsOf(Fn& fn, const ge_graph* graph, Val gradient) {
+  const ge_node* scatter = MakerOf(graph, gradient.id, "ScatterND");
+  if (scatter == nullptr || scatter->n_in != 3 || !IsZeros(graph, scatter->in[0])) return {};
   const ge_attr* how = ge_find_attr(scatter, "reduction");
-  const ge_node* column = MakerOf(g, scatter->in[1], "Unsqueeze");
+  const ge_node* column = MakerOf(graph, scatter->in[1], "Unsqueeze");
   if (how == nullptr || plugin::View(how->s) != "add" || column == nullptr) return {};
   const Type indices = fn.TypeOf(fn.At(column->in[0])), places = fn.TypeOf(fn.At(scatter->in[1]));
   // One index a row, and not a path of several.

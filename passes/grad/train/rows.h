@@ -11,7 +11,7 @@ namespace ge::grad {
 struct RowGradient {
   Val indices, updates;  // one row for each index
 };
-// Of the function as `g` shows it; nothing where the value is not such a sum over zeros alone.
-std::optional<RowGradient> RowsOf(Fn& fn, const ge_graph* g, Val gradient);
+// Of the function as `graph` shows it; nothing where the value is not such a sum over zeros alone.
+std::optional<RowGradient> RowsOf(Fn& fn, const ge_graph* graph, Val gradient);
 
 }  // namespace ge::grad

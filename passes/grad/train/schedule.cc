@@ -39,11 +39,11 @@ Val Shape(const TrainSettings& s, Val t) {
 
 }  // namespace
 
-Val RateAt(const TrainSettings& s, Val done) {
-  if (s.warmup == 0) return Shape(s, done);
-  const double warmup = static_cast<double>(s.warmup);
-  const Val rising = (done + 1) * (s.lr / warmup);
-  return Where(Compare("Less", done, warmup), rising, Shape(s, Most(done - warmup, 0)));
+Val RateAt(const TrainSettings& settings, Val done) {
+  if (settings.warmup == 0) return Shape(settings, done);
+  const double warmup = static_cast<double>(settings.warmup);
+  const Val rising = (done + 1) * (settings.lr / warmup);
+  return Where(Compare("Less", done, warmup), rising, Shape(settings, Most(done - warmup, 0)));
 }
 
 }  // namespace ge::grad

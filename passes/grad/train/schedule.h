@@ -9,6 +9,6 @@ namespace ge::grad {
 
 // `done`: float64 scalar, updates before this one. With a warm-up the rate rises in equal steps to
 // lr first, and the schedule begins, and counts its own steps, behind it.
-Val RateAt(const TrainSettings& s, Val done);
+Val RateAt(const TrainSettings& settings, Val done);
 
 }  // namespace ge::grad

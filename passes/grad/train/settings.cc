@@ -83,19 +83,27 @@ int64_t AtLeast(const ge_edit* e, const char* option, int64_t least) {
 
 void ReadNumbers(const ge_edit* e, TrainSettings* s) {
   constexpr double kAny = HUGE_VAL;
-  s->lr = Within(e, "lr", 0, kAny), s->lr_min = Within(e, "lr-min", 0, kAny);
-  s->decay = Within(e, "decay", 0, kAny), s->power = Within(e, "power", 0, kAny);
+  s->lr = Within(e, "lr", 0, kAny);
+  s->lr_min = Within(e, "lr-min", 0, kAny);
+  s->decay = Within(e, "decay", 0, kAny);
+  s->power = Within(e, "power", 0, kAny);
   s->momentum = Within(e, "momentum", 0, 1);
   s->weight_decay = Within(e, "weight-decay", 0, kAny);
-  s->beta1 = Within(e, "beta1", 0, 1), s->alpha = Within(e, "alpha", 0, 1);
+  s->beta1 = Within(e, "beta1", 0, 1);
+  s->alpha = Within(e, "alpha", 0, 1);
   s->trust = Within(e, "trust", 0, kAny);
-  s->clip = Within(e, "clip", 0, kAny), s->ema = Within(e, "ema", 0, 1);
+  s->clip = Within(e, "clip", 0, kAny);
+  s->ema = Within(e, "ema", 0, 1);
   if (Setting(e, "beta2").f != -1) s->beta2 = Within(e, "beta2", 0, 1);
   if (Setting(e, "eps").f != -1) s->eps = Within(e, "eps", 0, kAny);
-  s->accumulate = AtLeast(e, "accumulate", 1), s->warmup = AtLeast(e, "warmup", 0);
-  s->steps = AtLeast(e, "steps", 0), s->every = AtLeast(e, "every", 0);
-  s->update = AtLeast(e, "update", 0) != 0, s->init = AtLeast(e, "init", 0) != 0;
-  s->seed = Setting(e, "seed").i, s->nesterov = AtLeast(e, "nesterov", 0) != 0;
+  s->accumulate = AtLeast(e, "accumulate", 1);
+  s->warmup = AtLeast(e, "warmup", 0);
+  s->steps = AtLeast(e, "steps", 0);
+  s->every = AtLeast(e, "every", 0);
+  s->update = AtLeast(e, "update", 0) != 0;
+  s->init = AtLeast(e, "init", 0) != 0;
+  s->seed = Setting(e, "seed").i;
+  s->nesterov = AtLeast(e, "nesterov", 0) != 0;
 }
 
 // loss-scale: none, dynamic, or a number.
@@ -122,21 +130,24 @@ const ge_attr_def* TrainOptions(uint32_t* n) {
   return kSettings;
 }
 
-TrainSettings ReadTrainSettings(const ge_edit* e) {
+TrainSettings ReadTrainSettings(const ge_edit* edit) {
   TrainSettings s;
-  s.entry = plugin::View(Setting(e, "entry").s), s.output = plugin::View(Setting(e, "output").s);
-  s.loss = OneOf(e, "loss", {"softmax-ce", "mse", "bce", "none"});
-  s.optimizer = OneOf(e, "optimizer", OptimizerNames());
-  s.schedule = OneOf(e, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
-  s.freeze = Listed(std::string(plugin::View(Setting(e, "freeze").s)));
-  s.tie = Listed(std::string(plugin::View(Setting(e, "tie").s)));
-  s.untie = Listed(std::string(plugin::View(Setting(e, "untie").s)));
-  s.remat = RematPolicy::Of(std::string(plugin::View(Setting(e, "remat").s)), Setting(e, "rows").i);
-  s.checkpoint = LoopCheckpoint::Of(std::string(plugin::View(Setting(e, "loop-checkpoint").s)));
+  s.entry = plugin::View(Setting(edit, "entry").s);
+  s.output = plugin::View(Setting(edit, "output").s);
+  s.loss = OneOf(edit, "loss", {"softmax-ce", "mse", "bce", "none"});
+  s.optimizer = OneOf(edit, "optimizer", OptimizerNames());
+  s.schedule = OneOf(edit, "schedule", {"constant", "step", "cosine", "poly", "one-cycle"});
+  s.freeze = Listed(std::string(plugin::View(Setting(edit, "freeze").s)));
+  s.tie = Listed(std::string(plugin::View(Setting(edit, "tie").s)));
+  s.untie = Listed(std::string(plugin::View(Setting(edit, "untie").s)));
+  s.remat =
+      RematPolicy::Of(std::string(plugin::View(Setting(edit, "remat").s)), Setting(edit, "rows").i);
+  s.checkpoint = LoopCheckpoint::Of(std::string(plugin::View(Setting(edit, "loop-checkpoint").s)));
   const OptimizerDefaults own = DefaultsOf(s.optimizer);
-  s.beta2 = own.beta2, s.eps = own.eps;
-  ReadNumbers(e, &s);
-  ReadPrecision(e, &s);
+  s.beta2 = own.beta2;
+  s.eps = own.eps;
+  ReadNumbers(edit, &s);
+  ReadPrecision(edit, &s);
   const bool long_run = s.schedule != "constant" && s.schedule != "step";
   if (long_run && s.steps <= s.warmup + 1) {
     throw Refusal{GE_INVALID_ARGUMENT, "schedule " + s.schedule +
@@ -163,11 +174,14 @@ bool FitsPattern(std::string_view name, std::string_view pattern) {
   size_t n = 0, p = 0, star = std::string_view::npos, tried = 0;
   while (n < name.size()) {
     if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n]) && pattern[p] != '*') {
-      ++n, ++p;
+      ++n;
+      ++p;
     } else if (p < pattern.size() && pattern[p] == '*') {
-      star = p++, tried = n;
+      star = p++;
+      tried = n;
     } else if (star != std::string_view::npos) {
-      p = star + 1, n = ++tried;
+      p = star + 1;
+      n = ++tried;
     } else {
       return false;
     }

@@ -33,7 +33,7 @@ struct TrainSettings {
 // The options of the pass, in the order in which ge_edit.option has them.
 const ge_attr_def* TrainOptions(uint32_t* n);
 // Throws a Refusal that names the option.
-TrainSettings ReadTrainSettings(const ge_edit* e);
+TrainSettings ReadTrainSettings(const ge_edit* edit);
 
 // Whether `name` fits the pattern, in which * stands for any text and ? for any character.
 bool FitsPattern(std::string_view name, std::string_view pattern);

@@ -23,7 +23,8 @@ namespace {
 class Training {
  public:
   explicit Training(const ge_edit* e) : e_(e), s_(ReadTrainSettings(e)) {
-    context_.checkpoint = s_.checkpoint, context_.next_name = LastName(e, "grad.");
+    context_.checkpoint = s_.checkpoint;
+    context_.next_name = LastName(e, "grad.");
   }
   void Derive();
 
@@ -82,7 +83,8 @@ void Training::Finish(Fn& fn, const std::string& entry, uint32_t role,
   for (const auto& [name, v] : results) {
     if (!v) continue;
     // A result of its own, whoever else reads the value under another name.
-    ids.push_back(fn.Op("Identity", {v}).id), names.push_back(plugin::Str(name));
+    ids.push_back(fn.Op("Identity", {v}).id);
+    names.push_back(plugin::Str(name));
   }
   e_->results(e_->host, fn.id(), ids.data(), names.data(), static_cast<uint32_t>(ids.size()));
   e_->entry(e_->host, plugin::Str(entry), fn.id(), role);
@@ -96,7 +98,8 @@ void Training::Derive() {
   while (output_ < g->n_out && g->out[output_] != output) ++output_;
   weights_ = MakeWeights(e_, g, s_);
   ge_type step{};
-  step.dtype = GE_I64, step.bits = 64;
+  step.dtype = GE_I64;
+  step.bits = 64;
   step_state_ = MakeState(e_, "train.step", step, GE_STATE_STEP, nullptr, 0);
   MakeStep();
   if (s_.update) MakeUpdate();
@@ -155,11 +158,13 @@ void Training::MakeUpdate() {
   sweep_.reset();
   fn_ = std::make_unique<Fn>(e_, id);
   for (Trained& t : trained_) {
-    t.p = ReadState(*fn_, t.weight->state, 0), t.rows.reset();
+    t.p = ReadState(*fn_, t.weight->state, 0);
+    t.rows.reset();
     t.g = fn_->Param("grad." + t.weight->name(), fn_->TypeOf(t.p));
   }
   step_ = ReadState(*fn_, step_state_, 0);
-  done_ = fn_->Cast(step_, GE_F64), norm_ = {};
+  done_ = fn_->Cast(step_, GE_F64);
+  norm_ = {};
   if (s_.clip > 0) Clip();
   rate_ = RateAt(s_, done_);
   MoveAll();
@@ -265,7 +270,10 @@ void Training::MoveAll() {
     if (!rate) rate = fn_->Cast(rate_, fn_->TypeOf(t.p).dtype);
   }
   const Val given = rate_;
-  for (const Trained& t : trained_) rate_ = rates[fn_->TypeOf(t.p).dtype], Move(t);
+  for (const Trained& t : trained_) {
+    rate_ = rates[fn_->TypeOf(t.p).dtype];
+    Move(t);
+  }
   rate_ = given;
 }
 
@@ -274,7 +282,10 @@ void Training::Move(const Trained& t) {
   Update u{s_, t.p, t.g, rate_, done_ + 1, updates_now_, t.rows, nullptr, nullptr};
   u.old = [&](const char* slot) {
     auto& [state, held] = slots[slot];
-    if (state == 0) state = Slot(*t.weight, slot), held = ReadState(*fn_, state, 0);
+    if (state == 0) {
+      state = Slot(*t.weight, slot);
+      held = ReadState(*fn_, state, 0);
+    }
     return held;
   };
   u.keep = [&](const char* slot, Val v) { AssignState(*fn_, slots[slot].first, v); };
@@ -314,7 +325,8 @@ void Training::MakeEval() {
   for (uint32_t i = 0; i < g->n_out; ++i) results.emplace_back(names[i], fn.At(g->out[i]));
   if (s_.loss != "none") {
     const Loss loss = AddLoss(fn, s_.loss, OutputIn(g));
-    results.emplace_back("loss", loss.value), results.emplace_back("correct", loss.correct);
+    results.emplace_back("loss", loss.value);
+    results.emplace_back("correct", loss.correct);
   }
   Finish(fn, "eval", GE_ROLE_EVAL, results);
 }
@@ -330,8 +342,10 @@ ge_pass_def TrainPass() {
   pass.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
   pass.name = ge_text("train");
   pass.summary = ge_text("adds entries train_step and eval: weights as states, loss, optimizer");
-  pass.kind = GE_PASS_DERIVE, pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
-  pass.before = kAheadOf, pass.n_before = 3;
+  pass.kind = GE_PASS_DERIVE;
+  pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
+  pass.before = kAheadOf;
+  pass.n_before = 3;
   pass.option = TrainOptions(&pass.n_option);
   pass.run = [](const ge_edit* e, ge_err* err) {
     return Guard(

@@ -16,7 +16,8 @@ class Ahead {
   }
   Val Word(uint64_t v) {
     ge_type t{};
-    t.dtype = GE_U64, t.bits = 64;
+    t.dtype = GE_U64;
+    t.bits = 64;
     return fn_.Constant(t, &v, sizeof v);
   }
   Val Cast(Val v, int32_t dtype) { return Op("Cast", {v}, Attrs().Int("to", dtype)); }
@@ -112,7 +113,10 @@ std::vector<Val> PutBatchNorm(Fn& fn, const ge_node& n, Val mean, Val variance, 
       fn.Node("", "BatchNormalization",
               {moved->Now(n.in[0]), moved->Now(n.in[1]), moved->Now(n.in[2]), mean, variance},
               attrs, training ? 3 : 1, nullptr, n.id);
-  if (!training) made.push_back(mean), made.push_back(variance);
+  if (!training) {
+    made.push_back(mean);
+    made.push_back(variance);
+  }
   for (uint32_t k = 0; k < n.n_out; ++k) moved->Put(n.out[k], made[k]);
   e->erase(e->host, fn.id(), n.id);
   return made;

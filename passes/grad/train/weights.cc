@@ -14,22 +14,26 @@ bool IsFrozen(std::string_view name, const TrainSettings& s, std::set<std::strin
   bool frozen = false;
   for (const std::string& pattern : s.freeze) {
     if (!FitsPattern(name, pattern)) continue;
-    frozen = true, used->insert(pattern);
+    frozen = true;
+    used->insert(pattern);
   }
   return frozen;
 }
 
 }  // namespace
 
-uint32_t MakeState(const ge_edit* e, const std::string& name, const ge_type& type, uint32_t kind,
+uint32_t MakeState(const ge_edit* edit, const std::string& name, const ge_type& type, uint32_t kind,
                    const void* data, uint64_t bytes) {
   ge_state s{};
   s.h = GE_HDR(ge_state, GE_TAG_STATE);
-  s.name = plugin::Str(name), s.type = type, s.kind = kind;
-  s.data = data, s.data_bytes = bytes;
+  s.name = plugin::Str(name);
+  s.type = type;
+  s.kind = kind;
+  s.data = data;
+  s.data_bytes = bytes;
   s.flags = kind == GE_STATE_PARAM ? GE_STATE_TRAINABLE : 0;
   uint32_t state = 0;
-  e->state(e->host, &s, &state);
+  edit->state(edit->host, &s, &state);
   return state;
 }
 
@@ -37,8 +41,8 @@ Val ReadState(Fn& fn, uint32_t state, uint32_t before) {
   return fn.At(ge_edit_state(fn.edit(), fn.id(), before, state, 0));
 }
 
-void AssignState(Fn& fn, uint32_t state, Val v) {
-  ge_edit_state(fn.edit(), fn.id(), 0, state, v.id);
+void AssignState(Fn& fn, uint32_t state, Val value) {
+  ge_edit_state(fn.edit(), fn.id(), 0, state, value.id);
 }
 
 // The first of them, and how many more.
@@ -60,15 +64,16 @@ static void TellApart(const ge_edit* e, const std::vector<std::string>& names) {
   e->api->log(e->api->host, kInfo, plugin::Str(text));
 }
 
-std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const TrainSettings& s) {
-  Places places(g, s);
+std::vector<Weight> MakeWeights(const ge_edit* edit, const ge_graph* graph,
+                                const TrainSettings& settings) {
+  WeightUses places(graph, settings);
   std::vector<Weight> weights;
   std::set<std::string> used;
   std::vector<std::string> names;
   for (Found& found : places.Weights()) {
     names.push_back(found.name);
-    const ge_value& v = *GE_VALUE(g, found.first);
-    if (IsFrozen(found.name, s, &used)) continue;
+    const ge_value& v = *GE_VALUE(graph, found.first);
+    if (IsFrozen(found.name, settings, &used)) continue;
     if (v.data == nullptr) {
       throw Refusal{GE_UNIMPLEMENTED,
                     "weight '" + found.name +
@@ -77,21 +82,21 @@ std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const Train
                         "in freeze"};
     }
     Weight w{std::move(found), 0};
-    w.state = MakeState(e, w.name(), v.type, w.trained() ? GE_STATE_PARAM : GE_STATE_BUFFER, v.data,
-                        v.data_bytes);
-    if (s.ema > 0 && w.trained()) {
-      w.average = MakeState(e, w.name() + ".ema", v.type, GE_STATE_BUFFER, v.data, v.data_bytes);
+    w.state = MakeState(edit, w.name(), v.type, w.trained() ? GE_STATE_PARAM : GE_STATE_BUFFER,
+                        v.data, v.data_bytes);
+    if (settings.ema > 0 && w.trained()) {
+      w.average = MakeState(edit, w.name() + ".ema", v.type, GE_STATE_BUFFER, v.data, v.data_bytes);
     }
     weights.push_back(std::move(w));
   }
-  for (const std::string& pattern : s.freeze) {
+  for (const std::string& pattern : settings.freeze) {
     if (used.count(pattern) == 0) {
       throw Refusal{
           GE_INVALID_ARGUMENT,
           "freeze '" + pattern + "' fits no weight of the model; it has " + FirstOf(names)};
     }
   }
-  TellApart(e, places.apart());
+  TellApart(edit, places.apart());
   const bool any = std::any_of(weights.begin(), weights.end(), [](auto& w) { return w.trained(); });
   if (any) return weights;
   throw Refusal{
@@ -100,15 +105,15 @@ std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const Train
       "not frozen (numbers of nodes Constant and buffers are no weights)"};
 }
 
-Val ReadWeight(Fn& fn, const ge_graph* g, const Weight& w, uint32_t state) {
+Val ReadWeight(Fn& fn, const ge_graph* graph, const Weight& weight, uint32_t state) {
   const ge_edit* e = fn.edit();
-  const Val read = ReadState(fn, state, g->n_node > 0 ? GE_NODE(g, 0)->id : 0);
-  if (w.found.everywhere) {
-    e->replace_uses(e->host, fn.id(), w.found.value, read.id);
+  const Val read = ReadState(fn, state, graph->n_node > 0 ? GE_NODE(graph, 0)->id : 0);
+  if (weight.found.everywhere) {
+    e->replace_uses(e->host, fn.id(), weight.found.value, read.id);
     return read;
   }
-  for (const Place& p : w.found.places) {
-    e->set_input(e->host, fn.id(), GE_NODE(g, p.node)->id, p.input, read.id);
+  for (const Operand& p : weight.found.places) {
+    e->set_input(e->host, fn.id(), GE_NODE(graph, p.node)->id, p.input, read.id);
   }
   return read;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "passes/grad/kit.h"
-#include "passes/grad/train/places.h"
+#include "passes/grad/train/weight_uses.h"
 
 namespace ge::grad {
 
@@ -20,17 +20,18 @@ struct Weight {
 };
 
 // Makes a state of each: initialisers of floats with an axis at least that no pattern freezes, and
-// statistics of BatchNormalization. `g` is a picture of the function. Throws a Refusal.
-std::vector<Weight> MakeWeights(const ge_edit* e, const ge_graph* g, const TrainSettings& s);
+// statistics of BatchNormalization. `graph` is a picture of the function. Throws a Refusal.
+std::vector<Weight> MakeWeights(const ge_edit* edit, const ge_graph* graph,
+                                const TrainSettings& settings);
 
-// Reads the state ahead of all nodes of `g`, a picture of the function as it was copied, and puts
-// that where the constant is read.
-Val ReadWeight(Fn& fn, const ge_graph* g, const Weight& w, uint32_t state);
+// Reads the state ahead of all nodes of `graph`, a picture of the function as it was copied, and
+// puts that where the constant is read.
+Val ReadWeight(Fn& fn, const ge_graph* graph, const Weight& weight, uint32_t state);
 
 // A state that begins with `data`, NULL = zeros.
-uint32_t MakeState(const ge_edit* e, const std::string& name, const ge_type& type, uint32_t kind,
+uint32_t MakeState(const ge_edit* edit, const std::string& name, const ge_type& type, uint32_t kind,
                    const void* data, uint64_t bytes);
 Val ReadState(Fn& fn, uint32_t state, uint32_t before);
-void AssignState(Fn& fn, uint32_t state, Val v);
+void AssignState(Fn& fn, uint32_t state, Val value);
 
 }  // namespace ge::grad

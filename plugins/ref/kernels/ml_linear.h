@@ -5,7 +5,7 @@
 
 namespace ref {
 
-struct WeightLines {
+struct LinearModel {
   std::vector<double> weights, offsets;  // [lines, features]; [lines] or empty
   int64_t lines = 0;
 
@@ -20,8 +20,8 @@ struct WeightLines {
 };
 
 // `lines` > 0. The attributes 'coefficients' and 'intercepts'.
-inline bool ReadWeightLines(const NodeView& n, int64_t lines, int64_t features,
-                            WeightLines* weight_lines, Why* why) {
+inline bool ReadLinearModel(const NodeView& n, int64_t lines, int64_t features,
+                            LinearModel* weight_lines, Why* why) {
   weight_lines->weights = RealList(n, "coefficients");
   weight_lines->offsets = RealList(n, "intercepts");
   weight_lines->lines = lines;

@@ -28,7 +28,7 @@ struct TreeVote {
   double weight = 0;
 };
 
-struct Forest {
+struct TreeEnsemble {
   std::vector<TreeNode> nodes;
   std::vector<uint32_t> roots;
   std::vector<TreeVote> votes;
@@ -69,8 +69,8 @@ struct Forest {
 enum class VoteSum : uint8_t { kAverage, kSum, kMin, kMax };
 
 // `scores` and `has` have `choices` entries: what the trees say of this row.
-inline void CollectVotes(const Forest& forest, VoteSum how, const double* row, int64_t choices,
-                         double* scores, bool* has) {
+inline void CollectVotes(const TreeEnsemble& forest, VoteSum how, const double* row,
+                         int64_t choices, double* scores, bool* has) {
   std::fill_n(scores, choices, 0.0);
   std::fill_n(has, choices, false);
   Spend(static_cast<int64_t>(forest.roots.size()) * 16);
@@ -94,7 +94,7 @@ inline void CollectVotes(const Forest& forest, VoteSum how, const double* row, i
 // ---- building -----------------------------------------------------------------------------------
 
 // Every feature is there and no branch leads back to a node above it. Children are nodes.
-inline bool CheckForest(const Forest& forest, int64_t features, Why* why) {
+inline bool CheckForest(const TreeEnsemble& forest, int64_t features, Why* why) {
   for (const TreeNode& t : forest.nodes) {
     if (t.branch == Branch::kLeaf || (t.feature >= 0 && t.feature < features)) continue;
     return why->Say(GE_WHY_ATTRIBUTE, "a node looks at feature %lld, X has %lld",
@@ -191,7 +191,7 @@ inline bool ReadBranch(std::string_view name, Branch* out) {
 
 // Votes of leaves, those of one leaf together; votes at branches never count.
 inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t choices,
-                            const TreeIds& ids, Forest* forest, Why* why) {
+                            const TreeIds& ids, TreeEnsemble* forest, Why* why) {
   const Ints trees = n.List(kind + "_treeids"), nodes = n.List(kind + "_nodeids");
   const Ints choice = n.List(kind + "_ids");
   const std::vector<double> weights = RealListOrTensor(n, kind + "_weights");
@@ -220,8 +220,8 @@ inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t 
 }
 
 // The lists nodes_* and those of the votes, whose names begin with `kind`.
-inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t choices,
-                             int64_t features, Forest* forest, Why* why) {
+inline bool ReadListedTreeEnsemble(const NodeView& n, const std::string& kind, int64_t choices,
+                                   int64_t features, TreeEnsemble* forest, Why* why) {
   const Ints trees = n.List("nodes_treeids"), ids = n.List("nodes_nodeids");
   const Ints feature = n.List("nodes_featureids"),
              missing = n.List("nodes_missing_value_tracks_true");
@@ -259,9 +259,9 @@ inline bool ReadListedForest(const NodeView& n, const std::string& kind, int64_t
 
 // ---- votes for targets --------------------------------------------------------------------------
 
-struct ForestPlan {
+struct TreeEnsemblePlan {
   FeatureRows rows;
-  Forest forest;
+  TreeEnsemble forest;
   VoteSum how = VoteSum::kSum;
   ScoreTransform transform = ScoreTransform::kNone;
   std::vector<double> base;  // one for each choice, or none
@@ -277,14 +277,14 @@ struct ForestPlan {
 struct ForestScratch {
   double *row, *sums;
   bool* has;
-  ForestScratch(const ForestPlan& plan, void* workspace)
+  ForestScratch(const TreeEnsemblePlan& plan, void* workspace)
       : row(static_cast<double*>(workspace)),
         sums(row + plan.rows.features),
         has(reinterpret_cast<bool*>(sums + std::max<int64_t>(plan.choices, 2))) {}
 };
 
 // A target without votes is its base value.
-inline ge_rc RunForestTargets(const ForestPlan& plan, const Call& call) {
+inline ge_rc RunForestTargets(const TreeEnsemblePlan& plan, const Call& call) {
   const ForestScratch w(plan, call.workspace());
   const Tensor x = call.in(0), y = call.out(0);
   const auto trees = static_cast<double>(std::max<size_t>(plan.forest.roots.size(), 1));
@@ -305,7 +305,7 @@ inline ge_rc RunForestTargets(const ForestPlan& plan, const Call& call) {
   return GE_OK;
 }
 
-inline std::unique_ptr<Prepared> MakeForestTargets(ForestPlan plan) {
+inline std::unique_ptr<Prepared> MakeForestTargets(TreeEnsemblePlan plan) {
   const uint64_t workspace = plan.Workspace();
   auto made = Make([plan = std::move(plan)](const Call& c) { return RunForestTargets(plan, c); });
   made->const_align = 1;

@@ -5,7 +5,7 @@ namespace {
 
 struct LinearClassifierPlan {
   FeatureRows rows;
-  WeightLines lines;
+  LinearModel lines;
   ScoreTransform transform = ScoreTransform::kNone;
   std::vector<int64_t> labels;
   bool two = false;  // two classes of one line
@@ -52,7 +52,7 @@ std::unique_ptr<Prepared> PrepareLinearClassifier(const NodeView& n, Why* why) {
     return why->Say(GE_WHY_ATTRIBUTE, "class labels do not fit the coefficients"), nullptr;
   }
   const int64_t columns = p.two ? 2 : lines;
-  if (!ReadWeightLines(n, lines, p.rows.features, &p.lines, why) ||
+  if (!ReadLinearModel(n, lines, p.rows.features, &p.lines, why) ||
       !ReadScoreTransform(n, &p.transform, why) || !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
       !NeedOut(n, 1, GE_F32, {p.rows.rows, columns}, why)) {
     return nullptr;

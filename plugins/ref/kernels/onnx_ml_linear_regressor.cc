@@ -5,7 +5,7 @@ namespace {
 
 struct LinearRegressorPlan {
   FeatureRows rows;
-  WeightLines lines;
+  LinearModel lines;
   ScoreTransform transform = ScoreTransform::kNone;
 };
 
@@ -26,7 +26,7 @@ std::unique_ptr<Prepared> PrepareLinearRegressor(const NodeView& n, Why* why) {
   const int64_t targets = n.Int("targets");
   if (targets < 1) return why->Say(GE_WHY_ATTRIBUTE, "targets is less than 1"), nullptr;
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
-      !ReadWeightLines(n, targets, p.rows.features, &p.lines, why) ||
+      !ReadLinearModel(n, targets, p.rows.features, &p.lines, why) ||
       !ReadScoreTransform(n, &p.transform, why) ||
       !NeedOut(n, 0, GE_F32, {p.rows.rows, targets}, why)) {
     return nullptr;

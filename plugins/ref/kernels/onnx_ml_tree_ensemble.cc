@@ -4,7 +4,7 @@ namespace ref {
 namespace {
 
 // Sets of the nodes of mode BRANCH_MEMBER in the order of the nodes, each ended by a NaN.
-bool ReadMemberSets(const NodeView& n, Forest* f, Why* why) {
+bool ReadMemberSets(const NodeView& n, TreeEnsemble* f, Why* why) {
   const std::vector<double> values = TensorList(n, "membership_values");
   size_t at = 0;
   for (TreeNode& t : f->nodes) {
@@ -34,7 +34,8 @@ bool ReadEnsembleChild(int64_t id, bool leaf, size_t nodes, size_t leaves, uint3
   return true;
 }
 
-bool ReadEnsembleLeaves(const NodeView& n, size_t nodes, int64_t targets, Forest* f, Why* why) {
+bool ReadEnsembleLeaves(const NodeView& n, size_t nodes, int64_t targets, TreeEnsemble* f,
+                        Why* why) {
   const Ints target = n.List("leaf_targetids");
   const std::vector<double> weights = TensorList(n, "leaf_weights");
   if (weights.size() != target.size() || target.size() > INT32_MAX - nodes) {
@@ -54,7 +55,7 @@ bool ReadEnsembleLeaves(const NodeView& n, size_t nodes, int64_t targets, Forest
   return true;
 }
 
-bool ReadEnsemble(const NodeView& n, int64_t targets, int64_t features, Forest* f, Why* why) {
+bool ReadEnsemble(const NodeView& n, int64_t targets, int64_t features, TreeEnsemble* f, Why* why) {
   const Ints feature = n.List("nodes_featureids"),
              missing = n.List("nodes_missing_value_tracks_true");
   const Ints yes = n.List("nodes_truenodeids"), no = n.List("nodes_falsenodeids");
@@ -92,7 +93,7 @@ bool ReadEnsemble(const NodeView& n, int64_t targets, int64_t features, Forest* 
 }
 
 std::unique_ptr<Prepared> PrepareTreeEnsemble(const NodeView& n, Why* why) {
-  ForestPlan p;
+  TreeEnsemblePlan p;
   if (!NeedPorts(n, 1, 1, why) || !NeedSameDType(n.in(0), n.out(0), why) ||
       !OpenFeatureRows(n, &p.rows, why)) {
     return nullptr;

@@ -3,7 +3,7 @@
 namespace ref {
 namespace {
 
-struct TreeClassifierPlan : ForestPlan {
+struct TreeClassifierPlan : TreeEnsemblePlan {
   std::vector<int64_t> labels;
   int64_t only = -1;      // of two classes the one that all votes are for, -1 = both
   bool positive = false;  // no weight is negative
@@ -87,7 +87,7 @@ std::unique_ptr<Prepared> PrepareTreeEnsembleClassifier(const NodeView& n, Why* 
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
       !ReadScoreTransform(n, &p.transform, why) || !NeedOut(n, 0, GE_I64, {p.rows.rows}, why) ||
       !NeedOut(n, 1, GE_F32, {p.rows.rows, p.choices}, why) ||
-      !ReadListedForest(n, "class", p.choices, p.rows.features, &p.forest, why)) {
+      !ReadListedTreeEnsemble(n, "class", p.choices, p.rows.features, &p.forest, why)) {
     return nullptr;
   }
   p.base = RealListOrTensor(n, "base_values");

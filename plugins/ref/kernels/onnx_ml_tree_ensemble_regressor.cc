@@ -13,12 +13,12 @@ bool ReadVoteSum(const NodeView& n, VoteSum* out, Why* why) {
 }
 
 std::unique_ptr<Prepared> PrepareTreeEnsembleRegressor(const NodeView& n, Why* why) {
-  ForestPlan p;
+  TreeEnsemblePlan p;
   p.choices = n.Int("n_targets", 1);
   if (!NeedPorts(n, 1, 1, why) || !OpenFeatureRows(n, &p.rows, why) ||
       !ReadScoreTransform(n, &p.transform, why) || !ReadVoteSum(n, &p.how, why) ||
       !NeedOut(n, 0, GE_F32, {p.rows.rows, p.choices}, why) ||
-      !ReadListedForest(n, "target", p.choices, p.rows.features, &p.forest, why)) {
+      !ReadListedTreeEnsemble(n, "target", p.choices, p.rows.features, &p.forest, why)) {
     return nullptr;
   }
   p.base = RealListOrTensor(n, "base_values");

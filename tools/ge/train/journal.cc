@@ -88,7 +88,7 @@ Status Journal::Begin(uint64_t step) {
   return csv_ ? csv_->Begin(step) : Status();
 }
 
-void Journal::Bar(const Place& at, const Metrics& metrics) {
+void Journal::Bar(const RunProgress& at, const Metrics& metrics) {
   const double now = NowMs();
   if (!terminal_ || now - last_bar_ms_ < 100) return;
   last_bar_ms_ = now;
@@ -106,7 +106,7 @@ void Journal::ClearBar() {
   bar_ = false;
 }
 
-Status Journal::Step(const Place& at, const Metrics& metrics, int64_t batch) {
+Status Journal::Step(const RunProgress& at, const Metrics& metrics, int64_t batch) {
   Bar(at, metrics);
   if (!plot_.empty()) curves_.loss.push_back(metrics.loss);
   if (csv_) GE_RETURN_IF_ERROR(csv_->Row(at.step, metrics));
@@ -120,7 +120,7 @@ Status Journal::Step(const Place& at, const Metrics& metrics, int64_t batch) {
   return events_->Flush();  // a run may be killed
 }
 
-Status Journal::Tested(const Place& at, double loss, std::optional<double> accuracy) {
+Status Journal::Tested(const RunProgress& at, double loss, std::optional<double> accuracy) {
   tested_loss_ = loss;
   tested_accuracy_ = accuracy;
   const auto step = static_cast<double>(at.step);
@@ -134,7 +134,7 @@ Status Journal::Tested(const Place& at, double loss, std::optional<double> accur
   return events_->Scalar("test/loss", n, static_cast<float>(loss));
 }
 
-Status Journal::Epoch(const Place& at, double loss, std::optional<double> accuracy,
+Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> accuracy,
                       TrainedNet* net) {
   ClearBar();
   if (json_) {

@@ -13,7 +13,7 @@
 
 namespace ge::tool {
 
-struct Place {  // in a run, after a step
+struct RunProgress {  // in a run, after a step
   uint64_t step = 0, steps = 0, epoch = 0, epochs = 0;
   double steps_per_s = 0;
 };
@@ -24,13 +24,13 @@ class Journal {
   static Result<Journal> Open(const TrainOptions& o);
   // At its beginning: the step from which the run goes on, 0 of a new one.
   Status Begin(uint64_t step);
-  Status Step(const Place& at, const Metrics& metrics, int64_t batch);
-  Status Tested(const Place& at, double loss, std::optional<double> accuracy);
-  Status Epoch(const Place& at, double loss, std::optional<double> accuracy, TrainedNet* net);
+  Status Step(const RunProgress& at, const Metrics& metrics, int64_t batch);
+  Status Tested(const RunProgress& at, double loss, std::optional<double> accuracy);
+  Status Epoch(const RunProgress& at, double loss, std::optional<double> accuracy, TrainedNet* net);
   Status Finish(const nlohmann::json& last, bool json);
 
  private:
-  void Bar(const Place& at, const Metrics& metrics);
+  void Bar(const RunProgress& at, const Metrics& metrics);
   void ClearBar();
 
   bool terminal_ = false, json_ = false, bar_ = false;

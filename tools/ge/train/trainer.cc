@@ -96,7 +96,7 @@ Status Trainer::CheckStates() {
   return {};
 }
 
-Place Trainer::Now(uint64_t epoch) const {
+RunProgress Trainer::Now(uint64_t epoch) const {
   double ms = 0;
   const size_t n = std::min<size_t>(step_ms_.size(), 50);
   for (size_t i = step_ms_.size() - n; i < step_ms_.size(); ++i) ms += step_ms_[i];

@@ -44,7 +44,7 @@ class Trainer {
   Status CheckLoss(double loss, const std::string& what);
   Status CheckStates();
   Status Diverged(const std::string& what);
-  Place Now(uint64_t epoch) const;
+  RunProgress Now(uint64_t epoch) const;
   std::optional<double> Accuracy() const;
   // Of one sample; 1 where labels have no axes.
   double Labels() const { return static_cast<double>(data_.train.y.row_size()); }

@@ -1,4 +1,4 @@
-#include "passes/grad/train/places.h"
+#include "passes/grad/train/weight_uses.h"
 
 #include <algorithm>
 #include <cstring>
@@ -73,18 +73,22 @@ bool IsFirstState(const ge_node& n, uint32_t input) {
 
 }  // namespace
 
-Places::Places(const ge_graph* g, const TrainSettings& s) : g_(g), s_(s) { FindAliases(); }
+WeightUses::WeightUses(const ge_graph* graph, const TrainSettings& settings)
+    : g_(graph), s_(settings) {
+  FindAliases();
+}
 
-bool Places::Matches(const std::vector<std::string>& patterns, std::string_view name) {
+bool WeightUses::Matches(const std::vector<std::string>& patterns, std::string_view name) {
   bool fits = false;
   for (const std::string& pattern : patterns) {
     if (!FitsPattern(name, pattern)) continue;
-    fits = true, used_.insert(pattern);
+    fits = true;
+    used_.insert(pattern);
   }
   return fits;
 }
 
-std::string Places::Label(const Place& at) const {
+std::string WeightUses::Label(const Operand& at) const {
   const ge_node& n = *GE_NODE(g_, at.node);
   std::string text(plugin::View(n.op));
   if (n.name.n > 0) return text + " '" + std::string(plugin::View(n.name)) + "'";
@@ -92,7 +96,7 @@ std::string Places::Label(const Place& at) const {
 }
 
 // The weight behind a row of Identities; 0 = there is none.
-uint32_t Places::RootOf(uint32_t value) const {
+uint32_t WeightUses::RootOf(uint32_t value) const {
   for (int depth = 0; depth <= kDeepest; ++depth) {
     const ge_value& v = *GE_VALUE(g_, value);
     if (IsTrainable(v)) return value;
@@ -107,7 +111,7 @@ uint32_t Places::RootOf(uint32_t value) const {
 // The form in which PyTorch's exporter with dynamo=False writes that one parameter equals another
 // at first: `b2.bias` is made of `b1.bias` by a node `Identity_0`. A weight that a program truly
 // shares has one name there; Identities of the program's own (a clone) have names by its path.
-bool Places::IsMerged(const ge_node& n) const {
+bool WeightUses::IsMerged(const ge_node& n) const {
   constexpr std::string_view kHead = "Identity_";
   const std::string_view name = plugin::View(n.name),
                          made = plugin::View(GE_VALUE(g_, n.out[0])->name);
@@ -116,7 +120,7 @@ bool Places::IsMerged(const ge_node& n) const {
          !made.starts_with('/') && !made.starts_with("onnx::");
 }
 
-void Places::FindAliases() {
+void WeightUses::FindAliases() {
   for (uint32_t i = 0; i < g_->n_node; ++i) {
     const ge_node& n = *GE_NODE(g_, i);
     if (!plugin::IsOp(n, "Identity") || n.n_in != 1 || n.n_out != 1 || n.in[0] == 0) continue;
@@ -133,9 +137,9 @@ void Places::FindAliases() {
   }
 }
 
-bool Places::IsReadAsStatistic(const ge_value& v, uint32_t value) const {
-  for (uint32_t u = 0; u < v.n_user; ++u) {
-    const ge_node& n = *GE_NODE(g_, v.user[u]);
+bool WeightUses::IsReadAsStatistic(const ge_value& given, uint32_t value) const {
+  for (uint32_t u = 0; u < given.n_user; ++u) {
+    const ge_node& n = *GE_NODE(g_, given.user[u]);
     for (uint32_t i = 0; i < n.n_in; ++i) {
       if (n.in[i] == value && IsStatistic(n, i)) return true;
     }
@@ -145,7 +149,7 @@ bool Places::IsReadAsStatistic(const ge_value& v, uint32_t value) const {
 
 // Of one module that is applied twice, where the exporter with dynamo=True hands the statistics
 // from node to node.
-bool Places::IsStatisticAgain(uint32_t alias) const {
+bool WeightUses::IsStatisticAgain(uint32_t alias) const {
   const ge_value& v = *GE_VALUE(g_, alias);
   const uint32_t from = GE_NODE(g_, v.producer)->in[0];
   const auto statistic_of = [&](uint32_t value, uint32_t input, uint32_t scale, uint32_t bias) {
@@ -171,11 +175,11 @@ bool Places::IsStatisticAgain(uint32_t alias) const {
 
 // A place where a constant is no weight: a number of the operator, or zeros that a recurrence
 // begins with, which exporters write as a constant like any other; also by nodes that hand it on.
-bool Places::IsSetting(const ge_node& n, uint32_t input, bool zero) const {
+bool WeightUses::IsSetting(const ge_node& n, uint32_t input, bool zero) const {
   return IsNumberOf(n, input) || (zero && IsFirstState(n, input));
 }
 
-bool Places::OnlySets(uint32_t value, bool zero, int depth) const {
+bool WeightUses::OnlySets(uint32_t value, bool zero, int depth) const {
   const ge_value& v = *GE_VALUE(g_, value);
   if ((v.flags & GE_VALUE_OUTPUT) != 0 || depth > kDeepest) return false;
   for (uint32_t u = 0; u < v.n_user; ++u) {
@@ -191,7 +195,7 @@ bool Places::OnlySets(uint32_t value, bool zero, int depth) const {
   return true;
 }
 
-void Places::AddUses(uint32_t value, bool zero, bool* all, std::vector<Use>* to) const {
+void WeightUses::AddUses(uint32_t value, bool zero, bool* all, std::vector<Use>* to) const {
   const ge_value& v = *GE_VALUE(g_, value);
   std::set<uint32_t> seen;
   for (uint32_t u = 0; u < v.n_user; ++u) {
@@ -223,14 +227,14 @@ void Places::AddUses(uint32_t value, bool zero, bool* all, std::vector<Use>* to)
   }
 }
 
-std::vector<Places::Use> Places::UsesOf(uint32_t value, bool zero, bool* all) const {
+std::vector<WeightUses::Use> WeightUses::UsesOf(uint32_t value, bool zero, bool* all) const {
   std::vector<Use> uses;
   AddUses(value, zero, all, &uses);
   return uses;
 }
 
 // The file itself shows that equal constants were not merged, or that each has its name.
-bool Places::MergesNothing(const ge_value& like) const {
+bool WeightUses::MergesNothing(const ge_value& like) const {
   if (merged_) return true;
   for (uint32_t id = 1; id < g_->n_value; ++id) {
     const ge_value& v = *GE_VALUE(g_, id);
@@ -244,13 +248,13 @@ bool Places::MergesNothing(const ge_value& like) const {
 
 // Two nodes that read a constant of one number at the same input: a module that is applied twice,
 // or two modules that an exporter has merged.
-void Places::WantOne(const std::string& name, const ge_value& begins,
-                     const std::vector<Use>& trained) {
+void WeightUses::WantOne(const std::string& name, const ge_value& begins,
+                         const std::vector<Use>& trained) {
   if (trained.size() < 2 || Matches(s_.tie, name) || !IsUniform(begins)) return;
   if (MergesNothing(begins)) return;
   for (size_t i = 1; i < trained.size(); ++i) {
     for (size_t k = 0; k < i; ++k) {
-      const Place a = trained[k].at, b = trained[i].at;
+      const Operand a = trained[k].at, b = trained[i].at;
       if (a.node == b.node || a.input != b.input || HandsOn(*GE_NODE(g_, a.node))) continue;
       if (plugin::View(GE_NODE(g_, a.node)->op) != plugin::View(GE_NODE(g_, b.node)->op)) continue;
       if (unclear_.empty()) unclear_by_ = "'" + name + "' by " + Label(a) + " and " + Label(b);
@@ -262,7 +266,7 @@ void Places::WantOne(const std::string& name, const ge_value& begins,
 
 // NAME@2 for the second place of those that read the value, in the order of nodes and inputs: `ge
 // train --export` finds it again.
-std::string Places::NameAt(uint32_t value, const Place& at) const {
+std::string WeightUses::NameAt(uint32_t value, const Operand& at) const {
   const uint32_t read = GE_NODE(g_, at.node)->in[at.input];
   if (read != value) return NameOf(g_, read);
   uint32_t before = 0;
@@ -276,7 +280,7 @@ std::string Places::NameAt(uint32_t value, const Place& at) const {
 
 // The places of a value as weights: those that train it are one; a statistic that is written like
 // one of them is a weight of its own at each place.
-void Places::Split(uint32_t value, uint32_t first, std::vector<Found>* to) {
+void WeightUses::Split(uint32_t value, uint32_t first, std::vector<Found>* to) {
   const ge_value& v = *GE_VALUE(g_, value);
   const ge_value& begins = *GE_VALUE(g_, first);
   const std::string name(plugin::View(v.name));
@@ -321,7 +325,7 @@ void Places::Split(uint32_t value, uint32_t first, std::vector<Found>* to) {
   if (!together.places.empty()) to->push_back(std::move(together));
 }
 
-std::vector<Found> Places::Weights() {
+std::vector<Found> WeightUses::Weights() {
   std::vector<Found> found;
   for (uint32_t id = 1; id < g_->n_value; ++id) {
     const auto alias = aliases_.find(id);

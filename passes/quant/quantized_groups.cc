@@ -1,4 +1,4 @@
-#include "passes/quant/code_groups.h"
+#include "passes/quant/quantized_groups.h"
 
 namespace ge {
 namespace {
@@ -35,7 +35,7 @@ bool IsQuantized(Transaction& transaction, FunctionId fn, const Node& n) {
   return false;
 }
 
-bool IsCodedWeight(Transaction& transaction, FunctionId fn, const Node& n) {
+bool IsQuantizedWeight(Transaction& transaction, FunctionId fn, const Node& n) {
   const Function& f = transaction.graph().fn(fn);
   if (!IsOnnx(&n, "DequantizeLinear") || n.outputs.size() != 1) return false;
   for (ValueId v : n.inputs) {

@@ -1,4 +1,4 @@
-#include "ge/control/place.h"
+#include "ge/control/flow_point.h"
 
 #include <fmt/format.h>
 
@@ -128,9 +128,9 @@ Result<FlowValue> ValueOf(const Const& constant) {
 }
 
 // The values of a run, as a cut may see them.
-class FlowPlace::AtHand {
+class FlowPoint::AtHand {
  public:
-  AtHand(const FlowPlace& place, const std::vector<FlowValue>& values) : values(values) {
+  AtHand(const FlowPoint& place, const std::vector<FlowValue>& values) : values(values) {
     known.type = [&values](ValueId v) -> std::optional<Type> {
       const FlowValue& x = values[v];
       if (!x.is_tensor()) return std::nullopt;
@@ -159,7 +159,7 @@ class FlowPlace::AtHand {
   std::map<ValueId, Const> contents_;
 };
 
-FlowPlace::Piece FlowPlace::Known(const std::vector<FlowValue>& values) {
+FlowPoint::Piece FlowPoint::Known(const std::vector<FlowValue>& values) {
   // What a loop runs is mostly what it ran before.
   if (!pieces_.empty() && Holds(*pieces_.front(), values)) return pieces_.front();
   for (const Structure& of : structures_) {
@@ -174,27 +174,27 @@ FlowPlace::Piece FlowPlace::Known(const std::vector<FlowValue>& values) {
   return nullptr;
 }
 
-void FlowPlace::Add(Piece piece) {
+void FlowPoint::Add(Piece piece) {
   const uint64_t hash = HashOf(*piece);
   pieces_.push_front(std::move(piece));
   by_shapes_.emplace(hash, pieces_.begin());
 }
 
 // With their pieces.
-void FlowPlace::ForgetStructures(const std::function<bool(const FlowStructure&)>& which) {
+void FlowPoint::ForgetStructures(const std::function<bool(const FlowStructure&)>& which) {
   std::erase_if(by_shapes_, [&](const auto& known) { return which(*(*known.second)->structure); });
   pieces_.remove_if([&](const Piece& p) { return which(*p->structure); });
   std::erase_if(structures_, [&](const Structure& s) { return which(*s); });
 }
 
-void FlowPlace::ForgetOldest() {
+void FlowPoint::ForgetOldest() {
   const auto oldest = std::prev(pieces_.end());
   const auto [begin, end] = by_shapes_.equal_range(HashOf(**oldest));
   by_shapes_.erase(std::find_if(begin, end, [&](const auto& x) { return x.second == oldest; }));
   pieces_.pop_back();
 }
 
-Result<std::shared_ptr<const FlowPiece>> FlowPlace::Find(const std::vector<FlowValue>& values) {
+Result<std::shared_ptr<const FlowPiece>> FlowPoint::Find(const std::vector<FlowValue>& values) {
   if (const Piece known = Known(values)) {
     if (!known->cut().by_content.empty()) ++found_;
     return std::shared_ptr<const FlowPiece>(known);
@@ -212,7 +212,7 @@ Result<std::shared_ptr<const FlowPiece>> FlowPlace::Find(const std::vector<FlowV
   return std::shared_ptr<const FlowPiece>(std::move(made));
 }
 
-Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values) {
+Result<FlowPoint::Piece> FlowPoint::Make(const std::vector<FlowValue>& values) {
   const AtHand at_hand(*this, values);
   for (size_t i = 0; i < structures_.size(); ++i) {
     const Structure of = structures_[i];
@@ -236,7 +236,7 @@ Result<FlowPlace::Piece> FlowPlace::Make(const std::vector<FlowValue>& values) {
   return made;
 }
 
-Result<FlowPlace::Structure> FlowPlace::Cut(const AtHand& at_hand) {
+Result<FlowPoint::Structure> FlowPoint::Cut(const AtHand& at_hand) {
   auto made = std::make_shared<FlowStructure>();
   GE_ASSIGN_OR_RETURN(made->cut, CutFlow(rest_, flow_.hooks_.infer, at_hand.known));
   made->number = flow_.cuts_.fetch_add(1, std::memory_order_relaxed);
@@ -252,13 +252,13 @@ Result<FlowPlace::Structure> FlowPlace::Cut(const AtHand& at_hand) {
     made->constants.emplace_back(v, value);
   }
   if (!f.nodes.empty()) {
-    made->next = std::make_shared<FlowPlace>(&flow_, std::move(made->cut.rest), arguments_);
+    made->next = std::make_shared<FlowPoint>(&flow_, std::move(made->cut.rest), arguments_);
   }
   made->cut.rest = FlowRest();
   return made;
 }
 
-Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at_hand) {
+Result<FlowPoint::Piece> FlowPoint::MakeOf(const Structure& of, const AtHand& at_hand) {
   const FlowCut& cut = of->cut;
   std::optional<SizedCut> sized = SizeCut(cut, flow_.hooks_.infer, at_hand.known);
   if (!sized) return Piece();
@@ -291,13 +291,13 @@ Result<FlowPlace::Piece> FlowPlace::MakeOf(const Structure& of, const AtHand& at
 
 // Contents that are hardly ever the same again might as well all be looked at together, so that
 // they make one piece and not one each.
-void FlowPlace::Learn() {
+void FlowPoint::Learn() {
   if (contents_change_ || ++made_ < kLearned || found_ >= made_) return;
   contents_change_ = true;
   ForgetStructures([](const FlowStructure& s) { return !s.cut.by_content.empty(); });
 }
 
-bool FlowPlace::StillChooses(const Piece& piece) {
+bool FlowPoint::StillChooses(const Piece& piece) {
   const FlowCut& cut = piece->cut();
   if (cut.chosen_by.empty()) return true;
   std::string held;

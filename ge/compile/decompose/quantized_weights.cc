@@ -1,11 +1,11 @@
-#include "ge/compile/decompose/coded_weights.h"
+#include "ge/compile/decompose/quantized_weights.h"
 
 #include "ge/compile/fold/folding.h"
 #include "ge/ops/op.h"
 
 namespace ge {
 
-bool IsCodedWeight(const Graph& g, const Function& f, const Node& n) {
+bool IsQuantizedWeight(const Graph& g, const Function& f, const Node& n) {
   if (!n.domain.empty() || n.op != "DequantizeLinear" || n.outputs.size() != 1) return false;
   if (!n.effects.empty() || !n.after.empty() || !f.value(n.outputs[0]).type.is_static())
     return false;
@@ -17,7 +17,7 @@ bool IsCodedWeight(const Graph& g, const Function& f, const Node& n) {
   return true;
 }
 
-std::vector<NodeId> CodedWeightsOf(const Graph& g, const Function& f) {
+std::vector<NodeId> QuantizedWeightsOf(const Graph& g, const Function& f) {
   std::vector<bool> multiplied(f.values.size());
   for (const Node& n : f.nodes) {
     if (!n.domain.empty() || (n.op != "Conv" && n.op != "Gemm" && n.op != "MatMul")) continue;
@@ -25,7 +25,7 @@ std::vector<NodeId> CodedWeightsOf(const Graph& g, const Function& f) {
   }
   std::vector<NodeId> out;
   for (const Node& n : f.nodes) {
-    if (IsCodedWeight(g, f, n) && multiplied[n.outputs[0]]) out.push_back(n.id);
+    if (IsQuantizedWeight(g, f, n) && multiplied[n.outputs[0]]) out.push_back(n.id);
   }
   return out;
 }

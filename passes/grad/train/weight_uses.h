@@ -1,6 +1,6 @@
-// Places: where a constant is read, as what, and which of these places are one weight. Exporters
-// write a constant once where several parameters have equal first values: a norm's running mean and
-// its bias, the scales of two norms. One thread, over one picture of a function.
+// WeightUses: where a constant is read, as what, and which of these operands are one weight.
+// Exporters write a constant once where several parameters have equal first values: a norm's
+// running mean and its bias, the scales of two norms. One thread, over one picture of a function.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ inline constexpr uint32_t kScale = 1, kBias = 2, kMean = 3, kVariance = 4;
 }
 
 // Input `input` of the node with this index in the picture.
-struct Place {
+struct Operand {
   uint32_t node, input;
 };
 
@@ -27,14 +27,14 @@ struct Found {
   uint32_t value;  // that the places read
   uint32_t first;  // the constant that it begins with
   std::string name;
-  bool trained;               // false: running statistics
-  bool everywhere;            // all that reads `value` reads this weight
-  std::vector<Place> places;  // where not everywhere
+  bool trained;                 // false: running statistics
+  bool everywhere;              // all that reads `value` reads this weight
+  std::vector<Operand> places;  // where not everywhere
 };
 
-class Places {
+class WeightUses {
  public:
-  Places(const ge_graph* g, const TrainSettings& s);
+  WeightUses(const ge_graph* graph, const TrainSettings& settings);
   // In the order of values. A constant that is read under another name, which an Identity gives it,
   // is another weight there; statistics are weights of their own. Throws a Refusal where it cannot
   // be told whether a constant is one weight or several.
@@ -46,14 +46,14 @@ class Places {
   // What a place reads a constant as. A running statistic is that of a module: two nodes that read
   // the same scale and bias too are one that is applied twice.
   struct Use {
-    Place at;
+    Operand at;
     uint32_t role;  // 0 = trained; else the input of BatchNormalization, 3 or 4
     uint32_t scale, bias;
   };
   uint32_t RootOf(uint32_t value) const;
   bool IsMerged(const ge_node& n) const;
   void FindAliases();
-  bool IsReadAsStatistic(const ge_value& v, uint32_t value) const;
+  bool IsReadAsStatistic(const ge_value& given, uint32_t value) const;
   bool IsStatisticAgain(uint32_t alias) const;
   bool IsSetting(const ge_node& n, uint32_t input, bool zero) const;
   bool OnlySets(uint32_t value, bool zero, int depth) const;
@@ -63,9 +63,9 @@ class Places {
   void Split(uint32_t value, uint32_t first, std::vector<Found>* to);
   bool MergesNothing(const ge_value& like) const;
   void WantOne(const std::string& name, const ge_value& begins, const std::vector<Use>& trained);
-  std::string NameAt(uint32_t value, const Place& at) const;
+  std::string NameAt(uint32_t value, const Operand& at) const;
   bool Matches(const std::vector<std::string>& patterns, std::string_view name);
-  std::string Label(const Place& at) const;
+  std::string Label(const Operand& at) const;
 
   const ge_graph* g_;
   const TrainSettings& s_;

@@ -1,4 +1,4 @@
-// FlowPlace: where runs of a function stand that have done the same so far. It keeps the cuts that
+// FlowPoint: where runs of a function stand that have done the same so far. It keeps the cuts that
 // were made there, by structure, and the pieces: a cut at given shapes with its plan. A piece that
 // is not there is made from a cut that holds for its shapes, else from a new one. The places behind
 // a cut are shared by all its pieces. Used under its function's lock; what it hands out stays valid
@@ -20,14 +20,14 @@
 
 namespace ge {
 
-class FlowPlace;
+class FlowPoint;
 
 // A cut and what is behind it.
 struct FlowStructure {
   FlowCut cut;                                                  // its rest has moved to `next`
   uint64_t number = 0;                                          // of the flow's cuts
   std::vector<std::pair<ValueId, const FlowValue*>> constants;  // that the host reads
-  std::shared_ptr<FlowPlace> next;  // null: the function's results are at hand
+  std::shared_ptr<FlowPoint> next;  // null: the function's results are at hand
 };
 
 struct FlowPiece {
@@ -40,10 +40,10 @@ struct FlowPiece {
   const FlowCut& cut() const { return structure->cut; }
 };
 
-class FlowPlace {
+class FlowPoint {
  public:
   // `arguments`: parameters of the function.
-  FlowPlace(Flow* flow, FlowRest rest, std::set<ValueId> arguments)
+  FlowPoint(Flow* flow, FlowRest rest, std::set<ValueId> arguments)
       : flow_(*flow), rest_(std::move(rest)), arguments_(std::move(arguments)) {}
   // For these values, by number.
   Result<std::shared_ptr<const FlowPiece>> Find(const std::vector<FlowValue>& values);
