@@ -51,6 +51,9 @@ GOOD = {
     "ge/base/list.cc": "int F() {\n  int a = 1, b[2] = {1, 2};\n  std::map<int, int> m, n;\n"
                        "  for (int i = 0, k = 1; i < 2; ++i, ++k) G(a, [&] { return H(), a; });\n"
                        "  return G(a, b), 1;\n}\nA::A() : a_(1), b_{1, 2} { G(1, 2); }\n",
+    # The letters of mathematics may stay, and so may one letter among many words.
+    "ge/base/words.h": NOTE + "#pragma once\nint F(int x, int y, int n, int i, int k);\n"
+                       "int G(int first, int second, int third, int fourth, int fifth, int sixth, int seventh, int z);\n",
     "README.md": "see ops/work/conv and https://example.org/home/page\n[a](docs/a.md#b) `[c](d)`\n",
     "docs/README.md": "[a](a.md) [map](map.md) [up](../README.md) [x](https://example.org)\n",
     "docs/a.md": "```\n[no](link)\n```\n",
@@ -132,6 +135,10 @@ BAD = {
     "comma-statements": [{"ge/ir/a.cc": f"void F() {{\n  {body}\n}}\n"} for body in (
         "a = 1, b = 2;\n  return;", "if (a) f(), g();", "auto f = [&] { ++a, ++b; };", "*out = a, *count = 1;\n  f();",
         "for (int i = 0; i < 3; ++i) a += i, b += i;", "switch (a) {\n    case 1:\n      f(), g();\n  }")],
+    "header-using": [{"ge/ir/a.h": NOTE + "#pragma once\nnamespace ge {\nusing namespace std;\n}\n"}],
+    "parameter-letters": [{"ge/ir/a.h": NOTE + "#pragma once\n" + "void F(int rank, Graph* g, int n);\n" * 9},
+                          {"ge/ir/a.h": NOTE + "template <typename T>\nT F(const std::vector<T>& v) {\n  return v[0];\n}\n"}],
+    "old-names": [{"ge/ir/a.cc": "FlowPlace* place;\n"}, {"ge/ir/graph_loan.h": NOTE}, {"ge/ir/pass_graph.h": NOTE}],
     "first-page": [{"README.md": "x" * 9001}, {"README.md": "| a |\n" * 17}],
     "links": [{"docs/a.md": "see [b](b.md)\n"}, {"README.md": "\n![b](docs/b.svg)\n"}],
     "index": [{"docs/README.md": "[a](a.md) [map](map.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],

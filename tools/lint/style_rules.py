@@ -1,9 +1,20 @@
 """Rules of style that clang-format has no option for. Each answers (path, line, words) of its faults."""
+import re
+
+import source_text
 import statements
 
 CPP = (".h", ".hpp", ".cc", ".cpp", ".c")
+HEADERS = (".h", ".hpp")
 # Folders that are still to be swept for a rule; each list is to become empty.
-JOINED_LEFT = ("plugins/cpu/", "ge/compile/", "ge/engine/", "passes/grad/", "passes/kit/")
+JOINED_LEFT = ()
+LETTERS_LEFT = ()
+NAMES_LEFT = ("plugins/cpu/", "plugins/units/")
+
+# Parameters of one letter that need no word, and the share of others that headers may have.
+PLAIN_LETTERS, MOST_LETTERS = "xynik", 0.08
+# Published headers, and the plugin ABI with the text of its function types.
+FROZEN = re.compile(r"tests/abi/|sdk/include/ge/ge_plugin\w*\.h$")
 
 
 def comma_statements(tree):
@@ -18,4 +29,58 @@ def comma_statements(tree):
             yield path, line, "statements joined by commas; write each with a semicolon of its own"
 
 
-RULES = {"comma-statements": comma_statements}
+def header_using(tree):
+    """`using namespace` in a header, which every includer would get."""
+    for path in tree.named(*HEADERS):
+        code = source_text.code_of(tree.text(path))
+        for match in re.finditer(r"\busing\s+namespace\b", code):
+            yield path, code.count("\n", 0, match.start()) + 1, "using namespace in a header; nest the namespace or qualify"
+
+
+def parameter_letters(tree):
+    """Parameters of one letter in headers: at most 8 in 100, x, y, n, i and k apart."""
+    count, first, letters = 0, None, 0
+    for path in tree.named(*HEADERS):
+        if path.startswith(LETTERS_LEFT) or FROZEN.match(path):
+            continue
+        text = tree.text(path)
+        code = statements.Code(text)
+        for function in statements.functions(code):
+            for name in (name for name, _ in function.parameters if name is not None):
+                count += 1
+                if len(code.texts[name]) == 1 and code.texts[name] not in PLAIN_LETTERS:
+                    letters += 1
+                    first = first or (path, text.count("\n", 0, code.tokens[name].start) + 1)
+    if letters > MOST_LETTERS * count:
+        yield (*first, f"{letters} of {count} parameters in headers are one letter, at most "
+                       f"{MOST_LETTERS:.0%}; name them after what they are")
+
+
+# Names that were given up, and what stands in their place: a word of the field, or one meaning for one word.
+OLD_NAMES = {
+    "FlowPlace": "FlowPoint", "MakeOwnPlaces": "MakeGuardedBlocks", "IsCodedWeight": "IsQuantizedWeight",
+    "CodedWeightsOf": "QuantizedWeightsOf", "KinOf": "LooserKeyOf", "of_kin": "looser", "kin_key_": "looser_key_",
+    "Forest": "TreeEnsemble", "ForestPlan": "TreeEnsemblePlan", "WeightLines": "LinearModel", "Turns": "FairSemaphore",
+    "Pace": "PriorScale", "Moments": "ProgramPoints", "GraphLoan": "ReshapeInputs", "PlainlyWhole": "WholeNodes",
+}
+OLD_NAME = re.compile(r"(?<![\w.])(?:" + "|".join(OLD_NAMES) + r")\b")
+# File names that said the layer and not the subject, or hid a test among sources.
+OLD_FILE = re.compile(r"(?:^|/)(?:emit_|parse_|loops_|order_loops|index_loops|code_groups|coded_weights|stretches|in_windows|"
+                      r"graph_loan|plainly_whole|turns|pace|moments|sweeps|loop_trial|isa_sets|direct_sums|test_model|"
+                      r"pass_graph)[a-z_]*(?<!_testing)(?<!_test)\.(?:h|cc)$")
+
+
+def old_names(tree):
+    """Names that the code had before; OLD_NAMES says which stand in their place."""
+    for path in tree.named(*CPP):
+        if path.startswith(NAMES_LEFT):
+            continue
+        if OLD_FILE.search(path):
+            yield path, 0, "a file name of before; name it after its subject"
+        code = source_text.code_of(tree.text(path))
+        for match in OLD_NAME.finditer(code):
+            yield path, code.count("\n", 0, match.start()) + 1, f"{match[0]} is {OLD_NAMES[match[0]]} now"
+
+
+RULES = {"comma-statements": comma_statements, "header-using": header_using, "parameter-letters": parameter_letters,
+         "old-names": old_names}
