@@ -85,8 +85,8 @@ BAD = {
         {"ge/ir/a.cc": '#include "b.h"\n', "ge/ir/b.h": NOTE},
         {"ge/ir/a.cc": '#include "ge/ir/absent.h"\n'},
         {"ge/unheard/a.cc": '#include "ge/ir/b.h"\n', "ge/ir/b.h": NOTE},
-        {"plugins/cpu/native/conv/a.cc": '#include "plugins/cpu/native/matmul/b.h"\n',
-         "plugins/cpu/native/matmul/b.h": NOTE},
+        {"plugins/cpu/native/conv/a.cc": '#include "plugins/cpu/native/onnx_ml/b.h"\n',
+         "plugins/cpu/native/onnx_ml/b.h": NOTE},
         {"plugins/cpu/native/conv/a.cc": '#include "plugins/units/matmul/b.h"\n',
          "plugins/units/matmul/b.h": NOTE},
         {"plugins/units/a.cc": '#include "plugins/cpu/kit/b.h"\n', "plugins/cpu/kit/b.h": NOTE},
@@ -154,7 +154,8 @@ def with_tables(files):
     """The files, and what stands in every tree: the layout, rooms.txt and the map that is made of it."""
     tables = {".clang-format": LAYOUT, "rooms.txt": ROOMS, "docs/moved.txt": "", **files}
     try:
-        page = map_doc.page(tables["rooms.txt"], tables["docs/moved.txt"])
+        units = {f: text for f, text in tables.items() if f.startswith(map_doc.UNITS)}
+        page = map_doc.page(tables["rooms.txt"], tables["docs/moved.txt"], units)
     except ValueError:
         page = ""
     return {"docs/map.md": page, **tables}
