@@ -17,17 +17,17 @@ using Ids = ShortList<uint32_t, 6>;        // of nodes or values
 inline constexpr int64_t kMostLanes = 16;  // floats of the widest vector
 
 // Of numbers that are not negative, up.
-inline int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-inline int64_t Product(const Dims& d) {
+inline int64_t CeilDiv(int64_t left, int64_t right) { return (left + right - 1) / right; }
+inline int64_t Product(const Dims& dims) {
   int64_t n = 1;
-  for (int64_t x : d) n *= x;
+  for (int64_t x : dims) n *= x;
   return n;
 }
 
 // Of a dense tensor, in elements.
-inline Dims StridesOf(const Dims& d) {
-  Dims s(d.size(), 1);
-  for (size_t k = d.size(); k-- > 1;) s[k - 1] = s[k] * d[k];
+inline Dims StridesOf(const Dims& dims) {
+  Dims s(dims.size(), 1);
+  for (size_t k = dims.size(); k-- > 1;) s[k - 1] = s[k] * dims[k];
   return s;
 }
 
@@ -40,20 +40,20 @@ struct Layout {
   int64_t dim[kMaxRank] = {};
   int64_t stride[kMaxRank] = {};
 
-  static Layout Dense(const Dims& d, int size = 4) {
+  static Layout Dense(const Dims& dims, int size = 4) {
     Layout l;
     l.size = size;
-    l.rank = static_cast<int>(d.size());
+    l.rank = static_cast<int>(dims.size());
     int64_t s = 1;
     for (int i = l.rank - 1; i >= 0; --i) {
-      l.dim[i] = d[static_cast<size_t>(i)];
+      l.dim[i] = dims[static_cast<size_t>(i)];
       l.stride[i] = s;
       s *= std::max<int64_t>(l.dim[i], 1);
     }
     return l;
   }
-  static Layout Blocked(const Dims& d, int block) {
-    Layout l = Dense(d);
+  static Layout Blocked(const Dims& dims, int block) {
+    Layout l = Dense(dims);
     l.cblock = block;
     int64_t s = block;
     for (int i = l.rank - 1; i >= 0; --i) {
@@ -63,8 +63,8 @@ struct Layout {
     return l;
   }
   // Channels innermost (nhwc).
-  static Layout ChannelsLast(const Dims& d, int size = 4) {
-    Layout l = Dense(d, size);
+  static Layout ChannelsLast(const Dims& dims, int size = 4) {
+    Layout l = Dense(dims, size);
     int64_t s = l.dim[1];
     l.stride[1] = 1;
     for (int i = l.rank - 1; i >= 0; --i) {
@@ -75,12 +75,12 @@ struct Layout {
     return l;
   }
 
-  // d in the manner of `model`: blocked, channels last, or dense for everything else.
-  static Layout Like(const Dims& d, const Layout& model) {
-    if (d.size() < 3 || static_cast<int>(d.size()) != model.rank) return Dense(d);
-    if (model.cblock > 0) return Blocked(d, model.cblock);
+  // dims in the manner of `model`: blocked, channels last, or dense for everything else.
+  static Layout Like(const Dims& dims, const Layout& model) {
+    if (dims.size() < 3 || static_cast<int>(dims.size()) != model.rank) return Dense(dims);
+    if (model.cblock > 0) return Blocked(dims, model.cblock);
     const bool last = !model.dense() && model == ChannelsLast(model.dims(), model.size);
-    return last ? ChannelsLast(d, model.size) : Dense(d, model.size);
+    return last ? ChannelsLast(dims, model.size) : Dense(dims, model.size);
   }
 
   Dims dims() const { return Dims(dim, dim + rank); }
@@ -108,15 +108,15 @@ struct Layout {
     for (int i = 0; i < rank; ++i) n *= cblock > 0 && i == 1 ? blocks() : dim[i];
     return n == extent();
   }
-  bool same_dims(const Layout& o) const {
-    return rank == o.rank && std::equal(dim, dim + rank, o.dim);
+  bool same_dims(const Layout& layout) const {
+    return rank == layout.rank && std::equal(dim, dim + rank, layout.dim);
   }
   // Strides of axes with one element do not matter.
-  bool operator==(const Layout& o) const {
-    if (!same_dims(o) || cblock != o.cblock || size != o.size) return false;
+  bool operator==(const Layout& layout) const {
+    if (!same_dims(layout) || cblock != layout.cblock || size != layout.size) return false;
     for (int i = 0; i < rank; ++i) {
       const int64_t d = cblock > 0 && i == 1 ? blocks() : dim[i];
-      if (d > 1 && stride[i] != o.stride[i]) return false;
+      if (d > 1 && stride[i] != layout.stride[i]) return false;
     }
     return true;
   }
@@ -129,17 +129,18 @@ struct LayoutTag {
   bool last = false;
 
   // Plain where the layout is no other form. With one pixel every layout is plain in memory.
-  static LayoutTag Of(Layout l) {
-    if (l.rank < 3 || l.dense()) return {};
-    l.size = 4;  // says nothing of the order
-    if (l == Layout::ChannelsLast(l.dims())) return {0, true};
-    if (l.cblock > 0 && l == Layout::Blocked(l.dims(), l.cblock)) return {l.cblock, false};
+  static LayoutTag Of(Layout layout) {
+    if (layout.rank < 3 || layout.dense()) return {};
+    layout.size = 4;  // says nothing of the order
+    if (layout == Layout::ChannelsLast(layout.dims())) return {0, true};
+    if (layout.cblock > 0 && layout == Layout::Blocked(layout.dims(), layout.cblock))
+      return {layout.cblock, false};
     return {};
   }
-  Layout On(const Dims& d, int size = 4) const {
-    return block > 0 ? Layout::Blocked(d, block)
-           : last    ? Layout::ChannelsLast(d, size)
-                     : Layout::Dense(d, size);
+  Layout On(const Dims& dims, int size = 4) const {
+    return block > 0 ? Layout::Blocked(dims, block)
+           : last    ? Layout::ChannelsLast(dims, size)
+                     : Layout::Dense(dims, size);
   }
   bool plain() const { return block == 0 && !last; }
   auto operator<=>(const LayoutTag&) const = default;

@@ -16,8 +16,8 @@ bool Matcher::IsFree(uint32_t node, const char* op) const {
   return node != UINT32_MAX && Free(node) && gp::IsOp(p_.node(node), op);
 }
 
-bool Matcher::Users(uint32_t v, Ids* out) const {
-  const ge_value& value = p_.value(v);
+bool Matcher::Users(uint32_t given, Ids* out) const {
+  const ge_value& value = p_.value(given);
   if ((value.flags & GE_VALUE_OUTPUT) != 0) return false;
   out->assign(value.user, value.user + value.n_user);
   std::sort(out->begin(), out->end());
@@ -25,9 +25,9 @@ bool Matcher::Users(uint32_t v, Ids* out) const {
   return !out->empty();
 }
 
-uint32_t Matcher::OnlyUser(uint32_t v) const {
+uint32_t Matcher::OnlyUser(uint32_t value) const {
   Ids users;
-  if (!Users(v, &users) || users.size() != 1) return UINT32_MAX;
+  if (!Users(value, &users) || users.size() != 1) return UINT32_MAX;
   return users[0];
 }
 
@@ -71,62 +71,62 @@ std::vector<Unit> Matcher::Cover() {
   return units;
 }
 
-bool Matcher::Group(size_t i, Unit* u) const {
-  return p_.Group(allowed_[i], u) &&
-         std::all_of(u->nodes.begin(), u->nodes.end(), [&](uint32_t n) { return Free(n); });
+bool Matcher::Group(size_t i, Unit* unit) const {
+  return p_.Group(allowed_[i], unit) &&
+         std::all_of(unit->nodes.begin(), unit->nodes.end(), [&](uint32_t n) { return Free(n); });
 }
 
 // Then Cast of its bools to float32.
-void Matcher::CastOf(Unit* u) {
-  const uint32_t n = OnlyUser(u->out[0]);
+void Matcher::CastOf(Unit* unit) {
+  const uint32_t n = OnlyUser(unit->out[0]);
   if (!IsFree(n, "Cast") || p_.dtype(p_.node(n).out[0]) != GE_F32) return;
-  u->nodes.push_back(n);
-  u->out = {p_.node(n).out[0]};
+  unit->nodes.push_back(n);
+  unit->out = {p_.node(n).out[0]};
 }
 
-void Matcher::Extend(Unit* u) {
-  if (u->kind().joins_cast) return CastOf(u);
-  if (u->kind().post_ops == PostOps::kNone) return;
-  while (Step(u)) {
+void Matcher::Extend(Unit* unit) {
+  if (unit->kind().joins_cast) return CastOf(unit);
+  if (unit->kind().post_ops == PostOps::kNone) return;
+  while (Step(unit)) {
   }
 }
 
-bool Matcher::Step(Unit* u) {
+bool Matcher::Step(Unit* unit) {
   Ids users;
-  if (!Users(u->out[0], &users)) return false;
+  if (!Users(unit->out[0], &users)) return false;
   for (uint32_t n : users) {
     if (!Free(n)) return false;
   }
-  if (users.size() == 1) return Append(u, users[0]);
-  if (users.size() == 2) return Diamond(u, users[0], users[1]);
+  if (users.size() == 1) return Append(unit, users[0]);
+  if (users.size() == 2) return Diamond(unit, users[0], users[1]);
   return false;
 }
 
 // A bias: a constant for each channel (Conv) or column (MatMul), before any other function.
-bool Matcher::Bias(Unit* u, const PostOp& post) const {
-  if (!u->post_ops.empty() || post.operand == 0 || !p_.constant(post.operand)) return false;
+bool Matcher::Bias(Unit* unit, const PostOp& post) const {
+  if (!unit->post_ops.empty() || post.operand == 0 || !p_.constant(post.operand)) return false;
   if (post.fn != Fn::kAdd) return false;
-  const bool channels = u->kind().post_ops == PostOps::kChannels;
-  if (channels && u->in.size() > 2) return false;  // it has one that is not constant
+  const bool channels = unit->kind().post_ops == PostOps::kChannels;
+  if (channels && unit->in.size() > 2) return false;  // it has one that is not constant
   const Dims d = p_.dims(post.operand);
-  const size_t rank = u->dims.size();
+  const size_t rank = unit->dims.size();
   const size_t axis = channels ? 1 : rank - 1;
-  if (u->kind().post_ops == PostOps::kPlain || d.size() > rank) return false;
+  if (unit->kind().post_ops == PostOps::kPlain || d.size() > rank) return false;
   for (size_t k = 0; k < rank; ++k) {
     const int64_t have = k + d.size() < rank ? 1 : d[k + d.size() - rank];
-    if (have != (k == axis ? u->dims[axis] : 1)) return false;
+    if (have != (k == axis ? unit->dims[axis] : 1)) return false;
   }
   return true;
 }
 
-bool Matcher::Append(Unit* u, uint32_t node) {
-  const uint32_t v = u->out[0];
+bool Matcher::Append(Unit* unit, uint32_t node) {
+  const uint32_t v = unit->out[0];
   Unit next;
   Why why;
   if (!p_.Parse(node, &next, &why) || next.kind().post_ops != PostOps::kPlain) {
     return false;
   }
-  if (next.dims != u->dims) return false;
+  if (next.dims != unit->dims) return false;
   PostOp& first = next.post_ops[0];
   if (next.in[0] != v) {  // the running tensor is the other operand
     if (first.operand != v) return false;
@@ -145,28 +145,28 @@ bool Matcher::Append(Unit* u, uint32_t node) {
   if (first.operand != 0 && !p_.constant(first.operand)) {
     // It must be there before the unit starts.
     const uint32_t producer = p_.value(first.operand).producer;
-    if (producer != UINT32_MAX && producer >= u->root) return false;
-    if (prefix_.empty()) prefix_ = u->nodes;
+    if (producer != UINT32_MAX && producer >= unit->root) return false;
+    if (prefix_.empty()) prefix_ = unit->nodes;
   }
-  if (Bias(u, first)) {
-    u->bias.push_back(first.operand);
-  } else if (u->post_ops.empty() && u->kind().post_ops == PostOps::kChannels && u->in.size() < 3 &&
-             first.fn == Fn::kLinear && first.a == 1 && u->dims[1] == 1 &&
+  if (Bias(unit, first)) {
+    unit->bias.push_back(first.operand);
+  } else if (unit->post_ops.empty() && unit->kind().post_ops == PostOps::kChannels &&
+             unit->in.size() < 3 && first.fn == Fn::kLinear && first.a == 1 && unit->dims[1] == 1 &&
              next.post_ops.size() == 1 && gp::IsOp(p_.node(node), "Add")) {
     // Add of one element to one channel.
     const ge_node& n = p_.node(node);
-    u->bias.push_back(n.in[0] == v ? n.in[1] : n.in[0]);
+    unit->bias.push_back(n.in[0] == v ? n.in[1] : n.in[0]);
   } else {
-    u->post_ops.insert(u->post_ops.end(), next.post_ops.begin(), next.post_ops.end());
+    unit->post_ops.insert(unit->post_ops.end(), next.post_ops.begin(), next.post_ops.end());
   }
-  u->nodes.push_back(node);
-  u->out = next.out;
+  unit->nodes.push_back(node);
+  unit->out = next.out;
   return true;
 }
 
 // x * f(x) in two nodes.
-bool Matcher::Diamond(Unit* u, uint32_t first, uint32_t second) {
-  const uint32_t v = u->out[0];
+bool Matcher::Diamond(Unit* unit, uint32_t first, uint32_t second) {
+  const uint32_t v = unit->out[0];
   if (!IsFree(second, "Mul")) return false;
   PostOp p;
   if (IsFree(first, "Sigmoid")) {
@@ -185,10 +185,10 @@ bool Matcher::Diamond(Unit* u, uint32_t first, uint32_t second) {
   const uint32_t y = f.out[0];
   if (f.in[0] != v || OnlyUser(y) != second || m.n_in != 2) return false;
   if (!(m.in[0] == v && m.in[1] == y) && !(m.in[0] == y && m.in[1] == v)) return false;
-  u->post_ops.push_back(p);
-  u->nodes.push_back(first);
-  u->nodes.push_back(second);
-  u->out = {m.out[0]};
+  unit->post_ops.push_back(p);
+  unit->nodes.push_back(first);
+  unit->nodes.push_back(second);
+  unit->out = {m.out[0]};
   return true;
 }
 

@@ -25,21 +25,21 @@ class Matcher {
   const std::vector<Ids>& prefixes() const { return prefixes_; }
 
   const Parser& parser() const { return p_; }
-  // The only node that reads v, or UINT32_MAX when there are others or v leaves.
-  uint32_t OnlyUser(uint32_t v) const;
+  // The only node that reads `value`, or UINT32_MAX when there are others or `value` leaves.
+  uint32_t OnlyUser(uint32_t value) const;
   // Whether the node is one of that operator which may be taken and is in no unit yet.
   bool IsFree(uint32_t node, const char* op) const;
 
  private:
   // The engine's group that ends in allowed_[i], if none of its nodes is taken.
-  bool Group(size_t i, Unit* u) const;
-  void Extend(Unit* u);
-  bool Step(Unit* u);
-  bool Append(Unit* u, uint32_t node);
-  bool Diamond(Unit* u, uint32_t first, uint32_t second);
-  void CastOf(Unit* u);
-  bool Bias(Unit* u, const PostOp& post) const;
-  bool Users(uint32_t v, Ids* out) const;
+  bool Group(size_t i, Unit* unit) const;
+  void Extend(Unit* unit);
+  bool Step(Unit* unit);
+  bool Append(Unit* unit, uint32_t node);
+  bool Diamond(Unit* unit, uint32_t first, uint32_t second);
+  void CastOf(Unit* unit);
+  bool Bias(Unit* unit, const PostOp& post) const;
+  bool Users(uint32_t given, Ids* out) const;
   // Place among the allowed nodes; their number for another node.
   size_t At(uint32_t node) const;
   bool Free(uint32_t node) const {

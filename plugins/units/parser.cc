@@ -103,30 +103,30 @@ class OperatorIndex {
 Parser::Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds)
     : g_(graph), operators_(OperatorIndex::Of(kinds)) {}
 
-Dims Parser::dims(uint32_t v) const {
-  const auto d = gp::Dims(value(v).type);
+Dims Parser::dims(uint32_t given) const {
+  const auto d = gp::Dims(value(given).type);
   return Dims(d.begin(), d.end());
 }
 
-bool Parser::Scalar(uint32_t v, float* out) const {
+bool Parser::Scalar(uint32_t given, float* out) const {
   int64_t n = 0;
-  if (!constant(v) || value(v).type.dtype != GE_F32) return false;
-  if (!gp::ElementCount(value(v).type, &n) || n != 1) return false;
-  std::memcpy(out, value(v).data, sizeof(float));
+  if (!constant(given) || value(given).type.dtype != GE_F32) return false;
+  if (!gp::ElementCount(value(given).type, &n) || n != 1) return false;
+  std::memcpy(out, value(given).data, sizeof(float));
   return true;
 }
 
-bool Parser::Integers(uint32_t v, Dims* out) const {
+bool Parser::Integers(uint32_t given, Dims* out) const {
   int64_t n = 0;
-  if (!constant(v) || !gp::ElementCount(value(v).type, &n)) return false;
-  const auto* p = static_cast<const char*>(value(v).data);
+  if (!constant(given) || !gp::ElementCount(value(given).type, &n)) return false;
+  const auto* p = static_cast<const char*>(value(given).data);
   out->clear();
   for (int64_t i = 0; i < n; ++i) {
-    if (value(v).type.dtype == GE_I64) {
+    if (value(given).type.dtype == GE_I64) {
       int64_t x;
       std::memcpy(&x, p + i * 8, 8);
       out->push_back(x);
-    } else if (value(v).type.dtype == GE_I32) {
+    } else if (value(given).type.dtype == GE_I32) {
       int32_t x;
       std::memcpy(&x, p + i * 4, 4);
       out->push_back(x);
@@ -137,24 +137,24 @@ bool Parser::Integers(uint32_t v, Dims* out) const {
   return true;
 }
 
-std::vector<float> Parser::Floats(uint32_t v) const {
-  std::vector<float> f(static_cast<size_t>(Product(dims(v))));
-  std::memcpy(f.data(), value(v).data, f.size() * sizeof(float));
+std::vector<float> Parser::Floats(uint32_t given) const {
+  std::vector<float> f(static_cast<size_t>(Product(dims(given))));
+  std::memcpy(f.data(), value(given).data, f.size() * sizeof(float));
   return f;
 }
 
 // Of a tensor: known, non-zero size, and a dtype that the operator's kernels have. Integer
 // constants behind the data are read by the rules that expect them.
-bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
-                        const Operator& entry, Why* why) const {
-  const ge_type& t = value(v).type;
+bool Parser::CheckValue(uint32_t given, const char* side, uint32_t slot, bool index,
+                        bool may_be_empty, const Operator& entry, Why* why) const {
+  const ge_type& t = value(given).type;
   const auto name = [&] { return side + (" " + std::to_string(slot)); };
   int64_t count = 0;
   if (t.rank < 0 || !gp::ElementCount(t, &count)) {
     return why->Say(GE_WHY_DYNAMIC, name() + " has no static shape");
   }
   if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name() + " is sharded");
-  if (index && constant(v) && (t.dtype == GE_I64 || t.dtype == GE_I32)) return true;
+  if (index && constant(given) && (t.dtype == GE_I64 || t.dtype == GE_I32)) return true;
   const uint32_t bits = gp::ElementBits(t.dtype);
   const Types types = index ? Types::kFloat : entry.types;
   const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
@@ -181,7 +181,7 @@ bool Parser::CheckValue(uint32_t v, const char* side, uint32_t slot, bool index,
                                       std::to_string(kMaxRank));
   }
   // Empty tensors are not worth a kernel.
-  const bool absent = may_be_empty || (index && constant(v) && entry.empty_constants);
+  const bool absent = may_be_empty || (index && constant(given) && entry.empty_constants);
   if (count == 0 && !absent) return why->Say(GE_WHY_SHAPE, name() + " has no elements");
   if (count > std::numeric_limits<int32_t>::max()) {
     return why->Say(GE_WHY_SHAPE, name() + " has more than 2^31 elements");
@@ -219,8 +219,8 @@ bool Parser::MakesNothing(const ge_node& n) const {
   return any;
 }
 
-bool Parser::OnlyFloats(const Unit& u, Why* why) const {
-  for (const Ids* list : {&u.in, &u.out}) {
+bool Parser::OnlyFloats(const Unit& unit, Why* why) const {
+  for (const Ids* list : {&unit.in, &unit.out}) {
     for (uint32_t v : *list) {
       if (v == 0 || dtype(v) == GE_F32) continue;
       return why->Say(GE_WHY_DTYPE,
@@ -236,9 +236,9 @@ const Operator* Parser::EntryOf(const ge_node& n) const {
   return known ? operators_.Find(*known, gp::View(n.op)) : nullptr;
 }
 
-bool Parser::Group(uint32_t i, Unit* u) const {
+bool Parser::Group(uint32_t i, Unit* unit) const {
   const Operator* e = EntryOf(node(i));
-  return e != nullptr && e->group != nullptr && e->group(*this, i, u);
+  return e != nullptr && e->group != nullptr && e->group(*this, i, unit);
 }
 
 bool Parser::widens() const { return operators_.widens(); }

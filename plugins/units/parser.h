@@ -25,19 +25,19 @@ class Parser {
 
   const ge_graph& graph() const { return g_; }
   const ge_node& node(uint32_t i) const { return *GE_NODE(&g_, i); }
-  const ge_value& value(uint32_t v) const { return *GE_VALUE(&g_, v); }
-  Dims dims(uint32_t v) const;
-  int32_t dtype(uint32_t v) const { return value(v).type.dtype; }
+  const ge_value& value(uint32_t value) const { return *GE_VALUE(&g_, value); }
+  Dims dims(uint32_t given) const;
+  int32_t dtype(uint32_t given) const { return value(given).type.dtype; }
   // Bytes of one element; parsed values have whole ones.
-  int size(uint32_t v) const { return static_cast<int>(gp::ElementBits(dtype(v)) / 8); }
+  int size(uint32_t value) const { return static_cast<int>(gp::ElementBits(dtype(value)) / 8); }
   // What a unit computes with and makes is float32: an engine without other kernels asks.
-  bool OnlyFloats(const Unit& u, Why* why) const;
-  bool constant(uint32_t v) const { return v != 0 && value(v).data != nullptr; }
+  bool OnlyFloats(const Unit& unit, Why* why) const;
+  bool constant(uint32_t given) const { return given != 0 && value(given).data != nullptr; }
   // Constants with one element; constants of int64 or int32.
-  bool Scalar(uint32_t v, float* out) const;
-  bool Integers(uint32_t v, Dims* out) const;
+  bool Scalar(uint32_t given, float* out) const;
+  bool Integers(uint32_t given, Dims* out) const;
   // Payload of an f32 constant, copied.
-  std::vector<float> Floats(uint32_t v) const;
+  std::vector<float> Floats(uint32_t given) const;
 
  private:
   const Operator* EntryOf(const ge_node& n) const;  // nullptr: unknown
@@ -45,7 +45,7 @@ class Parser {
   // Whether the node's outputs are known to be empty.
   bool MakesNothing(const ge_node& n) const;
   // The value in that slot of a node's "input" or "output".
-  bool CheckValue(uint32_t v, const char* side, uint32_t slot, bool index, bool may_be_empty,
+  bool CheckValue(uint32_t given, const char* side, uint32_t slot, bool index, bool may_be_empty,
                   const Operator& entry, Why* why) const;
 
   const ge_graph& g_;

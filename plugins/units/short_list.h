@@ -112,11 +112,12 @@ class ShortList {
     return to;
   }
 
-  friend bool operator==(const ShortList& a, const ShortList& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  friend bool operator==(const ShortList& left, const ShortList& right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end());
   }
-  friend auto operator<=>(const ShortList& a, const ShortList& b) {
-    return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
+  friend auto operator<=>(const ShortList& left, const ShortList& right) {
+    return std::lexicographical_compare_three_way(left.begin(), left.end(), right.begin(),
+                                                  right.end());
   }
 
  private:

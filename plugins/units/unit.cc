@@ -4,15 +4,15 @@ namespace ge_engines {
 
 const UnitKind NothingSpec::kKind = {.name = "nothing"};
 
-size_t UnaryPostOps(const Unit& u) {
+size_t UnaryPostOps(const Unit& unit) {
   size_t n = 0;
-  while (n < u.post_ops.size() && !u.post_ops[n].binary()) ++n;
+  while (n < unit.post_ops.size() && !unit.post_ops[n].binary()) ++n;
   return n;
 }
 
-std::string ToText(const Dims& d) {
+std::string ToText(const Dims& dims) {
   std::string s = "[";
-  for (size_t i = 0; i < d.size(); ++i) s += (i > 0 ? "," : "") + std::to_string(d[i]);
+  for (size_t i = 0; i < dims.size(); ++i) s += (i > 0 ? "," : "") + std::to_string(dims[i]);
   return s + "]";
 }
 

@@ -22,9 +22,9 @@ namespace gp = ge::plugin;
 struct Why {
   uint32_t code = 0;
   std::string text;
-  bool Say(uint32_t c, std::string t) {
+  bool Say(uint32_t c, std::string string) {
     code = c;
-    text = std::move(t);
+    text = std::move(string);
     return false;
   }
 };
@@ -65,8 +65,8 @@ const S* As(const Unit& unit) {
 }
 
 // Posts before the first that has an operand: a loop can do them on a piece of its result.
-size_t UnaryPostOps(const Unit& u);
+size_t UnaryPostOps(const Unit& unit);
 
-std::string ToText(const Dims& d);
+std::string ToText(const Dims& dims);
 
 }  // namespace ge_engines

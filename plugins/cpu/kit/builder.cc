@@ -63,16 +63,17 @@ Builder::Builder(const Simd& simd, const ge_host_api* host, const Parser& parser
   workspace_ = add(Storage::kWorkspace, 0, 0, 0);
 }
 
-Layout Builder::Border(uint32_t v, const uint32_t* ids, uint32_t at) const {
+Layout Builder::Border(uint32_t value, const uint32_t* ids, uint32_t at) const {
   const uint32_t id = ids != nullptr ? ids[at] : 0;
-  if (id == 0) return Plain(v);
-  const std::optional<LayoutTag> form = id < segment_.n_layout && segment_.layout[id] != nullptr
-                                            ? LayoutTagOf(*segment_.layout[id], p_.dims(v).size())
-                                            : std::nullopt;
-  if (!form || p_.size(v) != 4) {
+  if (id == 0) return Plain(value);
+  const std::optional<LayoutTag> form =
+      id < segment_.n_layout && segment_.layout[id] != nullptr
+          ? LayoutTagOf(*segment_.layout[id], p_.dims(value).size())
+          : std::nullopt;
+  if (!form || p_.size(value) != 4) {
     throw std::runtime_error("a border is in a layout that was not offered");
   }
-  return form->On(p_.dims(v));
+  return form->On(p_.dims(value));
 }
 
 void Builder::BuildConversion() {
@@ -83,12 +84,12 @@ void Builder::BuildConversion() {
   Finish();
 }
 
-void Builder::ListReads(const Unit& u, std::vector<uint32_t>* v) {
+void Builder::ListReads(const Unit& unit, std::vector<uint32_t>* v) {
   v->clear();
-  for (uint32_t x : u.in) {
+  for (uint32_t x : unit.in) {
     if (x != 0) v->push_back(x);
   }
-  for (const PostOp& p : u.post_ops) {
+  for (const PostOp& p : unit.post_ops) {
     if (p.operand != 0) v->push_back(p.operand);
   }
   std::sort(v->begin(), v->end());
@@ -164,18 +165,18 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
   }
 }
 
-void Builder::EmitNothing(const Unit& u) {
-  for (uint32_t v : u.out) {
+void Builder::EmitNothing(const Unit& unit) {
+  for (uint32_t v : unit.out) {
     const auto leaf = leaves_.find(v);
     AddRep(v, leaf != leaves_.end() ? leaf->second : Rep{Plain(v), NewInternal(v, 0)});
   }
 }
 
-void Builder::Emit(const Unit& u) {
-  if (Is<NothingSpec>(u)) return EmitNothing(u);
-  if (u.kind().post_ops == PostOps::kPlain) return EmitPointwise(u);
-  out_.library = out_.library || CallsLibrary(u);
-  EmitMain(u);
+void Builder::Emit(const Unit& unit) {
+  if (Is<NothingSpec>(unit)) return EmitNothing(unit);
+  if (unit.kind().post_ops == PostOps::kPlain) return EmitPointwise(unit);
+  out_.library = out_.library || CallsLibrary(unit);
+  EmitMain(unit);
 }
 
 void Builder::EmitMain(const Unit&) { throw std::runtime_error("the engine has no such work"); }
@@ -206,14 +207,14 @@ Fill Builder::PackingOf(const Layout& want) const {
 
 // ---- values ------------------------------------------------------------------------------------
 
-void Builder::AddRep(uint32_t v, const Rep& rep) {
-  reps_[v].push_back(rep);
+void Builder::AddRep(uint32_t value, const Rep& rep) {
+  reps_[value].push_back(rep);
   auto& values = lies_in_[rep.place.storage];
-  if (std::find(values.begin(), values.end(), v) == values.end()) values.push_back(v);
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
-const Rep* Builder::Find(uint32_t v, const Layout& want) const {
-  const auto found = reps_.find(v);
+const Rep* Builder::Find(uint32_t value, const Layout& want) const {
+  const auto found = reps_.find(value);
   if (found == reps_.end()) return nullptr;
   for (const Rep& r : found->second) {
     if (r.layout == want) return &r;
@@ -221,101 +222,101 @@ const Rep* Builder::Find(uint32_t v, const Layout& want) const {
   return nullptr;
 }
 
-Rep Builder::Main(uint32_t v) {
-  if (p_.constant(v)) return GetDense(v);
-  if (reps_[v].empty()) throw std::runtime_error("a value is read before it is made");
-  for (const Rep& r : reps_[v]) {
+Rep Builder::Main(uint32_t value) {
+  if (p_.constant(value)) return GetDense(value);
+  if (reps_[value].empty()) throw std::runtime_error("a value is read before it is made");
+  for (const Rep& r : reps_[value]) {
     if (r.layout.cblock > 0) return r;
   }
-  return reps_[v].front();
+  return reps_[value].front();
 }
 
-Rep Builder::Unblocked(uint32_t v) {
-  if (p_.constant(v)) return GetDense(v);
-  for (const Rep& r : reps_[v]) {
+Rep Builder::Unblocked(uint32_t value) {
+  if (p_.constant(value)) return GetDense(value);
+  for (const Rep& r : reps_[value]) {
     if (r.layout.cblock == 0) return r;
   }
-  return GetDense(v);
+  return GetDense(value);
 }
 
-Rep Builder::Get(uint32_t v, const Layout& want) {
-  if (const Rep* r = Find(v, want)) return *r;
-  if (p_.constant(v)) {
-    AddRep(v, Constant(v, want));
-    return reps_[v].back();
+Rep Builder::Get(uint32_t value, const Layout& want) {
+  if (const Rep* r = Find(value, want)) return *r;
+  if (p_.constant(value)) {
+    AddRep(value, Constant(value, want));
+    return reps_[value].back();
   }
-  for (const Rep& r : reps_[v]) {
+  for (const Rep& r : reps_[value]) {
     if (!SameMemory(r.layout, want)) continue;
     const Rep view = {want, r.place};
-    if (want.same_dims(r.layout)) AddRep(v, view);
+    if (want.same_dims(r.layout)) AddRep(value, view);
     return view;
   }
-  const Rep from = Main(v);
-  if (from.layout.same_dims(want)) return Convert(v, from, want, nullptr);
+  const Rep from = Main(value);
+  if (from.layout.same_dims(want)) return Convert(value, from, want, nullptr);
   // Other dims (1s added or a reshape): through the plain form.
   const Layout plain = Layout::Dense(want.dims(), want.size);
-  const Rep dense = {plain, GetDense(v).place};
+  const Rep dense = {plain, GetDense(value).place};
   return want == plain ? dense : Convert(0, dense, want, nullptr);
 }
 
-// Emits a conversion; v = 0: the result is not remembered.
-Rep Builder::Convert(uint32_t v, const Rep& from, const Layout& want, const BufferRef* to) {
-  const Rep result = {want, to != nullptr ? *to : NewInternal(v, Bytes(want))};
+// Emits a conversion; value = 0: the result is not remembered.
+Rep Builder::Convert(uint32_t value, const Rep& from, const Layout& want, const BufferRef* to) {
+  const Rep result = {want, to != nullptr ? *to : NewInternal(value, Bytes(want))};
   AddConversion(from, result);
-  if (v != 0) AddRep(v, result);
+  if (value != 0) AddRep(value, result);
   return result;
 }
 
 // Axis count of `target`, 1s in front. Blocked like the target where it has channels.
-Rep Builder::Operand(uint32_t v, const Layout& target) {
-  Dims d = p_.dims(v);
+Rep Builder::Operand(uint32_t value, const Layout& target) {
+  Dims d = p_.dims(value);
   d.insert(d.begin(), static_cast<size_t>(target.rank) - d.size(), 1);
-  if (target.cblock > 0 && d[1] != 1) return Get(v, Layout::Blocked(d, target.cblock));
+  if (target.cblock > 0 && d[1] != 1) return Get(value, Layout::Blocked(d, target.cblock));
   if (d == target.dims()) {
-    if (target.dense()) return Get(v, target);
-    if (target.cblock == 0) return Get(v, target);
+    if (target.dense()) return Get(value, target);
+    if (target.cblock == 0) return Get(value, target);
   }
-  return Get(v, Layout::Dense(d));
+  return Get(value, Layout::Dense(d));
 }
 
-BufferRef Builder::NewInternal(uint32_t v, uint64_t bytes) {
+BufferRef Builder::NewInternal(uint32_t value, uint64_t bytes) {
   Storage s;
   s.kind = Storage::kInternal;
   s.bytes = bytes;
-  s.value = v;
+  s.value = value;
   return NewBuffer(s);
 }
 
-Rep Builder::NewResult(uint32_t v, const Layout& layout) {
-  if (const BufferRef* out = Leaf(v, layout)) return {layout, *out};
-  return {layout, NewInternal(v, Bytes(layout))};
+Rep Builder::NewResult(uint32_t value, const Layout& layout) {
+  if (const BufferRef* out = Leaf(value, layout)) return {layout, *out};
+  return {layout, NewInternal(value, Bytes(layout))};
 }
 
-const BufferRef* Builder::Leaf(uint32_t v, const Layout& layout) const {
-  const auto leaf = leaves_.find(v);
+const BufferRef* Builder::Leaf(uint32_t value, const Layout& layout) const {
+  const auto leaf = leaves_.find(value);
   return leaf != leaves_.end() && leaf->second.layout == layout ? &leaf->second.place : nullptr;
 }
 
-void Builder::Publish(uint32_t v) {
-  const auto leaf = leaves_.find(v);
+void Builder::Publish(uint32_t value) {
+  const auto leaf = leaves_.find(value);
   if (leaf == leaves_.end()) return;
   const Rep to = leaf->second;
-  for (const Rep& r : reps_[v]) {
+  for (const Rep& r : reps_[value]) {
     if (r.place.storage == to.place.storage) return;
   }
-  for (const Rep& r : reps_[v]) {
+  for (const Rep& r : reps_[value]) {
     if (!(r.layout == to.layout) && !SameMemory(r.layout, to.layout)) continue;
-    Convert(v, {to.layout, r.place}, to.layout, &to.place);
+    Convert(value, {to.layout, r.place}, to.layout, &to.place);
     return;
   }
-  Convert(v, Main(v), to.layout, &to.place);
+  Convert(value, Main(value), to.layout, &to.place);
 }
 
-bool Builder::Dead(const BufferRef& place, const Unit& u) const {
+bool Builder::Dead(const BufferRef& place, const Unit& unit) const {
   if (out_.storages[place.storage].kind != Storage::kInternal || place.offset != 0) return false;
   for (uint32_t v : lies_in_[place.storage]) {
-    const bool here = std::find(u.in.begin(), u.in.end(), v) != u.in.end() ||
-                      std::any_of(u.post_ops.begin(), u.post_ops.end(),
+    const bool here = std::find(unit.in.begin(), unit.in.end(), v) != unit.in.end() ||
+                      std::any_of(unit.post_ops.begin(), unit.post_ops.end(),
                                   [v](const PostOp& p) { return p.operand == v; });
     const auto left = uses_.find(v);
     if (left != uses_.end() && left->second > (here ? 1u : 0u)) return false;
@@ -342,8 +343,8 @@ BufferRef Builder::TakeConstant(const AlignedBlock& block, uint64_t bytes, uint3
   return NewBuffer(s);
 }
 
-BufferRef Builder::NewBuffer(const Storage& s) {
-  out_.storages.push_back(s);
+BufferRef Builder::NewBuffer(const Storage& storage) {
+  out_.storages.push_back(storage);
   lies_in_.emplace_back();
   return {static_cast<uint32_t>(out_.storages.size() - 1), 0};
 }
@@ -378,7 +379,7 @@ BufferRef Builder::Pack(const Ids& values, const std::string& key, uint64_t byte
   return NewBuffer(s);
 }
 
-Rep Builder::Constant(uint32_t v, const Layout& want) {
+Rep Builder::Constant(uint32_t value, const Layout& want) {
   const uint64_t bytes = Bytes(want);
   // Read where it lies, as far as it would not lie better: on a line of its own and, when large, on
   // huge pages (docs/decisions/0006-pages.md).
@@ -387,40 +388,40 @@ Rep Builder::Constant(uint32_t v, const Layout& want) {
   // Of a constant that changes with the dims, such as rows of a table of positions, a copy for each
   // would cost more than lines that begin elsewhere.
   const auto lies_well = [&] {
-    return reinterpret_cast<uintptr_t>(p_.value(v).data) % 64 == 0 ||
-           (out_.like != nullptr && out_.like->wanted.count({plain(), {v}}) == 0);
+    return reinterpret_cast<uintptr_t>(p_.value(value).data) % 64 == 0 ||
+           (out_.like != nullptr && out_.like->wanted.count({plain(), {value}}) == 0);
   };
   if (want.dense() && bytes < kHugePage && bytes >= kLeastPack && lies_well()) {
-    return {want, KeptConstant(v).place};
+    return {want, KeptConstant(value).place};
   }
   if (want.dense()) {
     auto copy = [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); };
-    return {want, Pack({v}, plain(), bytes, copy, true)};
+    return {want, Pack({value}, plain(), bytes, copy, true)};
   }
-  return {want, Pack({v}, "layout " + KeyOf(want), bytes, PackingOf(want))};
+  return {want, Pack({value}, "layout " + KeyOf(want), bytes, PackingOf(want))};
 }
 
-Rep Builder::KeptConstant(uint32_t v) {
+Rep Builder::KeptConstant(uint32_t value) {
   Storage s;
   s.kind = Storage::kKept;
-  s.kept = p_.value(v).data;
-  s.value = v;
-  kept_.insert(v);
-  return {Plain(v), NewBuffer(s)};
+  s.kept = p_.value(value).data;
+  s.value = value;
+  kept_.insert(value);
+  return {Plain(value), NewBuffer(s)};
 }
 
-BufferRef Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times) {
-  for (uint32_t v : u.bias) {
+BufferRef Builder::BiasOf(const Unit& unit, int64_t n, int64_t room, int64_t times) {
+  for (uint32_t v : unit.bias) {
     if (Product(p_.dims(v)) != n) throw std::runtime_error("a bias of another length");
   }
   const int64_t all = std::max(n * times, room);
-  const float beta = u.bias_factor;
+  const float beta = unit.bias_factor;
   uint32_t bits = 0;
   std::memcpy(&bits, &beta, sizeof bits);
-  const size_t count = u.bias.size();
+  const size_t count = unit.bias.size();
   const std::string key =
       "bias " + std::to_string(bits) + " " + ToText({static_cast<int64_t>(count), n, times, all});
-  return Pack(u.bias, key, static_cast<uint64_t>(all) * sizeof(float),
+  return Pack(unit.bias, key, static_cast<uint64_t>(all) * sizeof(float),
               [=](const void* const* from, void* to) {
                 auto* sum = static_cast<float*>(to);
                 std::fill(sum, sum + all, 0.0f);
@@ -434,8 +435,8 @@ BufferRef Builder::BiasOf(const Unit& u, int64_t n, int64_t room, int64_t times)
 
 // ---- steps -------------------------------------------------------------------------------------
 
-void Builder::Touch(const BufferRef& p) {
-  Storage& s = out_.storages[p.storage];
+void Builder::Touch(const BufferRef& ref) {
+  Storage& s = out_.storages[ref.storage];
   const auto step = static_cast<uint32_t>(out_.steps.size());
   s.first = std::min(s.first, step);
   s.last = std::max(s.last, step);

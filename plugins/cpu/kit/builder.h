@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/loops.h"
-#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/units/parser.h"
 
@@ -53,7 +53,7 @@ class Builder {
  protected:
   // ---- what an engine changes
   // A unit that is more than pointwise functions. Throws when the engine has no work for it.
-  virtual void EmitMain(const Unit& u);
+  virtual void EmitMain(const Unit& unit);
   // Whether those steps call a library that forks regions of its own (see float_mode.h).
   virtual bool CallsLibrary(const Unit&) const { return true; }
   // Before the first step.
@@ -67,45 +67,45 @@ class Builder {
 
  public:
   // ---- values (builder.cc)
-  std::vector<Rep> RepsOf(uint32_t v) const {
-    const auto it = reps_.find(v);
+  std::vector<Rep> RepsOf(uint32_t value) const {
+    const auto it = reps_.find(value);
     return it == reps_.end() ? std::vector<Rep>() : it->second;
   }
-  // Whether v leaves the segment.
-  bool Leaves(uint32_t v) const { return leaves_.count(v) > 0; }
-  Rep Get(uint32_t v, const Layout& want);
-  Layout Plain(uint32_t v) const { return Layout::Dense(p_.dims(v), p_.size(v)); }
-  Rep GetDense(uint32_t v) { return Get(v, Plain(v)); }
+  // Whether `value` leaves the segment.
+  bool Leaves(uint32_t value) const { return leaves_.count(value) > 0; }
+  Rep Get(uint32_t value, const Layout& want);
+  Layout Plain(uint32_t value) const { return Layout::Dense(p_.dims(value), p_.size(value)); }
+  Rep GetDense(uint32_t value) { return Get(value, Plain(value)); }
   // The preferred existing one; constants are dense.
-  Rep Main(uint32_t v);
+  Rep Main(uint32_t value);
   // Without a channel block; maybe strided.
-  Rep Unblocked(uint32_t v);
+  Rep Unblocked(uint32_t value);
   // As an operand of a tensor laid out as `target` (rank aligned, broadcast allowed).
-  Rep Operand(uint32_t v, const Layout& target);
-  const Rep* Find(uint32_t v, const Layout& want) const;
-  Rep Convert(uint32_t v, const Rep& from, const Layout& want, const BufferRef* to);
-  void AddRep(uint32_t v, const Rep& rep);
-  // v's output buffer if it leaves the segment in this layout, else nullptr.
-  const BufferRef* Leaf(uint32_t v, const Layout& layout) const;
+  Rep Operand(uint32_t value, const Layout& target);
+  const Rep* Find(uint32_t value, const Layout& want) const;
+  Rep Convert(uint32_t value, const Rep& from, const Layout& want, const BufferRef* to);
+  void AddRep(uint32_t value, const Rep& rep);
+  // value's output buffer if it leaves the segment in this layout, else nullptr.
+  const BufferRef* Leaf(uint32_t value, const Layout& layout) const;
   // A place for v: its output buffer, or an internal.
-  Rep NewResult(uint32_t v, const Layout& layout);
-  BufferRef NewInternal(uint32_t v, uint64_t bytes);
-  BufferRef NewBuffer(const Storage& s);
+  Rep NewResult(uint32_t value, const Layout& layout);
+  BufferRef NewInternal(uint32_t value, uint64_t bytes);
+  BufferRef NewBuffer(const Storage& storage);
   // Puts a value that leaves into its output buffer, if it is not there.
-  void Publish(uint32_t v);
+  void Publish(uint32_t value);
   // x's place when nothing needs x after this unit, so that a result may overwrite it.
-  bool Dead(const BufferRef& place, const Unit& u) const;
+  bool Dead(const BufferRef& place, const Unit& unit) const;
   // What it reads, ascending, each once.
-  static void ListReads(const Unit& u, std::vector<uint32_t>* values);
+  static void ListReads(const Unit& unit, std::vector<uint32_t>* values);
 
   // ---- constants
   // Of the program, its bytes at *data.
   BufferRef NewConstant(uint64_t bytes, uint32_t value, void** data);
   BufferRef TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value);
-  Rep Constant(uint32_t v, const Layout& want);
+  Rep Constant(uint32_t value, const Layout& want);
   // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
   // works that touch little of it.
-  Rep KeptConstant(uint32_t v);
+  Rep KeptConstant(uint32_t value);
   // What `fill` writes from the payloads of these constants. The key says all that it depends on
   // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
   BufferRef Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
@@ -115,34 +115,34 @@ class Builder {
 
   // ---- steps
   // For the label of a step, which nobody reads where nobody asked for a profile.
-  std::string Sizes(const Dims& d) const { return out_.profile ? ToText(d) : std::string(); }
+  std::string Sizes(const Dims& dims) const { return out_.profile ? ToText(dims) : std::string(); }
   void AddStep(const std::string& label, std::unique_ptr<Kernel> work,
                std::vector<BufferRef> places);
-  void Touch(const BufferRef& p);
+  void Touch(const BufferRef& ref);
   // The segment's workspace has so many bytes at the least.
   void NeedWorkspace(uint64_t bytes) { out_.workspace = std::max(out_.workspace, bytes); }
   BufferRef Workspace() const { return {workspace_, 0}; }
 
-  // ---- pointwise functions and convolutions in pieces (emit_posts.cc)
-  void Emit(const Unit& u);
-  void EmitNothing(const Unit& u);
-  // How the host gives or wants v; ids may be nullptr. Throws at a layout that is no Form.
-  Layout Border(uint32_t v, const uint32_t* ids, uint32_t at) const;
-  void EmitPointwise(const Unit& u);
+  // ---- pointwise functions and convolutions in pieces (post_ops.cc)
+  void Emit(const Unit& unit);
+  void EmitNothing(const Unit& unit);
+  // How the host gives or wants `value`; ids may be nullptr. Throws at a layout that is no Form.
+  Layout Border(uint32_t value, const uint32_t* ids, uint32_t at) const;
+  void EmitPointwise(const Unit& unit);
   // posts[from..] on x; the result becomes a rep of v.
-  void ApplyPostOps(const Unit& u, size_t from, const Rep& x, const Layout& target);
+  void ApplyPostOps(const Unit& unit, size_t from, const Rep& x, const Layout& target);
 
   // Biases and posts[from..] on a product that lies at y in plain order.
-  void FinishProduct(Unit u, size_t from, const BufferRef& y);
+  void FinishProduct(Unit unit, size_t from, const BufferRef& y);
   // The posts that UnaryPostOps counts.
-  static std::vector<PointwiseOp> FirstPostOps(const Unit& u);
-  // A convolution of plain tensors by ConvLoop, then biases and posts; `rows` and w as there.
-  void EmitIm2col(const Unit& u, const std::string& label, MultiplyTile multiply,
-                  const ConvShape& s, const Im2colTiles& pieces, int threads, const BufferRef& w,
-                  bool rows);
+  static std::vector<PointwiseOp> FirstPostOps(const Unit& unit);
+  // A convolution of plain tensors by ConvLoop, then biases and posts; `rows` and `ref` as there.
+  void EmitIm2col(const Unit& unit, const std::string& label, MultiplyTile multiply,
+                  const ConvShape& shape, const Im2colTiles& pieces, int threads,
+                  const BufferRef& ref, bool rows);
 
   // The sum of a unit's biases, n elements, written `times` times, and zeros behind up to `room`.
-  BufferRef BiasOf(const Unit& u, int64_t n, int64_t room = 0, int64_t times = 1);
+  BufferRef BiasOf(const Unit& unit, int64_t n, int64_t room = 0, int64_t times = 1);
 
  protected:
   const Simd& simd_;

@@ -58,10 +58,10 @@ class Engine {
   // Whose operators it knows; a table of the program's.
   virtual std::span<const UnitKind* const> Kinds() const = 0;
   // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
-  virtual bool Takes(const Unit& u, const Parser& p, Why* why) const = 0;
+  virtual bool Takes(const Unit& unit, const Parser& parser, Why* why) const = 0;
   // Whether a node that Takes declines may still be part of a pattern that it takes.
   virtual bool Joins(const Unit&, const Parser&) const { return false; }
-  virtual Price PriceOf(const Unit& u, const Parser& p) const = 0;
+  virtual Price PriceOf(const Unit& unit, const Parser& parser) const = 0;
   // Whether the unit's inputs are rounded (GE_OFFER_ROUNDS): always where that is cheaper.
   virtual bool Rounds(const Unit&, const Parser&) const { return false; }
   // The forms in which a work reads and leaves images; nullopt for loops, which follow what they

@@ -39,9 +39,9 @@ class LaunchMode {
 // f() on each of `threads` of OpenMP's threads at once, in the calling thread's mode; on the
 // calling one alone while the others are kept from their cores.
 template <class F>
-void OnThreads(int threads, const F& f) {
+void OnThreads(int threads, const F& call) {
   const int64_t start = Arrival::Now();
-  if (Arrival::Team(threads, start) == 1) return f();
+  if (Arrival::Team(threads, start) == 1) return call();
   int64_t mine = start;  // when the calling thread had done its part
   const uint32_t mode = _mm_getcsr();
   _mm_setcsr(OwnFloatControl());
@@ -49,7 +49,7 @@ void OnThreads(int threads, const F& f) {
   {
     const uint32_t own = _mm_getcsr();
     _mm_setcsr(mode);
-    f();
+    call();
     _mm_setcsr(own);
     if (omp_get_thread_num() == 0) mine = Arrival::Now();
   }

@@ -11,7 +11,7 @@ namespace ge_engines::cpu {
 
 // One, two or three spatial axes, always seen as three; the last is the one without gaps.
 struct ConvShape {
-  explicit ConvShape(const ConvSpec& c);
+  explicit ConvShape(const ConvSpec& spec);
   int64_t images = 1, groups = 1, in = 1, out = 1;  // channels of one group
   int64_t src[3], dst[3], kernel[3], stride[3], dilation[3], pad[3];
 
@@ -31,7 +31,7 @@ struct ConvShape {
 // channels (kScatter).
 struct Im2colTiles {
   // `floats`: about what a piece's buffer may hold; `columns`: but at least so many of its pixels.
-  Im2colTiles(const ConvShape& s, int threads, int64_t floats, int64_t columns);
+  Im2colTiles(const ConvShape& shape, int threads, int64_t floats, int64_t columns);
   int64_t items = 1, width = 1;  // lines and their pixels, or channels and their taps
   int64_t step = 1;              // items of a piece
   int64_t other = 1;             // the buffer's other dim: it has other * step * width floats

@@ -16,16 +16,16 @@ namespace ge_engines::cpu {
 // Lanes behind the last channel of a blocked layout.
 struct Padding {
   int64_t batches = 0, batch_stride = 0, first = 0, rows = 0, lanes = 0, block = 0;
-  explicit Padding(const Layout& l) {
-    if (!l.padded()) return;
-    batches = l.dim[0];
-    batch_stride = l.stride[0];
-    block = l.cblock;
-    const int64_t used = l.dim[1] % l.cblock;
-    first = (l.blocks() - 1) * l.stride[1] + used;
-    lanes = l.cblock - used;
+  explicit Padding(const Layout& layout) {
+    if (!layout.padded()) return;
+    batches = layout.dim[0];
+    batch_stride = layout.stride[0];
+    block = layout.cblock;
+    const int64_t used = layout.dim[1] % layout.cblock;
+    first = (layout.blocks() - 1) * layout.stride[1] + used;
+    lanes = layout.cblock - used;
     rows = 1;
-    for (int i = 2; i < l.rank; ++i) rows *= l.dim[i];
+    for (int i = 2; i < layout.rank; ++i) rows *= layout.dim[i];
   }
   void Zero(float* p) const {
     for (int64_t b = 0; b < batches; ++b) {
@@ -40,37 +40,37 @@ struct Padding {
 // f(i) for i in [0, n), on OpenMP's threads if `parallel`. The plain loop is apart because OpenMP
 // makes a team even of one thread (250 ns).
 template <class F>
-void ForRange(bool parallel, int64_t n, F f) {
+void ForRange(bool parallel, int64_t n, F call) {
   if (!parallel || n < 2 || omp_get_max_threads() == 1) {
-    for (int64_t i = 0; i < n; ++i) f(i);
+    for (int64_t i = 0; i < n; ++i) call(i);
     return;
   }
   OnThreads(omp_get_max_threads(), [&] {
 #pragma omp for schedule(static) nowait
-    for (int64_t i = 0; i < n; ++i) f(i);
+    for (int64_t i = 0; i < n; ++i) call(i);
   });
 }
 
 // f(first element, count) for pieces of n codes.
 template <class F>
-void ForBytes(int64_t n, F f) {
+void ForBytes(int64_t n, F call) {
   ForRange(n > kParallel, (n + kQuantizeElements - 1) / kQuantizeElements, [&](int64_t i) {
-    f(i * kQuantizeElements, std::min(kQuantizeElements, n - i * kQuantizeElements));
+    call(i * kQuantizeElements, std::min(kQuantizeElements, n - i * kQuantizeElements));
   });
 }
 
 // f(i, buffer) for i in [0, n) on `threads` of OpenMP's threads, each with `floats` of a workspace
 // that holds so many for every thread.
 template <class F>
-void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F f) {
+void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F call) {
   if (threads == 1 || n == 1) {
-    for (int64_t i = 0; i < n; ++i) f(i, workspace);
+    for (int64_t i = 0; i < n; ++i) call(i, workspace);
     return;
   }
   OnThreads(threads, [&] {
     float* const own = workspace + floats * static_cast<uint64_t>(omp_get_thread_num());
 #pragma omp for schedule(static) nowait
-    for (int64_t i = 0; i < n; ++i) f(i, own);
+    for (int64_t i = 0; i < n; ++i) call(i, own);
   });
 }
 

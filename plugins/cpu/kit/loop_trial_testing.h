@@ -27,18 +27,19 @@ inline void RunLoop(const Kernel& work, std::vector<float*> places) {
 }
 
 // Advances a row-major index; false at the end.
-inline bool Next(const Dims& d, Dims* at) {
-  for (size_t i = d.size(); i-- > 0;) {
-    if (++(*at)[i] < d[i]) return true;
+inline bool Next(const Dims& dims, Dims* at) {
+  for (size_t i = dims.size(); i-- > 0;) {
+    if (++(*at)[i] < dims[i]) return true;
     (*at)[i] = 0;
   }
   return false;
 }
-inline int64_t Offset(const Layout& l, const Dims& at) {
+inline int64_t Offset(const Layout& layout, const Dims& at) {
   int64_t o = 0;
-  for (int i = 0; i < l.rank; ++i) {
+  for (int i = 0; i < layout.rank; ++i) {
     const int64_t k = at[Z(i)];
-    o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
+    o += layout.cblock > 0 && i == 1 ? k / layout.cblock * layout.stride[1] + k % layout.cblock
+                                     : k * layout.stride[i];
   }
   return o;
 }

@@ -7,14 +7,14 @@
 
 namespace ge_engines::cpu {
 
-Phys::Phys(const Layout& l) {
-  for (int i = 0; i < l.rank; ++i) {
-    const bool blocked = l.cblock > 0 && i == 1;
-    axes.push_back({blocked ? l.blocks() : l.dim[i], l.stride[i], i, false});
+Phys::Phys(const Layout& layout) {
+  for (int i = 0; i < layout.rank; ++i) {
+    const bool blocked = layout.cblock > 0 && i == 1;
+    axes.push_back({blocked ? layout.blocks() : layout.dim[i], layout.stride[i], i, false});
   }
   std::stable_sort(axes.begin(), axes.end(),
                    [](const Axis& x, const Axis& y) { return x.stride > y.stride; });
-  if (l.cblock > 0) axes.push_back({l.cblock, 1, 1, true});
+  if (layout.cblock > 0) axes.push_back({layout.cblock, 1, 1, true});
 }
 
 std::vector<int64_t> StridesAlong(const Phys& target, const Layout& operand) {

@@ -21,7 +21,7 @@ struct Phys {
     bool inner;  // the lanes of a channel block
   };
   std::vector<Axis> axes;
-  explicit Phys(const Layout& l);
+  explicit Phys(const Layout& layout);
 };
 // Strides of `operand` along the axes of `target`, 0 where it is broadcast. Same rank; where target
 // is blocked and operand has channels, operand is blocked alike.

@@ -46,44 +46,44 @@ std::optional<LayoutTag> LayoutTagOf(const ge_layout& layout, size_t rank) {
              : std::nullopt;
 }
 
-bool Offers::Image(uint32_t v) const {
-  if (v == 0 || p_.constant(v) || p_.dtype(v) != GE_F32) return false;
-  const Dims d = p_.dims(v);
+bool Offers::Image(uint32_t value) const {
+  if (value == 0 || p_.constant(value) || p_.dtype(value) != GE_F32) return false;
+  const Dims d = p_.dims(value);
   return d.size() >= 3 && d.size() <= 5 && d[1] > 1 && Product(Dims(d.begin() + 2, d.end())) > 1;
 }
 
-LayoutTag Offers::LayoutInside(const Unit& u) const {
-  if (const auto liked = e_.PreferredLayouts(u, p_)) return liked->first;
+LayoutTag Offers::LayoutInside(const Unit& unit) const {
+  if (const auto liked = e_.PreferredLayouts(unit, p_)) return liked->first;
   auto form = [&](uint32_t v) { return Image(v) ? natural_[v] : LayoutTag{}; };
-  for (uint32_t v : u.in) {
+  for (uint32_t v : unit.in) {
     if (!form(v).plain()) return form(v);
   }
-  for (const PostOp& q : u.post_ops) {
+  for (const PostOp& q : unit.post_ops) {
     if (!form(q.operand).plain()) return form(q.operand);
   }
   return {};
 }
 
-LayoutTag Offers::LayoutBehind(const Unit& u) const {
-  if (!Image(u.out[0])) return {};
-  if (const auto liked = e_.PreferredLayouts(u, p_)) return liked->second;
-  return Follows(u) && e_.KeepsLayout(u) ? LayoutInside(u) : LayoutTag{};
+LayoutTag Offers::LayoutBehind(const Unit& unit) const {
+  if (!Image(unit.out[0])) return {};
+  if (const auto liked = e_.PreferredLayouts(unit, p_)) return liked->second;
+  return Follows(unit) && e_.KeepsLayout(unit) ? LayoutInside(unit) : LayoutTag{};
 }
 
-void Offers::Announce(const Unit& u) {
-  const LayoutTag form = LayoutBehind(u);
-  for (uint32_t v : u.out) {
+void Offers::Announce(const Unit& unit) {
+  const LayoutTag form = LayoutBehind(unit);
+  for (uint32_t v : unit.out) {
     if (v != 0) natural_[v] = form;
   }
 }
 
-double Offers::ReorderNs(uint32_t v) const {
-  return kLoopNs + BytesOf(p_, v) / (kReorderRate * e_.machine().stream[0]);
+double Offers::ReorderNs(uint32_t value) const {
+  return kLoopNs + BytesOf(p_, value) / (kReorderRate * e_.machine().stream[0]);
 }
 
-double Offers::ReorderInNs(const Unit& u) const {
+double Offers::ReorderInNs(const Unit& unit) const {
   double ns = 0;
-  for (uint32_t v : u.in) ns += Image(v) && !IsFilter(u, v) ? ReorderNs(v) : 0;
+  for (uint32_t v : unit.in) ns += Image(v) && !IsFilter(unit, v) ? ReorderNs(v) : 0;
   return ns;
 }
 
@@ -106,7 +106,7 @@ uint32_t Offers::IdOf(const LayoutTag& form, size_t rank) {
   return it->second;
 }
 
-void Offers::Choose(const Unit& u, const LayoutTag& in, const LayoutTag& out, double ns) {
+void Offers::Choose(const Unit& unit, const LayoutTag& in, const LayoutTag& out, double ns) {
   Choice c{{}, ns};
   auto add = [&](uint32_t v, const LayoutTag& form) {
     if (!Image(v) || form.plain()) return;
@@ -116,13 +116,13 @@ void Offers::Choose(const Unit& u, const LayoutTag& in, const LayoutTag& out, do
     const uint32_t id = IdOf(form, p_.dims(v).size());
     if (id != 0) c.values.push_back({v, id, 0});
   };
-  for (uint32_t v : u.in) add(v, IsFilter(u, v) ? LayoutTag{} : in);
-  const Dims d = u.dims;
-  for (const PostOp& q : u.post_ops) {
+  for (uint32_t v : unit.in) add(v, IsFilter(unit, v) ? LayoutTag{} : in);
+  const Dims d = unit.dims;
+  for (const PostOp& q : unit.post_ops) {
     if (q.operand != 0 && p_.dims(q.operand) == d)
-      add(q.operand, e_.PreferredLayouts(u, p_) ? out : in);
+      add(q.operand, e_.PreferredLayouts(unit, p_) ? out : in);
   }
-  for (uint32_t v : u.out) add(v, out);
+  for (uint32_t v : unit.out) add(v, out);
   choices_.push_back(std::move(c));
 }
 
@@ -159,34 +159,35 @@ ge_rc Offers::Send(const Ids& nodes, const Price& price, double ns, double savin
   return rc;
 }
 
-ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
-  Price price = e_.PriceOf(u, p_);
-  rounds_ = e_.Rounds(u, p_);
+ge_rc Offers::Add(const Unit& unit, const Ids& nodes) {
+  Price price = e_.PriceOf(unit, p_);
+  rounds_ = e_.Rounds(unit, p_);
   // Beside the weights: biases and other vectors of constants are laid out, too.
   const auto lay_out = [&](uint32_t v) {
     if (v == 0 || !p_.constant(v)) return;
     price.packed += (static_cast<uint64_t>(BytesOf(p_, v)) + 63) / 64 * 64;
   };
-  for (size_t i = 1; i < u.in.size(); ++i) {
-    if (i > 1 || p_.dims(u.in[i]).size() < 2) lay_out(u.in[i]);
+  for (size_t i = 1; i < unit.in.size(); ++i) {
+    if (i > 1 || p_.dims(unit.in[i]).size() < 2) lay_out(unit.in[i]);
   }
-  for (uint32_t v : u.bias) lay_out(v);
-  for (const PostOp& q : u.post_ops) {
+  for (uint32_t v : unit.bias) lay_out(v);
+  for (const PostOp& q : unit.post_ops) {
     lay_out(q.operand);
     if (q.channel != nullptr) price.packed += (4 * q.channel->size() + 63) / 64 * 64;
   }
-  const LayoutTag in = LayoutInside(u), out = LayoutBehind(u);
-  const bool likes = e_.PreferredLayouts(u, p_).has_value();
-  const bool leaves = likes && e_.PlainOutput(u, p_);
-  const double in_ns = ReorderInNs(u), out_ns = out.plain() || leaves ? 0 : ReorderNs(u.out[0]);
+  const LayoutTag in = LayoutInside(unit), out = LayoutBehind(unit);
+  const bool likes = e_.PreferredLayouts(unit, p_).has_value();
+  const bool leaves = likes && e_.PlainOutput(unit, p_);
+  const double in_ns = ReorderInNs(unit),
+               out_ns = out.plain() || leaves ? 0 : ReorderNs(unit.out[0]);
   // What cannot work in the form that its images have inside brings them into order first.
-  const double turn_ns = !likes && !in.plain() && out.plain() && !Follows(u) ? in_ns : 0;
+  const double turn_ns = !likes && !in.plain() && out.plain() && !Follows(unit) ? in_ns : 0;
   const double ns = price.work_ns + std::max(price.border_ns, turn_ns);
   const double saving = turn_ns > 0 ? 0 : price.border_ns;
-  if (const ge_rc rc = AddMeetings(u, nodes, price); rc != GE_OK) return rc;
+  if (const ge_rc rc = AddMeetings(unit, nodes, price); rc != GE_OK) return rc;
   if (in.plain() && out.plain()) return Send(nodes, price, ns, saving, true);
   std::vector<LayoutTag> liked = {in};
-  if (likes && e_.AnyLayout(u, p_)) {
+  if (likes && e_.AnyLayout(unit, p_)) {
     for (const LayoutTag& form : e_.ForeignLayouts()) {
       if (form != in) liked.push_back(form);
     }
@@ -194,22 +195,23 @@ ge_rc Offers::Add(const Unit& u, const Ids& nodes) {
   const bool turns = likes && !in.plain();
   for (const LayoutTag& form : liked) {
     const LayoutTag made = form == in || out.plain() ? out : form;
-    Choose(u, form, made, ns);
-    if (!out.plain()) Choose(u, form, {}, ns + out_ns);
-    if (turns) Choose(u, {}, made, ns + in_ns);
+    Choose(unit, form, made, ns);
+    if (!out.plain()) Choose(unit, form, {}, ns + out_ns);
+    if (turns) Choose(unit, {}, made, ns + in_ns);
   }
-  if (turns && !out.plain()) Choose(u, {}, {}, ns + in_ns + out_ns);
+  if (turns && !out.plain()) Choose(unit, {}, {}, ns + in_ns + out_ns);
   const ge_rc rc = Send(nodes, price, ns, saving, true);
   if (rc != GE_OK || likes) return rc;
   return Send(nodes, price, price.work_ns + price.border_ns, 0, false);
 }
 
-ge_rc Offers::AddMeetings(const Unit& u, const Ids& nodes, const Price& price) {
-  if (!Follows(u) || !e_.KeepsLayout(u) || e_.PreferredLayouts(u, p_)) return GE_OK;
-  const bool image = std::any_of(u.in.begin(), u.in.end(), [&](uint32_t v) { return Image(v); });
+ge_rc Offers::AddMeetings(const Unit& unit, const Ids& nodes, const Price& price) {
+  if (!Follows(unit) || !e_.KeepsLayout(unit) || e_.PreferredLayouts(unit, p_)) return GE_OK;
+  const bool image =
+      std::any_of(unit.in.begin(), unit.in.end(), [&](uint32_t v) { return Image(v); });
   if (!image) return GE_OK;
   for (const LayoutTag& form : e_.ForeignLayouts()) {
-    Choose(u, form, Image(u.out[0]) ? form : LayoutTag{}, price.work_ns + price.border_ns);
+    Choose(unit, form, Image(unit.out[0]) ? form : LayoutTag{}, price.work_ns + price.border_ns);
   }
   return choices_.empty() ? GE_OK : Send(nodes, price, price.work_ns + price.border_ns, 0, false);
 }

@@ -23,25 +23,25 @@ class Offers {
       : e_(engine), p_(parser), sink_(sink), natural_(parser.graph().n_value) {}
 
   // The unit as one offer of `nodes`, and maybe one for it alone.
-  ge_rc Add(const Unit& u, const Ids& nodes);
+  ge_rc Add(const Unit& unit, const Ids& nodes);
   // Units of one node are announced in the order of the graph, taken or not, so that the forms of
   // what they make are known to the next ones.
-  void Announce(const Unit& u);
+  void Announce(const Unit& unit);
   // Changes between the forms that were offered.
   ge_rc AddConversions();
 
  private:
   // A tensor whose layout is worth a word: several channels of several pixels.
-  bool Image(uint32_t v) const;
-  LayoutTag LayoutInside(const Unit& u) const;  // of what it reads
-  LayoutTag LayoutBehind(const Unit& u) const;  // of what it makes
-  double ReorderNs(uint32_t v) const;
-  double ReorderInNs(const Unit& u) const;
+  bool Image(uint32_t value) const;
+  LayoutTag LayoutInside(const Unit& unit) const;  // of what it reads
+  LayoutTag LayoutBehind(const Unit& unit) const;  // of what it makes
+  double ReorderNs(uint32_t value) const;
+  double ReorderInNs(const Unit& unit) const;
   uint32_t IdOf(const LayoutTag& form, size_t rank);
   // Appends a choice: images read as `in`, made and met as `out`.
-  void Choose(const Unit& u, const LayoutTag& in, const LayoutTag& out, double ns);
+  void Choose(const Unit& unit, const LayoutTag& in, const LayoutTag& out, double ns);
   // Loops alone, between images in the forms of other engines.
-  ge_rc AddMeetings(const Unit& u, const Ids& nodes, const Price& price);
+  ge_rc AddMeetings(const Unit& unit, const Ids& nodes, const Price& price);
   ge_rc Send(const Ids& nodes, const Price& price, double ns, double saving, bool growable);
 
   const Engine& e_;

@@ -85,10 +85,10 @@ AlignedBlock SmallPacks::Take(const PackName& name, const std::vector<std::strin
   return known.block;
 }
 
-std::string KeyOf(const Layout& l) {
-  std::string key = "b" + std::to_string(l.cblock) + "s" + std::to_string(l.size);
-  for (int i = 0; i < l.rank; ++i) {
-    key += " " + std::to_string(l.dim[i]) + ":" + std::to_string(l.stride[i]);
+std::string KeyOf(const Layout& layout) {
+  std::string key = "b" + std::to_string(layout.cblock) + "s" + std::to_string(layout.size);
+  for (int i = 0; i < layout.rank; ++i) {
+    key += " " + std::to_string(layout.dim[i]) + ":" + std::to_string(layout.stride[i]);
   }
   return key;
 }

@@ -65,7 +65,7 @@ class SmallPacks {
 };
 
 // A layout as part of a key.
-std::string KeyOf(const Layout& l);
+std::string KeyOf(const Layout& layout);
 
 // Below it a constant is the program's own: the host's book-keeping would cost more.
 inline constexpr uint64_t kLeastPack = 4096;

@@ -33,16 +33,16 @@ double FnNs(Fn fn, const Machine& m) {
 
 }  // namespace
 
-double ByIsa(const Machine& m, double avx512, double avx2, double base) {
-  return m.isa >= GE_ISA_AVX512 ? avx512 : m.isa == GE_ISA_AVX2 ? avx2 : base;
+double ByIsa(const Machine& machine, double avx512, double avx2, double base) {
+  return machine.isa >= GE_ISA_AVX512 ? avx512 : machine.isa == GE_ISA_AVX2 ? avx2 : base;
 }
 
-double Workers(const Machine& m, double elements) {
-  return m.threads > 1 && elements > double{kParallel} ? 0.9 * m.threads : 1;
+double Workers(const Machine& machine, double elements) {
+  return machine.threads > 1 && elements > double{kParallel} ? 0.9 * machine.threads : 1;
 }
 
-double ForkNs(const Machine& m, double elements) {
-  return m.threads > 1 && elements > double{kParallel} ? kForkNs : 0;
+double ForkNs(const Machine& machine, double elements) {
+  return machine.threads > 1 && elements > double{kParallel} ? kForkNs : 0;
 }
 
 uint64_t PackedBound(const Dims& dims, size_t first) {
@@ -54,46 +54,48 @@ uint64_t PackedBound(const Dims& dims, size_t first) {
   return 4 * floats + 256;  // and what a second pack is aligned to
 }
 
-double StreamNs(const Machine& m, double bytes) {
-  const double ns = bytes < 768e3 ? bytes / (45 * m.stream[0])
-                    : bytes < 6e6 ? bytes / (22 * m.stream[1])
-                                  : bytes / (12 * m.stream[2]);
-  return ns / (Workers(m, bytes / 4) > 1 ? 1.3 : 1);
+double StreamNs(const Machine& machine, double bytes) {
+  const double ns = bytes < 768e3 ? bytes / (45 * machine.stream[0])
+                    : bytes < 6e6 ? bytes / (22 * machine.stream[1])
+                                  : bytes / (12 * machine.stream[2]);
+  return ns / (Workers(machine, bytes / 4) > 1 ? 1.3 : 1);
 }
 
-double BytesOf(const Parser& p, uint32_t v) {
-  return v == 0 ? 0 : static_cast<double>(Product(p.dims(v))) * p.size(v);
+double BytesOf(const Parser& parser, uint32_t value) {
+  return value == 0 ? 0 : static_cast<double>(Product(parser.dims(value))) * parser.size(value);
 }
 
-double PostOpsNs(const Unit& u, const Machine& m, double n, size_t from, size_t end) {
+double PostOpsNs(const Unit& unit, const Machine& machine, double n, size_t from, size_t end) {
   // A post waits for the one before it: on a few numbers that takes as long as two and a half
   // vectors in a row do. 1,000 Sin and Neg on 4 floats: 14 ns each on AVX-512.
-  const double least = 2.5 * ByIsa(m, 16, 8, 4);
+  const double least = 2.5 * ByIsa(machine, 16, 8, 4);
   double ns = 0;
-  for (size_t k = from; k < std::min(end, u.post_ops.size()); ++k) {
-    ns += 4 + std::max(n, least) * FnNs(u.post_ops[k].fn, m) / m.compute;
+  for (size_t k = from; k < std::min(end, unit.post_ops.size()); ++k) {
+    ns += 4 + std::max(n, least) * FnNs(unit.post_ops[k].fn, machine) / machine.compute;
   }
   return ns;
 }
 
-double PostOpBytes(const Unit& u, const Parser& p) {
+double PostOpBytes(const Unit& unit, const Parser& parser) {
   double bytes = 0;
-  for (const PostOp& q : u.post_ops) bytes += BytesOf(p, q.operand);
+  for (const PostOp& q : unit.post_ops) bytes += BytesOf(parser, q.operand);
   return bytes;
 }
 
-double FinishNs(const Unit& u, const Parser& p, const Machine& m, Finish how) {
-  const double n = static_cast<double>(Product(u.dims));
-  double bias = u.bias.empty() ? 0 : n * ByIsa(m, 0.08, 0.1, 0.18) / m.compute, ns = 0;
+double FinishNs(const Unit& unit, const Parser& parser, const Machine& machine, Finish how) {
+  const double n = static_cast<double>(Product(unit.dims));
+  double bias = unit.bias.empty() ? 0 : n * ByIsa(machine, 0.08, 0.1, 0.18) / machine.compute,
+         ns = 0;
   size_t done = 0;
   if (how != Finish::kPasses) {
-    done = UnaryPostOps(u);
-    ns = PostOpsNs(u, m, n, 0, done) + (how == Finish::kInSums ? 0 : bias);
+    done = UnaryPostOps(unit);
+    ns = PostOpsNs(unit, machine, n, 0, done) + (how == Finish::kInSums ? 0 : bias);
     bias = 0;
   }
-  if (bias == 0 && done == u.post_ops.size()) return ns;
-  const double bytes = PostOpBytes(u, p) + 2 * BytesOf(p, u.out[0]);
-  return ns + kLoopNs + std::max(bias + PostOpsNs(u, m, n, done), StreamNs(m, bytes));
+  if (bias == 0 && done == unit.post_ops.size()) return ns;
+  const double bytes = PostOpBytes(unit, parser) + 2 * BytesOf(parser, unit.out[0]);
+  return ns + kLoopNs +
+         std::max(bias + PostOpsNs(unit, machine, n, done), StreamNs(machine, bytes));
 }
 
 }  // namespace ge_engines::cpu

@@ -34,9 +34,9 @@ std::unique_ptr<Frame> Program::MakeFrame() const {
   return f;
 }
 
-void Program::Bind(const ge_launch& launch, Frame& f) const {
-  bool moved = !f.bound;
-  f.bound = false;  // until all went well
+void Program::Bind(const ge_launch& launch, Frame& frame) const {
+  bool moved = !frame.bound;
+  frame.bound = false;  // until all went well
   for (size_t k = 0; k < storages.size(); ++k) {
     const Storage& s = storages[k];
     void* p = nullptr;
@@ -63,36 +63,37 @@ void Program::Bind(const ge_launch& launch, Frame& f) const {
         p = launch.workspace.ptr;
         break;
     }
-    moved |= f.base[k] != p;
-    f.base[k] = static_cast<char*>(p);
+    moved |= frame.base[k] != p;
+    frame.base[k] = static_cast<char*>(p);
   }
   if (moved) {
     size_t at = 0;
     for (size_t k = 0; k < steps.size(); ++k) {
       const Step& s = steps[k];
       for (const BufferRef& p : s.places) {
-        f.address[at++] = reinterpret_cast<float*>(f.base[p.storage] + p.offset);
+        frame.address[at++] = reinterpret_cast<float*>(frame.base[p.storage] + p.offset);
       }
-      s.work->Bind(
-          {f.address.data() + f.first[k], f.state[k].get(), f.data.get(), s.node, nullptr});
+      s.work->Bind({frame.address.data() + frame.first[k], frame.state[k].get(), frame.data.get(),
+                    s.node, nullptr});
     }
   }
-  f.bound = true;
+  frame.bound = true;
 }
 
-ge_rc Program::Execute(size_t k, Frame& f, ge_err* err) const {
+ge_rc Program::Execute(size_t k, Frame& frame, ge_err* err) const {
   const Step& s = steps[k];
-  return s.work->Do({f.address.data() + f.first[k], f.state[k].get(), f.data.get(), s.node, err});
+  return s.work->Do(
+      {frame.address.data() + frame.first[k], frame.state[k].get(), frame.data.get(), s.node, err});
 }
 
-ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
-  Bind(launch, f);
+ge_rc Program::RunIn(const ge_launch& launch, Frame& frame, ge_err* err) {
+  Bind(launch, frame);
   if (!profile) {
     for (size_t k = 0; k < steps.size(); ++k) {
       if (launch.stop != nullptr && __atomic_load_n(launch.stop, __ATOMIC_RELAXED) != 0) {
         return ge::plugin::Fail(err, GE_CANCELLED, steps[k].node, "stopped by the host");
       }
-      if (const ge_rc rc = Execute(k, f, err); rc != GE_OK) return rc;
+      if (const ge_rc rc = Execute(k, frame, err); rc != GE_OK) return rc;
     }
     return GE_OK;
   }
@@ -100,7 +101,7 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& f, ge_err* err) {
   ++launches;
   for (size_t k = 0; k < steps.size(); ++k) {
     const auto start = std::chrono::steady_clock::now();
-    if (const ge_rc rc = Execute(k, f, err); rc != GE_OK) return rc;
+    if (const ge_rc rc = Execute(k, frame, err); rc != GE_OK) return rc;
     const std::chrono::duration<double, std::nano> d = std::chrono::steady_clock::now() - start;
     step_ns[k] = step_ns[k] == 0 ? d.count() : std::min(step_ns[k], d.count());
   }

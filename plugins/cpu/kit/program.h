@@ -145,9 +145,9 @@ class Program {
   std::string ProfileText() const;
 
  private:
-  ge_rc RunIn(const ge_launch& launch, Frame& f, ge_err* err);
-  void Bind(const ge_launch& launch, Frame& f) const;
-  ge_rc Execute(size_t step, Frame& f, ge_err* err) const;
+  ge_rc RunIn(const ge_launch& launch, Frame& frame, ge_err* err);
+  void Bind(const ge_launch& launch, Frame& frame) const;
+  ge_rc Execute(size_t step, Frame& frame, ge_err* err) const;
 
   int threads_;
   std::mutex mutex_;

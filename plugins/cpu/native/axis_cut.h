@@ -11,12 +11,12 @@ namespace ge_engines::cpu::native {
 // [outer][dim][inner] of a tensor cut at an axis.
 struct AxisCut {
   int64_t outer = 1, dim = 1, inner = 1;
-  AxisCut(const Dims& d, int axis) {
-    for (size_t k = 0; k < d.size(); ++k) {
+  AxisCut(const Dims& dims, int axis) {
+    for (size_t k = 0; k < dims.size(); ++k) {
       int64_t& to = k < static_cast<size_t>(axis)    ? outer
                     : k == static_cast<size_t>(axis) ? dim
                                                      : inner;
-      to *= d[k];
+      to *= dims[k];
     }
   }
 };

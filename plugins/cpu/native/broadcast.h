@@ -53,12 +53,12 @@ struct Broadcast {
   }
 
  private:
-  static std::vector<int64_t> Strides(const Dims& result, const Dims& d) {
+  static std::vector<int64_t> Strides(const Dims& result, const Dims& dims) {
     std::vector<int64_t> s(result.size(), 0);
     int64_t step = 1;
-    for (size_t k = d.size(); k-- > 0;) {
-      s[k + result.size() - d.size()] = d[k] == 1 ? 0 : step;
-      step *= d[k];
+    for (size_t k = dims.size(); k-- > 0;) {
+      s[k + result.size() - dims.size()] = dims[k] == 1 ? 0 : step;
+      step *= dims[k];
     }
     return s;
   }
@@ -66,17 +66,17 @@ struct Broadcast {
 
 // ---- two operands ------------------------------------------------------------------------------
 template <class T, class R, class F>
-void ForRun(const T* x, const T* z, R* y, int64_t n, int64_t sx, int64_t sz, F f) {
+void ForRun(const T* x, const T* value, R* y, int64_t n, int64_t sx, int64_t sz, F call) {
   if (sx == 1 && sz == 1) {
-    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i], z[i]);
+    for (int64_t i = 0; i < n; ++i) y[i] = call(x[i], value[i]);
   } else if (sx == 1 && sz == 0) {
-    const T c = z[0];
-    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i], c);
+    const T c = value[0];
+    for (int64_t i = 0; i < n; ++i) y[i] = call(x[i], c);
   } else if (sx == 0 && sz == 1) {
     const T c = x[0];
-    for (int64_t i = 0; i < n; ++i) y[i] = f(c, z[i]);
+    for (int64_t i = 0; i < n; ++i) y[i] = call(c, value[i]);
   } else {
-    for (int64_t i = 0; i < n; ++i) y[i] = f(x[i * sx], z[i * sz]);
+    for (int64_t i = 0; i < n; ++i) y[i] = call(x[i * sx], value[i * sz]);
   }
 }
 

@@ -5,56 +5,56 @@
 
 namespace ge_engines::cpu::native {
 
-void NativeBuilder::EmitMain(const Unit& u) { KindOfUnit(u).Emit(u, this); }
+void NativeBuilder::EmitMain(const Unit& unit) { KindOfUnit(unit).Emit(unit, this); }
 
-void NativeBuilder::AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Kernel> work,
-                             std::vector<BufferRef> reads) {
-  const Rep y = NewResult(u.out[0], Plain(u.out[0]));
+void NativeBuilder::AddPlain(const Unit& unit, const std::string& label,
+                             std::unique_ptr<Kernel> work, std::vector<BufferRef> reads) {
+  const Rep y = NewResult(unit.out[0], Plain(unit.out[0]));
   reads.insert(reads.begin(), y.place);
-  AddStep(label + " " + Sizes(u.dims), std::move(work), std::move(reads));
-  AddRep(u.out[0], y);
+  AddStep(label + " " + Sizes(unit.dims), std::move(work), std::move(reads));
+  AddRep(unit.out[0], y);
 }
 
-void NativeBuilder::AddInLayout(const Unit& u, const std::string& label, const Layout& layout,
+void NativeBuilder::AddInLayout(const Unit& unit, const std::string& label, const Layout& layout,
                                 std::unique_ptr<Kernel> work, std::vector<BufferRef> reads) {
-  const Rep y = NewResult(u.out[0], layout);
+  const Rep y = NewResult(unit.out[0], layout);
   reads.insert(reads.begin(), y.place);
-  AddStep(label + " " + Sizes(u.dims), std::move(work), std::move(reads));
-  AddRep(u.out[0], y);
+  AddStep(label + " " + Sizes(unit.dims), std::move(work), std::move(reads));
+  AddRep(unit.out[0], y);
 }
 
-void NativeBuilder::AddTiled(const Unit& u, size_t taken, const Layout& target,
+void NativeBuilder::AddTiled(const Unit& unit, size_t taken, const Layout& target,
                              const std::string& label, std::unique_ptr<Loop> loop,
                              std::vector<BufferRef> reads) {
-  const bool whole = taken == u.post_ops.size();
+  const bool whole = taken == unit.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
-  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
+  const Rep y = whole ? NewResult(unit.out[0], target) : Rep{target, NewInternal(0, bytes)};
   reads.insert(reads.begin(), y.place);
   AddStep(label, std::move(loop), std::move(reads));
   if (whole) {
-    AddRep(u.out[0], y);
+    AddRep(unit.out[0], y);
   } else {
-    ApplyPostOps(u, taken, y, target);
+    ApplyPostOps(unit, taken, y, target);
   }
 }
 
-std::vector<TilePostOp> NativeBuilder::PostOpsOfTiles(const Unit& u, const Layout& target,
+std::vector<TilePostOp> NativeBuilder::PostOpsOfTiles(const Unit& unit, const Layout& target,
                                                       std::vector<BufferRef>* places) {
   std::vector<TilePostOp> post_ops;
-  for (const PostOp& q : u.post_ops) {
-    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != u.dims)) break;
+  for (const PostOp& q : unit.post_ops) {
+    if (q.binary() && (q.operand == 0 || p_.dims(q.operand) != unit.dims)) break;
     if (q.binary()) places->push_back(Get(q.operand, target).place);
     post_ops.push_back({q.fn, q.a, q.b, q.binary()});
   }
   return post_ops;
 }
 
-Layout NativeBuilder::LayoutOfInput(const Unit& u) {
-  return Layout::Like(u.dims, Main(u.in[0]).layout);
+Layout NativeBuilder::LayoutOfInput(const Unit& unit) {
+  return Layout::Like(unit.dims, Main(unit.in[0]).layout);
 }
 
-Rep NativeBuilder::Matrix(uint32_t v, bool transpose, bool may_transpose, bool* transposed) {
-  Rep x = transpose || may_transpose ? Unblocked(v) : GetDense(v);
+Rep NativeBuilder::Matrix(uint32_t value, bool transpose, bool may_transpose, bool* transposed) {
+  Rep x = transpose || may_transpose ? Unblocked(value) : GetDense(value);
   Dims d = x.layout.dims();
   const int last = x.layout.rank - 1;
   if (transpose) {
@@ -73,33 +73,33 @@ Rep NativeBuilder::Matrix(uint32_t v, bool transpose, bool may_transpose, bool* 
     *transposed = true;
     return x;
   }
-  if (!transpose) return GetDense(v);
+  if (!transpose) return GetDense(value);
   return Convert(0, x, Layout::Dense(d), nullptr);
 }
 
-BufferRef NativeBuilder::Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns) {
+BufferRef NativeBuilder::Transposed(uint32_t value, int64_t n, int64_t rows, int64_t columns) {
   Layout to = Layout::Dense({n, rows, columns});
   to.stride[1] = 1;
   to.stride[2] = rows;
-  return Pack({v}, "layout " + KeyOf(to), static_cast<uint64_t>(n * rows * columns) * sizeof(float),
-              PackingOf(to));
+  return Pack({value}, "layout " + KeyOf(to),
+              static_cast<uint64_t>(n * rows * columns) * sizeof(float), PackingOf(to));
 }
 
-Rep NativeBuilder::Channels(uint32_t v) {
-  for (const Rep& r : reps_[v]) {
+Rep NativeBuilder::Channels(uint32_t value) {
+  for (const Rep& r : reps_[value]) {
     if (LayoutTag::Of(r.layout).block == simd_.lanes) return r;
   }
   // With one pixel or one channel this is the plain layout in memory.
-  const Layout last = Layout::ChannelsLast(p_.dims(v));
-  return {last, Get(v, last).place};
+  const Layout last = Layout::ChannelsLast(p_.dims(value));
+  return {last, Get(value, last).place};
 }
 
-Rep NativeBuilder::Lanes(uint32_t v) {
-  for (const Rep& r : reps_[v]) {
+Rep NativeBuilder::Lanes(uint32_t value) {
+  for (const Rep& r : reps_[value]) {
     if (!LayoutTag::Of(r.layout).plain()) return r;
   }
-  const Layout last = Layout::ChannelsLast(p_.dims(v));
-  return {last, Get(v, last).place};
+  const Layout last = Layout::ChannelsLast(p_.dims(value));
+  return {last, Get(value, last).place};
 }
 
 void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {

@@ -41,33 +41,33 @@ class NativeBuilder final : public Builder {
 
   // ---- steps: places {result, reads...}
   // The result is plain.
-  void AddPlain(const Unit& u, const std::string& label, std::unique_ptr<Kernel> work,
+  void AddPlain(const Unit& unit, const std::string& label, std::unique_ptr<Kernel> work,
                 std::vector<BufferRef> reads);
   // The result lies so.
-  void AddInLayout(const Unit& u, const std::string& label, const Layout& layout,
+  void AddInLayout(const Unit& unit, const std::string& label, const Layout& layout,
                    std::unique_ptr<Kernel> work, std::vector<BufferRef> reads);
   // A step that takes the first `taken` posts along, and the others behind it.
-  void AddTiled(const Unit& u, size_t taken, const Layout& target, const std::string& label,
+  void AddTiled(const Unit& unit, size_t taken, const Layout& target, const std::string& label,
                 std::unique_ptr<Loop> loop, std::vector<BufferRef> reads);
   // Posts that a tile can take along, until the first that it cannot; their operands' places are
   // added.
-  std::vector<TilePostOp> PostOpsOfTiles(const Unit& u, const Layout& target,
+  std::vector<TilePostOp> PostOpsOfTiles(const Unit& unit, const Layout& target,
                                          std::vector<BufferRef>* places);
 
   // ---- values
   // The order of in[0], for a result of the unit's dims: channels last or plain.
-  Layout LayoutOfInput(const Unit& u);
+  Layout LayoutOfInput(const Unit& unit);
   // A matrix operand, dense; *transposed when its two last axes lie the other way around.
-  Rep Matrix(uint32_t v, bool transpose, bool may_transpose, bool* transposed);
+  Rep Matrix(uint32_t value, bool transpose, bool may_transpose, bool* transposed);
   // [n][rows][columns] of a constant as [n][columns][rows].
-  BufferRef Transposed(uint32_t v, int64_t n, int64_t rows, int64_t columns);
-  // v where it lies if channels of a pixel are neighbours there, else channels last.
-  Rep Channels(uint32_t v);
-  // v with its channels as lanes: as it lies, or channels last.
-  Rep Lanes(uint32_t v);
+  BufferRef Transposed(uint32_t value, int64_t n, int64_t rows, int64_t columns);
+  // value where it lies if channels of a pixel are neighbours there, else channels last.
+  Rep Channels(uint32_t value);
+  // value with its channels as lanes: as it lies, or channels last.
+  Rep Lanes(uint32_t value);
 
  private:
-  void EmitMain(const Unit& u) override;
+  void EmitMain(const Unit& unit) override;
   bool CallsLibrary(const Unit&) const override { return false; }
   void AddConversion(const Rep& from, const Rep& to) override;
 

@@ -28,8 +28,11 @@ struct ChannelWindows {
   WindowAxis depth, height, width;
   std::vector<WindowAxis::Run> runs;  // of the width
 
-  ChannelWindows(WindowAxis d, WindowAxis h, WindowAxis w)
-      : depth(std::move(d)), height(std::move(h)), width(std::move(w)), runs(width.Runs()) {}
+  ChannelWindows(WindowAxis axis, WindowAxis window_axis, WindowAxis w)
+      : depth(std::move(axis)),
+        height(std::move(window_axis)),
+        width(std::move(w)),
+        runs(width.Runs()) {}
 
   int64_t lines() const { return depth.result * height.result; }
   int64_t src_pixels() const { return depth.dim * height.dim * width.dim; }
@@ -38,7 +41,7 @@ struct ChannelWindows {
   // number counts all taps of a window, offsets are pixels of the plane.
   template <class F>
   void ForTaps(int64_t line, const WindowAxis::Run& run, int64_t taps_h, int64_t taps_w,
-               F f) const {
+               F call) const {
     const auto z = static_cast<size_t>(line / height.result);
     const auto y = static_cast<size_t>(line % height.result), x = static_cast<size_t>(run.first);
     for (int64_t a = depth.first[z]; a < depth.end[z]; ++a) {
@@ -46,7 +49,8 @@ struct ChannelWindows {
         const int64_t row = (depth.start[z] + a * depth.dilation) * height.dim + height.start[y] +
                             b * height.dilation;
         for (int64_t c = width.first[x]; c < width.end[x]; ++c) {
-          f((a * taps_h + b) * taps_w + c, row * width.dim + width.start[x] + c * width.dilation);
+          call((a * taps_h + b) * taps_w + c,
+               row * width.dim + width.start[x] + c * width.dilation);
         }
       }
     }

@@ -24,13 +24,13 @@ class NativeEngine final : public Engine {
   using Engine::Engine;
 
   std::span<const UnitKind* const> Kinds() const override { return KnownKinds(); }
-  bool Takes(const Unit& u, const Parser& p, Why* why) const override {
-    return Is<NothingSpec>(u) || KindOfUnit(u).Takes(u, p, machine(), why);
+  bool Takes(const Unit& unit, const Parser& parser, Why* why) const override {
+    return Is<NothingSpec>(unit) || KindOfUnit(unit).Takes(unit, parser, machine(), why);
   }
   bool Joins(const Unit& u, const Parser& p) const override { return JoinsQuantizedGroup(u, p); }
-  Price PriceOf(const Unit& u, const Parser& p) const override {
-    if (Is<NothingSpec>(u)) return WorkPrice(u, p, machine(), {});
-    return KindOfUnit(u).PriceOf(u, p, machine());
+  Price PriceOf(const Unit& unit, const Parser& parser) const override {
+    if (Is<NothingSpec>(unit)) return WorkPrice(unit, parser, machine(), {});
+    return KindOfUnit(unit).PriceOf(unit, parser, machine());
   }
   bool Rounds(const Unit& u, const Parser& p) const override {
     return !Is<NothingSpec>(u) && KindOfUnit(u).Rounds(u, p, machine());

@@ -28,11 +28,11 @@ inline bool InRange(float norm) { return std::fabs(norm) >= kLeast && std::fabs(
 
 // f(r) for each of so many rows of n > 0 elements.
 template <class F>
-void ForRows(int64_t rows, int64_t n, F f) {
+void ForRows(int64_t rows, int64_t n, F call) {
   const int64_t each = std::max<int64_t>(1, kBlockElements / n);
   ForRange(rows * n > kParallel, (rows + each - 1) / each, [&](int64_t b) {
     const int64_t end = std::min(rows, (b + 1) * each);
-    for (int64_t r = b * each; r < end; ++r) f(r);
+    for (int64_t r = b * each; r < end; ++r) call(r);
   });
 }
 

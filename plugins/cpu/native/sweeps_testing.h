@@ -13,11 +13,11 @@
 
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/arrival.h"
+#include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/isa_sets_testing.h"
 #include "plugins/cpu/kit/loops.h"
-#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/cpu/kit/thresholds.h"
@@ -66,14 +66,14 @@ struct Setting {
 };
 
 template <class F>
-void InEachSetting(F f) {
+void InEachSetting(F call) {
   const int before = omp_get_max_threads();
   for (const IsaSet& isa : IsaSets()) {
     for (const int threads : {1, 2}) {
       omp_set_num_threads(threads);
       Arrival::Forget();
       SCOPED_TRACE(testing::Message() << isa.name << ", " << threads << " threads");
-      f(Setting{isa, threads});
+      call(Setting{isa, threads});
       if (testing::Test::HasFatalFailure()) break;
     }
   }
@@ -98,15 +98,15 @@ struct Wanted {
 
 // ---- products ----------------------------------------------------------------------------------
 
-// a [m][k] times b [k][n], or [n][k] where `turned`.
-inline Wanted Product(const float* a, const float* b, int64_t m, int64_t n, int64_t k,
+// left [m][k] times `right` [k][n], or [n][k] where `turned`.
+inline Wanted Product(const float* left, const float* right, int64_t m, int64_t n, int64_t k,
                       bool transposed) {
   Wanted w(m * n);
   for (int64_t i = 0; i < m; ++i) {
     double *sum = w.sum.data() + i * n, *size = w.size.data() + i * n;
     for (int64_t d = 0; d < k; ++d) {
-      const double v = a[i * k + d];
-      const float* row = transposed ? b + d : b + d * n;
+      const double v = left[i * k + d];
+      const float* row = transposed ? right + d : right + d * n;
       for (int64_t j = 0; j < n; ++j) {
         const double p = v * double{row[transposed ? j * k : j]};
         sum[j] += p;
@@ -221,18 +221,18 @@ inline void SweepPointwise(int64_t rows, int64_t n) {
 }
 
 // A product of two tensors that are repeated along each choice of three axes.
-inline void SweepRepeated(const Dims& d) {
+inline void SweepRepeated(const Dims& dims) {
   for (int repeats = 0; repeats < 64; ++repeats) {
-    Dims xd = d, zd = d;
+    Dims xd = dims, zd = dims;
     for (size_t k = 0; k < 3; ++k) {
       if ((repeats >> k & 1) != 0) xd[k] = 1;
       if ((repeats >> (k + 3) & 1) != 0) zd[k] = 1;
     }
-    const int64_t all = Product(d);
+    const int64_t all = Product(dims);
     float *x = Numbers(Product(xd)), *z = Weights(Product(zd));
     Wanted want(all);
     const auto at = [&](const Dims& from, int64_t i) {
-      const int64_t k[3] = {i / (d[1] * d[2]), i / d[2] % d[1], i % d[2]};
+      const int64_t k[3] = {i / (dims[1] * dims[2]), i / dims[2] % dims[1], i % dims[2]};
       int64_t to = 0;
       for (size_t a = 0; a < 3; ++a) to = to * from[a] + (from[a] == 1 ? 0 : k[a]);
       return to;
@@ -243,9 +243,9 @@ inline void SweepRepeated(const Dims& d) {
       want.size[Z(i)] = std::fabs(p);
     }
     InEachSetting([&](const Setting& s) {
-      SCOPED_TRACE(testing::Message() << ToText(d) << " repeated " << repeats);
+      SCOPED_TRACE(testing::Message() << ToText(dims) << " repeated " << repeats);
       std::vector<float> y(Z(all + 1), kGuard);
-      RunLoop(*PointwiseLoop(s.simd(), Layout::Dense(d), Layout::Dense(xd), {Layout::Dense(zd)},
+      RunLoop(*PointwiseLoop(s.simd(), Layout::Dense(dims), Layout::Dense(xd), {Layout::Dense(zd)},
                              {{Fn::kMul, 0, 0, 0}}),
               {y.data(), x, z});
       want.Expect(y.data(), all);
@@ -364,14 +364,14 @@ inline void SweepCompareAndSelect(int64_t n) {
   });
 }
 
-// Where of operands that are repeated along any axes of [a][b][n].
-inline void SweepWhere(int64_t a, int64_t b, int64_t n) {
-  const Dims result = {a, b, n};
-  float *x = Numbers(a * b * n), *z = Weights(a * b * n);
-  std::vector<uint8_t> c(Z(a * b * n));
+// Where of operands that are repeated along any axes of [a][`right`][n].
+inline void SweepWhere(int64_t left, int64_t right, int64_t n) {
+  const Dims result = {left, right, n};
+  float *x = Numbers(left * right * n), *z = Weights(left * right * n);
+  std::vector<uint8_t> c(Z(left * right * n));
   std::mt19937 g(11);
   for (uint8_t& v : c) v = static_cast<uint8_t>(g() % 3 == 0 ? 0 : g() % 5 + 1);
-  const std::vector<Dims> shapes = {result, {a, 1, n}, {b, n}, {n}, {b, 1}, {1}, {}};
+  const std::vector<Dims> shapes = {result, {left, 1, n}, {right, n}, {n}, {right, 1}, {1}, {}};
   for (size_t k = 0; k < shapes.size() * shapes.size(); ++k) {
     const Dims of[3] = {shapes[k % shapes.size()], shapes[k / shapes.size()],
                         shapes[(2 * k + 3) % shapes.size()]};
@@ -384,11 +384,11 @@ inline void SweepWhere(int64_t a, int64_t b, int64_t n) {
       return Z(place);
     };
     InEachSetting([&](const Setting& s) {
-      SCOPED_TRACE(testing::Message() << a << " x " << b << " x " << n << ", shapes " << k);
-      std::vector<float> y(Z(a * b * n + 1), kGuard);
+      SCOPED_TRACE(testing::Message() << left << " x " << right << " x " << n << ", shapes " << k);
+      std::vector<float> y(Z(left * right * n + 1), kGuard);
       RunLoop(*WhereLoop(s.simd(), result, of[0], of[1], of[2]),
               {y.data(), reinterpret_cast<float*>(c.data()), x, z});
-      for (int64_t i = 0; i < a * b * n; ++i) {
+      for (int64_t i = 0; i < left * right * n; ++i) {
         const float want = c[at(of[0], i)] != 0 ? x[at(of[1], i)] : z[at(of[2], i)];
         ASSERT_EQ(y[Z(i)], want) << i;
       }
@@ -399,21 +399,21 @@ inline void SweepWhere(int64_t a, int64_t b, int64_t n) {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-// Two sources of [rows][a] and [rows][b] side by side.
-inline void SweepTogether(int64_t rows, int64_t a, int64_t b) {
-  const Layout to = Layout::Dense({rows, a + b}), left = Layout::Dense({rows, a}),
-               right = Layout::Dense({rows, b});
-  float *x = Numbers(rows * a), *z = Weights(rows * b);
+// Two sources of [rows][a] and [rows][`second`] side by side.
+inline void SweepTogether(int64_t rows, int64_t first, int64_t second) {
+  const Layout to = Layout::Dense({rows, first + second}), left = Layout::Dense({rows, first}),
+               right = Layout::Dense({rows, second});
+  float *x = Numbers(rows * first), *z = Weights(rows * second);
   InEachSetting([&](const Setting& s) {
-    SCOPED_TRACE(testing::Message() << rows << " x " << a << " + " << b);
-    std::vector<float> y(Z(rows * (a + b) + 1), kGuard);
-    RunLoop(
-        *CopyLoop(s.simd(), to,
-                  {{left, to, {0, 0}, {0, 0}, {rows, a}}, {right, to, {0, 0}, {0, a}, {rows, b}}}),
-        {y.data(), x, z});
-    for (int64_t i = 0; i < rows * (a + b); ++i) {
-      const int64_t r = i / (a + b), c = i % (a + b);
-      ASSERT_EQ(y[Z(i)], c < a ? x[r * a + c] : z[r * b + c - a]) << i;
+    SCOPED_TRACE(testing::Message() << rows << " x " << first << " + " << second);
+    std::vector<float> y(Z(rows * (first + second) + 1), kGuard);
+    RunLoop(*CopyLoop(s.simd(), to,
+                      {{left, to, {0, 0}, {0, 0}, {rows, first}},
+                       {right, to, {0, 0}, {0, first}, {rows, second}}}),
+            {y.data(), x, z});
+    for (int64_t i = 0; i < rows * (first + second); ++i) {
+      const int64_t r = i / (first + second), c = i % (first + second);
+      ASSERT_EQ(y[Z(i)], c < first ? x[r * first + c] : z[r * second + c - first]) << i;
     }
     ASSERT_EQ(y.back(), kGuard);
   });
@@ -545,27 +545,29 @@ struct ConvSize {
 };
 // A convolution with bias and Relu by gathered windows and native's own product, and a direct one;
 // answers the pieces of an image with one thread.
-inline int64_t SweepConv(const ConvSize& z) {
+inline int64_t SweepConv(const ConvSize& size) {
   ConvSpec c;
-  const int64_t high = (z.height + 2 * z.pad - z.kernel) / z.stride + 1,
-                wide = (z.width + 2 * z.pad - z.kernel) / z.stride + 1;
-  c.src = {2, z.in, z.height, z.width};
-  c.dst = {2, z.out, high, wide};
-  c.weights = {z.out, z.in, z.kernel, z.kernel};
-  c.stride = {z.stride, z.stride};
+  const int64_t high = (size.height + 2 * size.pad - size.kernel) / size.stride + 1,
+                wide = (size.width + 2 * size.pad - size.kernel) / size.stride + 1;
+  c.src = {2, size.in, size.height, size.width};
+  c.dst = {2, size.out, high, wide};
+  c.weights = {size.out, size.in, size.kernel, size.kernel};
+  c.stride = {size.stride, size.stride};
   c.dilation = {1, 1};
-  c.pad_l = c.pad_r = {z.pad, z.pad};
-  const int64_t plane = z.height * z.width, taps = z.kernel * z.kernel, depth = z.in * taps;
-  const int64_t pixels = high * wide, count = 2 * z.out * pixels;
-  float *x = Numbers(2 * z.in * plane), *w = Weights(z.out * depth), *bias = Numbers(z.out) + 9;
+  c.pad_l = c.pad_r = {size.pad, size.pad};
+  const int64_t plane = size.height * size.width, taps = size.kernel * size.kernel,
+                depth = size.in * taps;
+  const int64_t pixels = high * wide, count = 2 * size.out * pixels;
+  float *x = Numbers(2 * size.in * plane), *w = Weights(size.out * depth),
+        *bias = Numbers(size.out) + 9;
   Wanted want(count);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t o = i / pixels % z.out, image = i / pixels / z.out;
+    const int64_t o = i / pixels % size.out, image = i / pixels / size.out;
     for (int64_t d = 0; d < depth; ++d) {
-      const int64_t row = i % pixels / wide * z.stride + d % taps / z.kernel - z.pad;
-      const int64_t column = i % wide * z.stride + d % z.kernel - z.pad;
-      if (row < 0 || row >= z.height || column < 0 || column >= z.width) continue;
-      const int64_t at = (image * z.in + d / taps) * plane + row * z.width + column;
+      const int64_t row = i % pixels / wide * size.stride + d % taps / size.kernel - size.pad;
+      const int64_t column = i % wide * size.stride + d % size.kernel - size.pad;
+      if (row < 0 || row >= size.height || column < 0 || column >= size.width) continue;
+      const int64_t at = (image * size.in + d / taps) * plane + row * size.width + column;
       const double v = double{x[at]} * w[o * depth + d];
       want.sum[Z(i)] += v;
       want.size[Z(i)] += std::fabs(v);
@@ -577,7 +579,7 @@ inline int64_t SweepConv(const ConvSize& z) {
   int64_t pieces = 0;
   InEachSetting([&](const Setting& s) {
     SCOPED_TRACE(testing::Message()
-                 << z.in << " to " << z.out << " at " << z.height << " x " << z.width);
+                 << size.in << " to " << size.out << " at " << size.height << " x " << size.width);
     const Im2colTiles cut(shape, s.threads, kGatheredFloats, kGatheredColumns);
     if (s.threads == 1) pieces = cut.count;
     AlignedBlock room(cut.bytes() * static_cast<uint64_t>(s.threads));

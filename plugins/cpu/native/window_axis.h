@@ -13,22 +13,23 @@ struct WindowAxis {
     int64_t dim = 1, result = 1, window = 1, stride = 1, dilation = 1, pad_begin = 0, pad_end = 0;
     bool count_pad = false;  // means: padding counts as zeros (what ceil mode adds never counts)
   };
-  explicit WindowAxis(const Shape& s)
-      : dim(s.dim), result(s.result), stride(s.stride), dilation(s.dilation) {
+  explicit WindowAxis(const Shape& shape)
+      : dim(shape.dim), result(shape.result), stride(shape.stride), dilation(shape.dilation) {
     for (auto* list : {&start, &first, &end, &count}) list->reserve(static_cast<size_t>(result));
     for (int64_t o = 0; o < result; ++o) {
-      const int64_t at = o * stride - s.pad_begin;
+      const int64_t at = o * stride - shape.pad_begin;
       start.push_back(at);
-      if (at >= 0 && at + (s.window - 1) * dilation < dim) {  // nearly all: no divisions
+      if (at >= 0 && at + (shape.window - 1) * dilation < dim) {  // nearly all: no divisions
         first.push_back(0);
-        end.push_back(s.window);
-        count.push_back(s.window);
+        end.push_back(shape.window);
+        count.push_back(shape.window);
         continue;
       }
-      first.push_back(Tap(at, 0, s.window));
-      end.push_back(std::max(first.back(), Tap(at, dim, s.window)));
-      const int64_t padded = Tap(at, dim + s.pad_end, s.window) - Tap(at, -s.pad_begin, s.window);
-      count.push_back(s.count_pad ? padded : end.back() - first.back());
+      first.push_back(Tap(at, 0, shape.window));
+      end.push_back(std::max(first.back(), Tap(at, dim, shape.window)));
+      const int64_t padded =
+          Tap(at, dim + shape.pad_end, shape.window) - Tap(at, -shape.pad_begin, shape.window);
+      count.push_back(shape.count_pad ? padded : end.back() - first.back());
     }
   }
 

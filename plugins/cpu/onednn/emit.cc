@@ -115,33 +115,33 @@ void OnednnBuilder::Start(const std::vector<Unit>& units) {
   }
 }
 
-Rep OnednnBuilder::Image(uint32_t v, const Layout& want) {
-  const auto made = rounded_.find(v);
-  if (want.size == 4 && (made == rounded_.end() || reps_.count(v) > 0)) return Get(v, want);
+Rep OnednnBuilder::Image(uint32_t value, const Layout& want) {
+  const auto made = rounded_.find(value);
+  if (want.size == 4 && (made == rounded_.end() || reps_.count(value) > 0)) return Get(value, want);
   if (made != rounded_.end()) {
     for (const Rep& r : made->second) {
       if (r.layout == want) return r;
     }
   }
-  const bool only_rounded = reps_.count(v) == 0 && !p_.constant(v);
-  const Rep from = only_rounded ? made->second.front() : Main(v);
+  const bool only_rounded = reps_.count(value) == 0 && !p_.constant(value);
+  const Rep from = only_rounded ? made->second.front() : Main(value);
   const uint64_t bytes = static_cast<uint64_t>(want.extent()) * static_cast<uint64_t>(want.size);
-  const Rep result = {want, NewInternal(v, bytes)};
+  const Rep result = {want, NewInternal(value, bytes)};
   AddConversion(from, result);
   if (want.size == 4) {
-    AddRep(v, result);
+    AddRep(value, result);
   } else {
-    rounded_[v].push_back(result);
+    rounded_[value].push_back(result);
   }
   return result;
 }
 
-void OnednnBuilder::EmitMain(const Unit& u) {
-  if (const auto* conv = As<ConvSpec>(u)) return EmitConv(u, *conv);
-  if (const auto* grad = As<ConvGradSpec>(u)) return EmitConvGrad(u, *grad);
-  if (const auto* product = As<ProductSpec>(u)) return EmitMatMul(u, *product);
-  if (const auto* pool = As<PoolSpec>(u)) return EmitPool(u, *pool);
-  Builder::EmitMain(u);
+void OnednnBuilder::EmitMain(const Unit& unit) {
+  if (const auto* conv = As<ConvSpec>(unit)) return EmitConv(unit, *conv);
+  if (const auto* grad = As<ConvGradSpec>(unit)) return EmitConvGrad(unit, *grad);
+  if (const auto* product = As<ProductSpec>(unit)) return EmitMatMul(unit, *product);
+  if (const auto* pool = As<PoolSpec>(unit)) return EmitPool(unit, *pool);
+  Builder::EmitMain(unit);
 }
 
 void OnednnBuilder::AddConversion(const Rep& from, const Rep& to) {
@@ -158,9 +158,9 @@ Fill OnednnBuilder::PackingOf(const Layout& want) const {
   };
 }
 
-BufferRef OnednnBuilder::PackWeights(uint32_t v, const Layout& src, const Desc& want) {
+BufferRef OnednnBuilder::PackWeights(uint32_t value, const Layout& src, const Desc& want) {
   return Pack(
-      {v}, "onednn " + KeyOf(src) + " to " + Vendor::KeyOf(want), want.get_size(),
+      {value}, "onednn " + KeyOf(src) + " to " + Vendor::KeyOf(want), want.get_size(),
       [vendor = &vendor_, from_desc = Vendor::ToDesc(src), want](
           const void* const* from, void* to) { vendor->Pack(from_desc, from[0], want, to); });
 }

@@ -35,7 +35,7 @@ class OnednnBuilder final : public Builder {
   };
 
   void Start(const std::vector<Unit>& units) override;
-  void EmitMain(const Unit& u) override;
+  void EmitMain(const Unit& unit) override;
   void Finish() override;
   void AddConversion(const Rep& from, const Rep& to) override;
   Fill PackingOf(const Layout& want) const override;
@@ -46,26 +46,26 @@ class OnednnBuilder final : public Builder {
     bool told = false;             // by the program that this one is to be like
   };
   // nullopt: oneDNN has nothing for it.
-  std::optional<ConvPlan> PlanConv(const Unit& u, const ConvSpec& spec);
-  void EmitConv(const Unit& u, const ConvSpec& c);
-  std::optional<ConvPlan> PlanRounded(const Unit& u, ConvSpec* spec);
-  // v as a convolution reads it, of bfloat16 where the elements of `want` have 2 bytes: as it was
-  // left so, or rounded once for all who read it in this layout.
-  Rep Image(uint32_t v, const Layout& want);
-  void EmitConvGrad(const Unit& u, const ConvGradSpec& spec);
-  void EmitUpscale(const Unit& u, const ConvSpec& c);
-  void EmitMatMul(const Unit& u, const ProductSpec& s);
-  void EmitFoldedMatMul(const Unit& u, const ProductSpec& s);
-  void EmitBatchedMatMul(const Unit& u);
-  void EmitPool(const Unit& u, const PoolSpec& pool);
+  std::optional<ConvPlan> PlanConv(const Unit& unit, const ConvSpec& spec);
+  void EmitConv(const Unit& unit, const ConvSpec& conv_spec);
+  std::optional<ConvPlan> PlanRounded(const Unit& unit, ConvSpec* spec);
+  // value as a convolution reads it, of bfloat16 where the elements of `want` have 2 bytes: as it
+  // was left so, or rounded once for all who read it in this layout.
+  Rep Image(uint32_t value, const Layout& want);
+  void EmitConvGrad(const Unit& unit, const ConvGradSpec& spec);
+  void EmitUpscale(const Unit& unit, const ConvSpec& conv_spec);
+  void EmitMatMul(const Unit& unit, const ProductSpec& spec);
+  void EmitFoldedMatMul(const Unit& unit, const ProductSpec& product_spec);
+  void EmitBatchedMatMul(const Unit& unit);
+  void EmitPool(const Unit& unit, const PoolSpec& pool);
 
   void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
   // The constant, which lies as `src` says, in oneDNN's layout.
-  BufferRef PackWeights(uint32_t v, const Layout& src, const Desc& want);
+  BufferRef PackWeights(uint32_t value, const Layout& src, const Desc& want);
 
   // The weights, which lie as `given` says where they are plain: packed once if they are constant,
   // else in each run.
-  BufferRef WeightsAs(uint32_t v, const Layout& given, const Desc& want);
+  BufferRef WeightsAs(uint32_t value, const Layout& given, const Desc& want);
   void AddReorder(const BufferRef& from, const Desc& is, const BufferRef& to, const Desc& want);
 
   struct Fused {  // posts that a primitive takes itself
@@ -76,7 +76,7 @@ class OnednnBuilder final : public Builder {
   };
   // As many posts as oneDNN has, operands laid out for a result of `target` (which matmul sees as
   // `seen`, a view with fewer axes).
-  Fused Fuse(const Unit& u, const Layout& target, const Layout& seen, uint32_t storage_of_x,
+  Fused Fuse(const Unit& unit, const Layout& target, const Layout& seen, uint32_t storage_of_x,
              bool allow_binary);
 
   const Vendor& vendor_;

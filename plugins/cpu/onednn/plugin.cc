@@ -34,29 +34,29 @@ class OnednnEngine final : public Engine {
                                                  &ConvGradSpec::kKind, &kConvGradWeight};
     return kKinds;
   }
-  bool Takes(const Unit& u, const Parser& p, Why* why) const override {
-    if (Is<PointwiseSpec>(u)) {
+  bool Takes(const Unit& unit, const Parser& parser, Why* why) const override {
+    if (Is<PointwiseSpec>(unit)) {
       return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
     }
-    if (!Is<ConvSpec, ConvGradSpec, ProductSpec, PoolSpec>(u)) {
+    if (!Is<ConvSpec, ConvGradSpec, ProductSpec, PoolSpec>(unit)) {
       return why->Say(GE_WHY_OP, "only products, convolutions, pools and what follows them");
     }
-    const auto* conv = As<ConvSpec>(u);
+    const auto* conv = As<ConvSpec>(unit);
     if (conv != nullptr && conv->transposed && conv->groups > 1) {
       return why->Say(GE_WHY_ATTRIBUTE, "transposed with groups");
     }
-    const auto* pool = As<PoolSpec>(u);
+    const auto* pool = As<PoolSpec>(unit);
     if (pool != nullptr && pool->max && machine().exact) {
       return why->Say(GE_WHY_NUMERICS, "its greatest of a window leaves NaN out");
     }
-    return p.OnlyFloats(u, why);
+    return parser.OnlyFloats(unit, why);
   }
   bool Joins(const Unit& u, const Parser& p) const override {
     Why why;
     return Is<PointwiseSpec>(u) && p.OnlyFloats(u, &why);
   }
-  Price PriceOf(const Unit& u, const Parser& p) const override {
-    return onednn::PriceOf(u, p, machine());
+  Price PriceOf(const Unit& unit, const Parser& parser) const override {
+    return onednn::PriceOf(unit, parser, machine());
   }
   bool Rounds(const Unit& u, const Parser& p) const override {
     return onednn::Rounds(u, p, machine());

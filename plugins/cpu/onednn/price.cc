@@ -114,53 +114,55 @@ double RoundedConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Ma
 
 }  // namespace
 
-bool Rounds(const Unit& u, const Parser& p, const Machine& m) {
-  const auto* c = m.rounded != nullptr ? As<ConvSpec>(u) : nullptr;
-  if (c == nullptr || c->groups > 1 || c->transposed || !p.constant(u.in[1])) return false;
-  return RoundedConvNs(u, *c, p, m) < ConvNs(u, *c, p, m);
+bool Rounds(const Unit& unit, const Parser& parser, const Machine& machine) {
+  const auto* c = machine.rounded != nullptr ? As<ConvSpec>(unit) : nullptr;
+  if (c == nullptr || c->groups > 1 || c->transposed || !parser.constant(unit.in[1])) return false;
+  return RoundedConvNs(unit, *c, parser, machine) < ConvNs(unit, *c, parser, machine);
 }
 
 // Also what describing a primitive and making its code takes, once for each shape: a product 20 to
 // 430 us in the first process that ran it, one that is known again far less; a convolution of
 // PP-OCR recognition 300 us under AVX-512, where both threads of a processor twice as fast as the
 // one of prices make code.
-Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
-  const Rates rate = RatesOf(m);
-  const double n = static_cast<double>(Product(u.dims));
+Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) {
+  const Rates rate = RatesOf(machine);
+  const double n = static_cast<double>(Product(unit.dims));
   Price out;
-  out.shape_ns = ByIsa(m, 100e3, 50e3, 50e3) / m.compute;
-  double work = 0, bytes = PostOpBytes(u, p);
-  for (uint32_t v : u.in) bytes += BytesOf(p, v);
-  for (uint32_t v : u.out) bytes += BytesOf(p, v);
-  if (const auto* conv = As<ConvSpec>(u)) {
-    work = Rounds(u, p, m) ? RoundedConvNs(u, *conv, p, m) : ConvNs(u, *conv, p, m);
-    out.shape_ns = ByIsa(m, 600e3, 150e3, 150e3) / m.compute;
-    if (p.constant(u.in[1])) {
+  out.shape_ns = ByIsa(machine, 100e3, 50e3, 50e3) / machine.compute;
+  double work = 0, bytes = PostOpBytes(unit, parser);
+  for (uint32_t v : unit.in) bytes += BytesOf(parser, v);
+  for (uint32_t v : unit.out) bytes += BytesOf(parser, v);
+  if (const auto* conv = As<ConvSpec>(unit)) {
+    work = Rounds(unit, parser, machine) ? RoundedConvNs(unit, *conv, parser, machine)
+                                         : ConvNs(unit, *conv, parser, machine);
+    out.shape_ns = ByIsa(machine, 600e3, 150e3, 150e3) / machine.compute;
+    if (parser.constant(unit.in[1])) {
       // At other dims oneDNN may want its weights in another order: they are read and written anew.
-      out.packed = PackedBound(p.dims(u.in[1]), 0);
-      out.shape_ns += kPackPasses * BytesOf(p, u.in[1]) / (kWeightRate * m.stream[2]);
+      out.packed = PackedBound(parser.dims(unit.in[1]), 0);
+      out.shape_ns += kPackPasses * BytesOf(parser, unit.in[1]) / (kWeightRate * machine.stream[2]);
     }
-  } else if (const auto* grad = As<ConvGradSpec>(u)) {
-    work = ConvGradNs(u, *grad, p, m);
-  } else if (const auto* product = As<ProductSpec>(u)) {
-    const Dims a = p.dims(u.in[0]);
-    const double rows = n / static_cast<double>(u.dims.back());
-    const double most = rows <= 2 ? std::min(rate.product, kFewRowsRate * m.compute) : rate.product;
+  } else if (const auto* grad = As<ConvGradSpec>(unit)) {
+    work = ConvGradNs(unit, *grad, parser, machine);
+  } else if (const auto* product = As<ProductSpec>(unit)) {
+    const Dims a = parser.dims(unit.in[0]);
+    const double rows = n / static_cast<double>(unit.dims.back());
+    const double most =
+        rows <= 2 ? std::min(rate.product, kFewRowsRate * machine.compute) : rate.product;
     work = 2 * n * static_cast<double>(product->trans_a ? a[a.size() - 2] : a.back()) / most;
-    if (p.constant(u.in[1])) {
-      work += BytesOf(p, u.in[1]) / (kProductWeightRate * m.stream[2]);
-      out.packed = PackedBound(p.dims(u.in[1]), ProductChannels(p.dims(u.in[1])));
+    if (parser.constant(unit.in[1])) {
+      work += BytesOf(parser, unit.in[1]) / (kProductWeightRate * machine.stream[2]);
+      out.packed = PackedBound(parser.dims(unit.in[1]), ProductChannels(parser.dims(unit.in[1])));
     }
   } else {
-    const double taps = static_cast<double>(Product(u.spec.get<PoolSpec>().kernel));
-    work = n * Padding(u.dims[1], m) * taps * kTapNs / m.compute;
+    const double taps = static_cast<double>(Product(unit.spec.get<PoolSpec>().kernel));
+    work = n * Padding(unit.dims[1], machine) * taps * kTapNs / machine.compute;
   }
-  const double threads = m.threads > 1 ? 0.9 * m.threads : 1;
-  out.launch_ns = LibraryLaunchNs(m);
+  const double threads = machine.threads > 1 ? 0.9 * machine.threads : 1;
+  out.launch_ns = LibraryLaunchNs(machine);
   // With two threads every execute forks, however small the work.
-  out.work_ns = kTaskNs + (m.threads > 1 ? kForkNs : 0) +
-                std::max((work + PostOpsNs(u, m, n)) / threads, StreamNs(m, bytes));
-  out.workspace = static_cast<uint64_t>(BytesOf(p, u.out[0])) + (1u << 20);
+  out.work_ns = kTaskNs + (machine.threads > 1 ? kForkNs : 0) +
+                std::max((work + PostOpsNs(unit, machine, n)) / threads, StreamNs(machine, bytes));
+  out.workspace = static_cast<uint64_t>(BytesOf(parser, unit.out[0])) + (1u << 20);
   return out;
 }
 

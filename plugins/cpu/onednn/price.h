@@ -6,9 +6,9 @@
 
 namespace ge_engines::cpu::onednn {
 
-Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
+Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine);
 // Whether a unit's inputs are rounded: of convolutions with constant weights, where that is cheaper
 // though x is rounded first.
-bool Rounds(const Unit& u, const Parser& p, const Machine& m);
+bool Rounds(const Unit& unit, const Parser& parser, const Machine& machine);
 
 }  // namespace ge_engines::cpu::onednn

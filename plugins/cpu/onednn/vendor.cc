@@ -168,15 +168,15 @@ const char* Vendor::Version() {
   return text.c_str();
 }
 
-Desc Vendor::ToDesc(const Layout& l) {
-  const auto type = TypeOf(l);
-  if (l.cblock > 0) return Desc(l.dims(), type, BlockedTag(l.rank, l.cblock));
-  if (l.rank == 0) return Desc({1}, type, memory::dims{1});
-  return Desc(l.dims(), type, memory::dims(l.stride, l.stride + l.rank));
+Desc Vendor::ToDesc(const Layout& layout) {
+  const auto type = TypeOf(layout);
+  if (layout.cblock > 0) return Desc(layout.dims(), type, BlockedTag(layout.rank, layout.cblock));
+  if (layout.rank == 0) return Desc({1}, type, memory::dims{1});
+  return Desc(layout.dims(), type, memory::dims(layout.stride, layout.stride + layout.rank));
 }
 
-std::optional<Layout> Vendor::ToLayout(const Desc& d, const Dims& dims) {
-  const int size = d.data_type() == kBf16 ? 2 : 4;
+std::optional<Layout> Vendor::ToLayout(const Desc& desc, const Dims& dims) {
+  const int size = desc.data_type() == kBf16 ? 2 : 4;
   std::vector<Layout> known = {Layout::Dense(dims)};
   if (dims.size() >= 3 && dims.size() <= 5) {
     for (int block : {16, 8, 4}) known.push_back(Layout::Blocked(dims, block));
@@ -184,7 +184,7 @@ std::optional<Layout> Vendor::ToLayout(const Desc& d, const Dims& dims) {
   }
   for (Layout& l : known) {
     l.size = size;
-    if (d == ToDesc(l)) return l;
+    if (desc == ToDesc(l)) return l;
   }
   return std::nullopt;
 }
@@ -352,8 +352,8 @@ std::optional<Prim> Vendor::Reorder(const Layout& src, const Layout& dst) const 
 }
 
 #if DNNL_VERSION_MAJOR >= 3
-std::string Vendor::KeyOf(const Desc& d) {
-  const std::vector<uint8_t> blob = d.get_blob();
+std::string Vendor::KeyOf(const Desc& desc) {
+  const std::vector<uint8_t> blob = desc.get_blob();
   return std::string(blob.begin(), blob.end());
 }
 #else

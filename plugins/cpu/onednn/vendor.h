@@ -75,11 +75,11 @@ class Vendor {
   void Pack(const Desc& src, const void* from, const Desc& dst, void* to) const;
 
   // Elements of 2 bytes are bfloat16.
-  static Desc ToDesc(const Layout& l);
+  static Desc ToDesc(const Layout& layout);
   // Equal for descs that describe the same bytes.
-  static std::string KeyOf(const Desc& d);
+  static std::string KeyOf(const Desc& desc);
   // The layout of a desc, if it is one that Layout can say.
-  static std::optional<Layout> ToLayout(const Desc& d, const Dims& dims);
+  static std::optional<Layout> ToLayout(const Desc& desc, const Dims& dims);
 
  private:
   dnnl::primitive_attr Attr(const std::vector<VendorPost>& post_ops,

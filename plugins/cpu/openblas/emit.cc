@@ -4,8 +4,8 @@
 #include <climits>
 #include <stdexcept>
 
+#include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/float_mode.h"
-#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/matmul/matmul.h"
 
@@ -79,34 +79,34 @@ int ToInt(int64_t n) {
 
 }  // namespace
 
-void OpenblasBuilder::EmitMain(const Unit& u) {
-  if (const auto* conv = As<ConvSpec>(u)) return EmitConv(u, *conv);
-  if (const auto* product = As<ProductSpec>(u)) return EmitMatMul(u, *product);
-  Builder::EmitMain(u);
+void OpenblasBuilder::EmitMain(const Unit& unit) {
+  if (const auto* conv = As<ConvSpec>(unit)) return EmitConv(unit, *conv);
+  if (const auto* product = As<ProductSpec>(unit)) return EmitMatMul(unit, *product);
+  Builder::EmitMain(unit);
 }
 
 // ---- products ----------------------------------------------------------------------------------
 
-bool OpenblasBuilder::Fits(const Side& s, int64_t rows, int64_t columns, bool* trans, int* ld) {
+bool OpenblasBuilder::Fits(const Side& side, int64_t rows, int64_t columns, bool* trans, int* ld) {
   auto plain = [](int64_t rows, int64_t columns, int64_t row, int64_t column) {
     return (column == 1 || columns == 1) && (row >= columns || rows == 1);
   };
-  *trans = !plain(rows, columns, s.row, s.column);
-  if (*trans && !plain(columns, rows, s.column, s.row)) return false;
+  *trans = !plain(rows, columns, side.row, side.column);
+  if (*trans && !plain(columns, rows, side.column, side.row)) return false;
   const int64_t inner = *trans ? rows : columns, outer = *trans ? columns : rows;
-  const int64_t step = outer == 1 ? inner : *trans ? s.column : s.row;
+  const int64_t step = outer == 1 ? inner : *trans ? side.column : side.row;
   if (step > INT_MAX) return false;
   *ld = static_cast<int>(std::max(step, inner));
   return true;
 }
 
-OpenblasBuilder::Side OpenblasBuilder::Operand2(uint32_t v, bool transposed, bool fold,
+OpenblasBuilder::Side OpenblasBuilder::Operand2(uint32_t value, bool transposed, bool fold,
                                                 int64_t rows, int64_t columns, int rank) {
   for (const bool as_it_lies : {true, false}) {
     Side s;
-    s.rep = as_it_lies ? Unblocked(v) : GetDense(v);
+    s.rep = as_it_lies ? Unblocked(value) : GetDense(value);
     Layout& l = s.rep.layout;
-    if (!l.same_dims(Layout::Dense(p_.dims(v)))) continue;
+    if (!l.same_dims(Layout::Dense(p_.dims(value)))) continue;
     // 1s in front, so that batches line up.
     for (; l.rank < rank; ++l.rank) {
       std::copy_backward(l.dim, l.dim + l.rank, l.dim + l.rank + 1);
@@ -132,20 +132,20 @@ OpenblasBuilder::Side OpenblasBuilder::Operand2(uint32_t v, bool transposed, boo
   throw std::runtime_error("an operand that sgemm cannot read");
 }
 
-void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
-  const Dims ad = p_.dims(u.in[0]), bd = p_.dims(u.in[1]);
-  const int rank = static_cast<int>(u.dims.size());
+void OpenblasBuilder::EmitMatMul(const Unit& unit, const ProductSpec& product) {
+  const Dims ad = p_.dims(unit.in[0]), bd = p_.dims(unit.in[1]);
+  const int rank = static_cast<int>(unit.dims.size());
   const Dims batch_b(bd.begin(), bd.end() - 2);
   const bool fold = Product(batch_b) == 1 && !product.trans_a;
   Product2 s;
-  const int64_t n = u.dims.back(), k = bd[bd.size() - (product.trans_b ? 1 : 2)];
-  const int64_t m = fold ? Product(u.dims) / n : u.dims[u.dims.size() - 2];
+  const int64_t n = unit.dims.back(), k = bd[bd.size() - (product.trans_b ? 1 : 2)];
+  const int64_t m = fold ? Product(unit.dims) / n : unit.dims[unit.dims.size() - 2];
   s.m = ToInt(m);
   s.n = ToInt(n);
   s.k = ToInt(k);
   s.ldc = s.n;
-  const Side a = Operand2(u.in[0], product.trans_a, fold, m, k, rank);
-  const Side b = Operand2(u.in[1], product.trans_b, false, k, n, rank);
+  const Side a = Operand2(unit.in[0], product.trans_a, fold, m, k, rank);
+  const Side b = Operand2(unit.in[1], product.trans_b, false, k, n, rank);
   if (!Fits(a, m, k, &s.trans_a, &s.lda) || !Fits(b, k, n, &s.trans_b, &s.ldb)) {
     throw std::runtime_error("an operand that sgemm cannot read");
   }
@@ -157,13 +157,13 @@ void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
   std::vector<ProductWork::At> each(1);
   if (!fold) {
     each.clear();
-    const int64_t count = Product(u.dims) / (m * n);
+    const int64_t count = Product(unit.dims) / (m * n);
     for (int64_t i = 0; i < count; ++i) {
       ProductWork::At at;
       at.c = i * m * n;
       int64_t rest = i;
       for (int axis = rank - 3; axis >= 0; --axis) {
-        const int64_t d = u.dims[static_cast<size_t>(axis)], x = rest % d;
+        const int64_t d = unit.dims[static_cast<size_t>(axis)], x = rest % d;
         rest /= d;
         if (a.rep.layout.dim[axis] != 1) at.a += x * a.rep.layout.stride[axis];
         if (b.rep.layout.dim[axis] != 1) at.b += x * b.rep.layout.stride[axis];
@@ -171,37 +171,37 @@ void OpenblasBuilder::EmitMatMul(const Unit& u, const ProductSpec& product) {
       each.push_back(at);
     }
   }
-  const BufferRef y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  const BufferRef y = NewResult(unit.out[0], Layout::Dense(unit.dims)).place;
   const std::string label = "sgemm x" + std::to_string(each.size()) + " " + Sizes({m, n, k});
   AddStep(label, std::make_unique<ProductWork>(vendor_, s, std::move(each), threads_),
           {y, a.rep.place, b.rep.place});
-  FinishProduct(u, from, y);
+  FinishProduct(unit, from, y);
 }
 
 // ---- convolutions ------------------------------------------------------------------------------
 
-Im2colTiles Im2colTilesOf(const ConvShape& s, int threads) {
+Im2colTiles Im2colTilesOf(const ConvShape& shape, int threads) {
   // What is gathered for a piece is read again at once, from the second cache (1.25 to 2 MiB on
   // today's servers) or from near there; below 128 columns OpenBLAS spends more than 8 % of its
   // time on bringing the weights in order, anew for each piece.
-  return Im2colTiles(s, threads, (2 << 20) / 4, 128);
+  return Im2colTiles(shape, threads, (2 << 20) / 4, 128);
 }
 
-bool CanConvolve(const ConvSpec& c, int threads, Why* why) {
-  const ConvShape s(c);
+bool CanConvolve(const ConvSpec& spec, int threads, Why* why) {
+  const ConvShape s(spec);
   if (s.groups > 1 && s.in == 1) {
     return why->Say(GE_WHY_SHAPE, "depth-wise: a product of one channel is no product");
   }
   return s.how == ConvShape::kPlain || BuffersFit(Im2colTilesOf(s, threads).bytes(), threads, why);
 }
 
-void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
-  const ConvShape s(c);
-  const BufferRef w = GetDense(u.in[1]).place;
+void OpenblasBuilder::EmitConv(const Unit& unit, const ConvSpec& conv_spec) {
+  const ConvShape s(conv_spec);
+  const BufferRef w = GetDense(unit.in[1]).place;
   if (s.how != ConvShape::kPlain) {
     const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";
     auto multiply = [vendor = &vendor_](const TileProduct& p, const float* a, const float* b,
-                                        float* c) {
+                                        float* conv_spec) {
       Product2 one;
       one.trans_a = p.transposed;
       one.m = static_cast<int>(p.m);
@@ -210,13 +210,13 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
       one.lda = static_cast<int>(p.lda);
       one.ldb = static_cast<int>(p.ldb);
       one.ldc = static_cast<int>(p.ldc);
-      OnHostThreads() ? one.RunAlone(*vendor, a, b, c) : one.Run(*vendor, a, b, c);
+      OnHostThreads() ? one.RunAlone(*vendor, a, b, conv_spec) : one.Run(*vendor, a, b, conv_spec);
     };
-    EmitIm2col(u, label, multiply, s, Im2colTilesOf(s, threads_), threads_, w, /*rows=*/false);
+    EmitIm2col(unit, label, multiply, s, Im2colTilesOf(s, threads_), threads_, w, /*rows=*/false);
     return;
   }
-  const BufferRef x = GetDense(u.in[0]).place;
-  const BufferRef y = NewResult(u.out[0], Layout::Dense(u.dims)).place;
+  const BufferRef x = GetDense(unit.in[0]).place;
+  const BufferRef y = NewResult(unit.out[0], Layout::Dense(unit.dims)).place;
   Product2 one;
   one.m = ToInt(s.out);
   one.n = ToInt(s.dst_pixels());
@@ -229,9 +229,9 @@ void OpenblasBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
     each.push_back(
         {i % s.groups * s.out * s.in, i * s.in * s.dst_pixels(), i * s.out * s.dst_pixels()});
   }
-  const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + Sizes(u.dims);
+  const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + Sizes(unit.dims);
   AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_), {y, w, x});
-  FinishProduct(u, 0, y);
+  FinishProduct(unit, 0, y);
 }
 
 }  // namespace ge_engines::cpu::openblas

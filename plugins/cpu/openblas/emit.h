@@ -27,22 +27,23 @@ class OpenblasBuilder final : public Builder {
     int64_t row = 0, column = 0;
   };
 
-  void EmitMain(const Unit& u) override;
-  void EmitMatMul(const Unit& u, const ProductSpec& product);
-  void EmitConv(const Unit& u, const ConvSpec& c);
+  void EmitMain(const Unit& unit) override;
+  void EmitMatMul(const Unit& unit, const ProductSpec& product);
+  void EmitConv(const Unit& unit, const ConvSpec& conv_spec);
 
-  // v as `rows` x `columns` where sgemm can read it as it lies, else brought into plain order.
+  // value as `rows` x `columns` where sgemm can read it as it lies, else brought into plain order.
   // With `fold` all its leading axes make one.
-  Side Operand2(uint32_t v, bool transposed, bool fold, int64_t rows, int64_t columns, int rank);
+  Side Operand2(uint32_t value, bool transposed, bool fold, int64_t rows, int64_t columns,
+                int rank);
   // Whether sgemm can: sets the flag and the leading dimension.
-  static bool Fits(const Side& s, int64_t rows, int64_t columns, bool* trans, int* ld);
+  static bool Fits(const Side& side, int64_t rows, int64_t columns, bool* trans, int* ld);
 
   const Vendor& vendor_;
   int threads_;
 };
 
-Im2colTiles Im2colTilesOf(const ConvShape& s, int threads);
+Im2colTiles Im2colTilesOf(const ConvShape& shape, int threads);
 // False with the reason when products are no way to do it.
-bool CanConvolve(const ConvSpec& c, int threads, Why* why);
+bool CanConvolve(const ConvSpec& spec, int threads, Why* why);
 
 }  // namespace ge_engines::cpu::openblas

@@ -30,14 +30,14 @@ class OpenblasEngine final : public Engine {
                                                  &kMatMulTransposes};
     return kKinds;
   }
-  bool Takes(const Unit& u, const Parser& p, Why* why) const override {
-    if (!p.OnlyFloats(u, why)) return false;
-    if (Is<TransposeSpec>(u)) return why->Say(GE_WHY_POLICY, "taken only inside a product");
-    if (Is<ProductSpec>(u)) return true;
-    if (const auto* conv = As<ConvSpec>(u)) {
-      return HasConstantWeights(u, p, why) && CanConvolve(*conv, machine().threads, why);
+  bool Takes(const Unit& unit, const Parser& parser, Why* why) const override {
+    if (!parser.OnlyFloats(unit, why)) return false;
+    if (Is<TransposeSpec>(unit)) return why->Say(GE_WHY_POLICY, "taken only inside a product");
+    if (Is<ProductSpec>(unit)) return true;
+    if (const auto* conv = As<ConvSpec>(unit)) {
+      return HasConstantWeights(unit, parser, why) && CanConvolve(*conv, machine().threads, why);
     }
-    if (Is<PointwiseSpec>(u)) {
+    if (Is<PointwiseSpec>(unit)) {
       return why->Say(GE_WHY_POLICY, "taken only behind a product or a convolution");
     }
     return why->Say(GE_WHY_OP, "only products, convolutions and what follows them");
@@ -46,10 +46,10 @@ class OpenblasEngine final : public Engine {
     Why why;
     return Is<PointwiseSpec, TransposeSpec>(u) && p.OnlyFloats(u, &why);
   }
-  Price PriceOf(const Unit& u, const Parser& p) const override {
+  Price PriceOf(const Unit& unit, const Parser& parser) const override {
     Machine m = machine();
     m.isa = isa_;
-    return openblas::PriceOf(u, p, m);
+    return openblas::PriceOf(unit, parser, m);
   }
   std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                        Program* program) const override {

@@ -90,32 +90,33 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
 
 }  // namespace
 
-Price PriceOf(const Unit& u, const Parser& p, const Machine& m) {
+Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) {
   Price out;
-  double bytes = Bytes(u.dims), ns = 0;
-  for (uint32_t v : u.in) bytes += Bytes(p.dims(v));
+  double bytes = Bytes(unit.dims), ns = 0;
+  for (uint32_t v : unit.in) bytes += Bytes(parser.dims(v));
   bool gathers = false;
-  if (const auto* conv = As<ConvSpec>(u)) {
+  if (const auto* conv = As<ConvSpec>(unit)) {
     const ConvShape s(*conv);
     gathers = s.how == ConvShape::kGather;
-    ns = ConvNs(s, m);
+    ns = ConvNs(s, machine);
     if (s.how != ConvShape::kPlain) {
-      out.workspace = Im2colTilesOf(s, m.threads).bytes() * static_cast<uint64_t>(m.threads);
+      out.workspace =
+          Im2colTilesOf(s, machine.threads).bytes() * static_cast<uint64_t>(machine.threads);
     }
   } else {
-    ns = MatMulNs(u, u.spec.get<ProductSpec>(), p, m);
+    ns = MatMulNs(unit, unit.spec.get<ProductSpec>(), parser, machine);
   }
   // Weights come from memory.
-  if (p.constant(u.in[1])) ns += Bytes(p.dims(u.in[1])) / (9 * m.stream[2]);
-  if (p.constant(u.in[1])) {
-    const Dims weights = p.dims(u.in[1]);
-    out.packed = PackedBound(weights, Is<ConvSpec>(u) ? 0 : ProductChannels(weights));
+  if (parser.constant(unit.in[1])) ns += Bytes(parser.dims(unit.in[1])) / (9 * machine.stream[2]);
+  if (parser.constant(unit.in[1])) {
+    const Dims weights = parser.dims(unit.in[1]);
+    out.packed = PackedBound(weights, Is<ConvSpec>(unit) ? 0 : ProductChannels(weights));
   }
   // The result is written by the product, then read and written by functions that follow apart.
-  ns +=
-      StreamNs(m, Bytes(u.dims)) + FinishNs(u, p, m, gathers ? Finish::kInPieces : Finish::kPasses);
-  if (m.threads > 1 && ns > 4 * kForkNs) ns = ns / (kThreadGain * m.threads) + kForkNs;
-  out.work_ns = std::max(ns, StreamNs(m, bytes));
+  ns += StreamNs(machine, Bytes(unit.dims)) +
+        FinishNs(unit, parser, machine, gathers ? Finish::kInPieces : Finish::kPasses);
+  if (machine.threads > 1 && ns > 4 * kForkNs) ns = ns / (kThreadGain * machine.threads) + kForkNs;
+  out.work_ns = std::max(ns, StreamNs(machine, bytes));
   return out;
 }
 

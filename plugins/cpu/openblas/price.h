@@ -9,6 +9,6 @@
 namespace ge_engines::cpu::openblas {
 
 // m.isa: that of the library's kernels.
-Price PriceOf(const Unit& u, const Parser& p, const Machine& m);
+Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine);
 
 }  // namespace ge_engines::cpu::openblas

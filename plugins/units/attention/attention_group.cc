@@ -220,8 +220,8 @@ class Search {
 
 }  // namespace
 
-bool GroupOfAttention(const Parser& g, uint32_t product, Unit* u) {
-  return Search(g, u).From(product);
+bool GroupOfAttention(const Parser& parser, uint32_t product, Unit* unit) {
+  return Search(parser, unit).From(product);
 }
 
 }  // namespace ge_engines

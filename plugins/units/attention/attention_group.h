@@ -7,6 +7,6 @@
 namespace ge_engines {
 
 // The attention that ends in this MatMul; false where it ends none.
-bool GroupOfAttention(const Parser& g, uint32_t product, Unit* u);
+bool GroupOfAttention(const Parser& parser, uint32_t product, Unit* unit);
 
 }  // namespace ge_engines

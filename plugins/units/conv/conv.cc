@@ -4,11 +4,11 @@
 
 namespace ge_engines {
 
-bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
+bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& dims, const Dims& y, ConvSpec* spec,
                  Why* why) {
   ConvSpec& c = *spec;
   c.src = x;
-  c.weights = w;
+  c.weights = dims;
   c.dst = y;
   c.groups = gp::AttrInt(n, "group");
   if (c.src.size() < 3 || c.src.size() > 5) {
@@ -29,16 +29,18 @@ bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, 
   return true;
 }
 
-bool ParseConvShape(const Parser& g, uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec, Why* why) {
-  const ge_node& n = g.node(i);
+bool ParseConvShape(const Parser& parser, uint32_t i, uint32_t x, uint32_t w, ConvSpec* spec,
+                    Why* why) {
+  const ge_node& n = parser.node(i);
   if (n.n_in <= w || n.in[w] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
-  if (!g.constant(n.in[w])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
-  return ConvShapeOf(n, g.dims(n.in[x]), g.dims(n.in[w]), g.dims(n.out[0]), spec, why);
+  if (!parser.constant(n.in[w])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  return ConvShapeOf(n, parser.dims(n.in[x]), parser.dims(n.in[w]), parser.dims(n.out[0]), spec,
+                     why);
 }
 
-bool HasConstantWeights(const Unit& u, const Parser& p, Why* why) {
-  if (!p.constant(u.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
-  return u.in.size() < 3 || why->Say(GE_WHY_DYNAMIC, "bias is not constant");
+bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why) {
+  if (!parser.constant(unit.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
+  return unit.in.size() < 3 || why->Say(GE_WHY_DYNAMIC, "bias is not constant");
 }
 
 namespace {

@@ -22,12 +22,12 @@ struct ConvSpec {
   static const UnitKind kKind;
 };
 // Whether a convolution's weights and bias are constants, which most engines lay out beforehand.
-bool HasConstantWeights(const Unit& u, const Parser& p, Why* why);
+bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why);
 // Geometry of a convolution whose three tensors have these dims.
-bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& w, const Dims& y, ConvSpec* spec,
+bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& dims, const Dims& y, ConvSpec* spec,
                  Why* why);
 // The same from the inputs at these positions; the weights are constant.
-bool ParseConvShape(const Parser& g, uint32_t node, uint32_t x, uint32_t w, ConvSpec* spec,
+bool ParseConvShape(const Parser& parser, uint32_t node, uint32_t x, uint32_t w, ConvSpec* spec,
                     Why* why);
 
 }  // namespace ge_engines

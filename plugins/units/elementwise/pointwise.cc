@@ -70,13 +70,13 @@ bool ParseUnary(const Parser& g, uint32_t i, Unit* u, Why* why) {
 
 }  // namespace
 
-bool ParseBinary(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
+bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
+  const ge_node& n = parser.node(i);
   const std::string_view op = gp::View(n.op);
   if (n.n_in != 2 || n.in[1] == 0) {
     return why->Say(GE_WHY_SHAPE, std::to_string(n.n_in) + " inputs, only 2");
   }
-  u->spec = PointwiseSpec();
+  unit->spec = PointwiseSpec();
   Fn fn = op == "Add"   ? Fn::kAdd
           : op == "Sub" ? Fn::kSub
           : op == "Mul" ? Fn::kMul
@@ -85,26 +85,27 @@ bool ParseBinary(const Parser& g, uint32_t i, Unit* u, Why* why) {
                         : Fn::kMin;
   uint32_t x = n.in[0], y = n.in[1];
   // The running tensor is the one that has the result's shape and is no constant.
-  const bool x_whole = g.dims(x) == u->dims, y_whole = g.dims(y) == u->dims;
-  if ((!x_whole && y_whole) || (g.constant(x) && !g.constant(y) && y_whole)) {
+  const bool x_whole = parser.dims(x) == unit->dims, y_whole = parser.dims(y) == unit->dims;
+  if ((!x_whole && y_whole) || (parser.constant(x) && !parser.constant(y) && y_whole)) {
     std::swap(x, y);
     fn = fn == Fn::kSub ? Fn::kRSub : fn == Fn::kDiv ? Fn::kRDiv : fn;
   }
-  u->in = {x};
+  unit->in = {x};
   PostOp p;
   float c = 0;
   const bool linear = fn == Fn::kAdd || fn == Fn::kSub || fn == Fn::kMul || fn == Fn::kRSub;
-  if (linear && g.Scalar(y, &c)) {
+  if (linear && parser.Scalar(y, &c)) {
     p = fn == Fn::kMul    ? PostOp{Fn::kLinear, c, 0, 0, nullptr}
         : fn == Fn::kRSub ? PostOp{Fn::kLinear, -1, c, 0, nullptr}
                           : PostOp{Fn::kLinear, 1, fn == Fn::kAdd ? c : -c, 0, nullptr};
-  } else if (fn == Fn::kDiv && g.Scalar(y, &c) && std::isnormal(c) && std::isnormal(1.0f / c)) {
+  } else if (fn == Fn::kDiv && parser.Scalar(y, &c) && std::isnormal(c) &&
+             std::isnormal(1.0f / c)) {
     p = {Fn::kLinear, 1.0f / c, 0, 0, nullptr};
   } else {
     p.fn = fn;
     p.operand = y;
   }
-  u->post_ops = {p};
+  unit->post_ops = {p};
   return true;
 }
 

@@ -12,6 +12,6 @@ namespace ge_engines {
 struct PointwiseSpec {
   static const UnitKind kKind;
 };
-bool ParseBinary(const Parser& g, uint32_t i, Unit* u, Why* why);
+bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 
 }  // namespace ge_engines

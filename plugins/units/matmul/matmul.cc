@@ -4,12 +4,12 @@
 
 namespace ge_engines {
 
-bool ParseMatMul(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
+bool ParseMatMul(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
+  const ge_node& n = parser.node(i);
   if (n.n_in != 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "needs two inputs");
-  u->spec = ProductSpec();
-  u->in.push_back(n.in[1]);
-  const Dims a = g.dims(n.in[0]), b = g.dims(n.in[1]);
+  unit->spec = ProductSpec();
+  unit->in.push_back(n.in[1]);
+  const Dims a = parser.dims(n.in[0]), b = parser.dims(n.in[1]);
   if (a.size() < 2 || b.size() < 2) return why->Say(GE_WHY_SHAPE, "a vector operand");
   if (b.size() == 2) return true;
   // Batches must agree, or one operand must have none.

@@ -13,6 +13,6 @@ struct ProductSpec {
   float alpha = 1;  // factor of the product
   static const UnitKind kKind;
 };
-bool ParseMatMul(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParseMatMul(const Parser& parser, uint32_t node, Unit* unit, Why* why);
 
 }  // namespace ge_engines

@@ -15,9 +15,9 @@ bool ReadPostTransform(const ge_node& n, PostTransform* how, Why* why);
 // False, and said: an attribute's list has another length, or names what is not there.
 bool ListsDiffer(Why* why);
 // Input 0 is [rows, features] or [features] of float32.
-bool RowsOf(const Parser& g, const ge_node& n, int64_t* rows, int64_t* features, Why* why);
+bool RowsOf(const Parser& parser, const ge_node& n, int64_t* rows, int64_t* features, Why* why);
 // Output `slot` is there, of that type and these dims.
-bool HasOut(const Parser& g, const ge_node& n, uint32_t slot, int32_t dtype, const Dims& dims,
+bool HasOut(const Parser& parser, const ge_node& n, uint32_t slot, int32_t dtype, const Dims& dims,
             Why* why);
 
 }  // namespace ge_engines

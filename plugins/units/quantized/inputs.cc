@@ -2,31 +2,35 @@
 
 namespace ge_engines {
 
-bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why) {
+bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why) {
   const bool scaled = gp::View(n.op).substr(0, 2) == "QL";
   // Positions in the node of what QuantIn lists; 99: none.
   static constexpr uint32_t kPlain[] = {0, 1, 2, 3, 99, 99, 99, 99, 99};
   static constexpr uint32_t kScaled[] = {0, 3, 2, 5, 1, 4, 6, 7, 8};
-  u->in.clear();
+  unit->in.clear();
   for (size_t k = 0; k < QuantIn::kCount; ++k) {
     const uint32_t at = scaled ? kScaled[k] : kPlain[k];
-    u->in.push_back(at < n.n_in ? n.in[at] : 0);
+    unit->in.push_back(at < n.n_in ? n.in[at] : 0);
   }
-  const auto has = [&](size_t k) { return u->in[k] != 0; };
-  const auto one = [&](size_t k) { return !has(k) || Product(g.dims(u->in[k])) == 1; };
-  const auto is = [&](size_t k, int32_t dtype) { return !has(k) || g.dtype(u->in[k]) == dtype; };
+  const auto has = [&](size_t k) { return unit->in[k] != 0; };
+  const auto one = [&](size_t k) { return !has(k) || Product(parser.dims(unit->in[k])) == 1; };
+  const auto is = [&](size_t k, int32_t dtype) {
+    return !has(k) || parser.dtype(unit->in[k]) == dtype;
+  };
   for (size_t k = 0; scaled && k < QuantIn::kBias; ++k) {
     if (!has(k)) return why->Say(GE_WHY_SHAPE, "a scale or zero point is missing");
   }
   if (!has(QuantIn::kW)) return why->Say(GE_WHY_SHAPE, "no weights");
-  const int32_t x = g.dtype(u->in[0]), w = g.dtype(u->in[1]), y = g.dtype(n.out[0]);
+  const int32_t x = parser.dtype(unit->in[0]), w = parser.dtype(unit->in[1]),
+                y = parser.dtype(n.out[0]);
   if (!IsInt8(x) || !IsInt8(w) || (scaled ? !IsInt8(y) : y != GE_I32) || !is(QuantIn::kXZero, x) ||
       !is(QuantIn::kWZero, w) || !is(QuantIn::kYZero, y) || !is(QuantIn::kXScale, GE_F32) ||
       !is(QuantIn::kWScale, GE_F32) || !is(QuantIn::kYScale, GE_F32) ||
       !is(QuantIn::kBias, GE_I32)) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit codes with scales of float32");
   }
-  if (!g.constant(u->in[1]) || (has(QuantIn::kWZero) && !g.constant(u->in[QuantIn::kWZero]))) {
+  if (!parser.constant(unit->in[1]) ||
+      (has(QuantIn::kWZero) && !parser.constant(unit->in[QuantIn::kWZero]))) {
     return why->Say(GE_WHY_DYNAMIC, "weights or their zero point are not constant");
   }
   if (!one(QuantIn::kXZero) || !one(QuantIn::kXScale) || !one(QuantIn::kYScale) ||

@@ -27,6 +27,6 @@ struct QuantizedScale {
   bool is_signed = false;
   bool operator==(const QuantizedScale&) const = default;
 };
-bool QuantInputs(const Parser& g, const ge_node& n, Unit* u, Why* why);
+bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why);
 
 }  // namespace ge_engines

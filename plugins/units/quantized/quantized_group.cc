@@ -388,7 +388,7 @@ bool GroupOfView(Group* p) {
 
 }  // namespace
 
-bool QuantizedGroup(const Parser& g, uint32_t quantize, Unit* u) {
+bool QuantizedGroup(const Parser& parser, uint32_t quantize, Unit* unit) {
   struct Known {
     const char* op;
     bool (*make)(Group*);
@@ -404,25 +404,26 @@ bool QuantizedGroup(const Parser& g, uint32_t quantize, Unit* u) {
       {"HardSigmoid", GroupOfMap}, {"HardSwish", GroupOfMap}, {"Gelu", GroupOfMap},
       {"Elu", GroupOfMap},
   };
-  *u = {};
-  Group p{g, u, quantize, kNone, {}, {}};
+  *unit = {};
+  Group p{parser, unit, quantize, kNone, {}, {}};
   if (!FindMain(&p)) return false;
-  const std::string_view domain = gp::View(g.node(p.main).domain);
+  const std::string_view domain = gp::View(parser.node(p.main).domain);
   if (!domain.empty() && domain != "ai.onnx") return false;
   for (const Known& k : kKnown) {
     if (!p.Is(p.main, k.op)) continue;
     if (!k.make(&p)) return false;
-    std::sort(u->nodes.begin(), u->nodes.end());
+    std::sort(unit->nodes.begin(), unit->nodes.end());
     return true;
   }
   return false;
 }
 
-bool JoinsQuantizedGroup(const Unit& u, const Parser& g) {
-  if (Is<DequantizeSpec>(u)) return g.dtype(u.in[0]) == GE_I32;
-  if (!Is<ConvSpec, ProductSpec>(u) || u.in.size() < 2 || u.in[1] == 0) return false;
-  const uint32_t at = g.value(u.in[1]).producer;
-  return at != kNone && gp::IsOp(g.node(at), "DequantizeLinear") && g.constant(g.node(at).in[0]);
+bool JoinsQuantizedGroup(const Unit& unit, const Parser& parser) {
+  if (Is<DequantizeSpec>(unit)) return parser.dtype(unit.in[0]) == GE_I32;
+  if (!Is<ConvSpec, ProductSpec>(unit) || unit.in.size() < 2 || unit.in[1] == 0) return false;
+  const uint32_t at = parser.value(unit.in[1]).producer;
+  return at != kNone && gp::IsOp(parser.node(at), "DequantizeLinear") &&
+         parser.constant(parser.node(at).in[0]);
 }
 
 }  // namespace ge_engines

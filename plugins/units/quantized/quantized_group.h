@@ -8,8 +8,8 @@
 namespace ge_engines {
 
 // The group that ends in this QuantizeLinear; false where it ends none.
-bool QuantizedGroup(const Parser& g, uint32_t quantize, Unit* u);
+bool QuantizedGroup(const Parser& parser, uint32_t quantize, Unit* unit);
 // Whether a node is of no use to this engine by itself, but may be part of such a group.
-bool JoinsQuantizedGroup(const Unit& u, const Parser& g);
+bool JoinsQuantizedGroup(const Unit& unit, const Parser& parser);
 
 }  // namespace ge_engines

@@ -4,12 +4,12 @@
 
 namespace ge_engines {
 
-bool ParsePool(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
-  auto& p = u->spec.emplace<PoolSpec>();
+bool ParsePool(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
+  const ge_node& n = parser.node(i);
+  auto& p = unit->spec.emplace<PoolSpec>();
   p.max = gp::View(n.op) == "MaxPool";
-  p.src = g.dims(n.in[0]);
-  p.dst = u->dims;
+  p.src = parser.dims(n.in[0]);
+  p.dst = unit->dims;
   if (p.src.size() < 3 || p.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(p.src.size()) + ", only 3 to 5");
   }

@@ -12,6 +12,6 @@ struct PoolSpec {
   Dims src, dst, kernel, stride, pad_l, pad_r;
   static const UnitKind kKind;
 };
-bool ParsePool(const Parser& g, uint32_t node, Unit* u, Why* why);
+bool ParsePool(const Parser& parser, uint32_t node, Unit* unit, Why* why);
 
 }  // namespace ge_engines

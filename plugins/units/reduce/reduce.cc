@@ -4,13 +4,13 @@
 
 namespace ge_engines {
 
-bool Axes(const Parser& g, const ge_node& n, uint32_t input, Dims* out, Why* why) {
+bool Axes(const Parser& parser, const ge_node& n, uint32_t input, Dims* out, Why* why) {
   const auto attr = gp::AttrInts(n, "axes");
   out->assign(attr.begin(), attr.end());
-  if (input < n.n_in && n.in[input] != 0 && !g.Integers(n.in[input], out)) {
+  if (input < n.n_in && n.in[input] != 0 && !parser.Integers(n.in[input], out)) {
     return why->Say(GE_WHY_DYNAMIC, "axes are not constant");
   }
-  const int64_t rank = g.value(n.in[0]).type.rank;
+  const int64_t rank = parser.value(n.in[0]).type.rank;
   for (int64_t& a : *out) {
     if (a < 0) a += rank;
     if (a < 0 || a >= rank) return why->Say(GE_WHY_ATTRIBUTE, "an axis is out of range");
@@ -19,13 +19,13 @@ bool Axes(const Parser& g, const ge_node& n, uint32_t input, Dims* out, Why* why
   return true;
 }
 
-bool ReducedAxes(const Parser& g, const ge_node& n, Dims* axes, Why* why) {
-  if (!Axes(g, n, 1, axes, why)) return false;
+bool ReducedAxes(const Parser& parser, const ge_node& n, Dims* axes, Why* why) {
+  if (!Axes(parser, n, 1, axes, why)) return false;
   if (axes->empty()) {
     if (gp::AttrInt(n, "noop_with_empty_axes") != 0) {
       return why->Say(GE_WHY_ATTRIBUTE, "noop_with_empty_axes");
     }
-    for (int64_t a = 0; a < g.value(n.in[0]).type.rank; ++a) axes->push_back(a);
+    for (int64_t a = 0; a < parser.value(n.in[0]).type.rank; ++a) axes->push_back(a);
   }
   return !axes->empty() || why->Say(GE_WHY_SHAPE, "a scalar");
 }

@@ -14,7 +14,7 @@ struct ReduceSpec {
   static const UnitKind kKind;
 };
 // The axes of a reduction, ascending: one at least.
-bool ReducedAxes(const Parser& g, const ge_node& n, Dims* axes, Why* why);
-bool Axes(const Parser& g, const ge_node& n, uint32_t input, Dims* out, Why* why);
+bool ReducedAxes(const Parser& parser, const ge_node& n, Dims* axes, Why* why);
+bool Axes(const Parser& parser, const ge_node& n, uint32_t input, Dims* out, Why* why);
 
 }  // namespace ge_engines

@@ -151,11 +151,11 @@ void CallOwn(const GroupSums& q) {
 
 int64_t GroupColumns() { return kGroupVectors * kMaxLanes; }
 
-void ChannelGroups(const GroupSums& q) {
-  if (!q.own) return CallGroupVectors(q);
-  if (q.depth == 2) return CallOwn<2>(q);
-  if (q.depth == 4) return CallOwn<4>(q);
-  CallOwn<8>(q);
+void ChannelGroups(const GroupSums& sums) {
+  if (!sums.own) return CallGroupVectors(sums);
+  if (sums.depth == 2) return CallOwn<2>(sums);
+  if (sums.depth == 4) return CallOwn<4>(sums);
+  CallOwn<8>(sums);
 }
 
 }  // namespace GE_SIMD_ISA

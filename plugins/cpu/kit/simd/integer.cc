@@ -67,14 +67,14 @@ GE_INLINE void Product(const int16_t* a, const B* b, int64_t pairs, bool add, in
 
 }  // namespace
 
-void IntegerProduct(const int16_t* a, const int16_t* b, int64_t pairs, bool add, int32_t* c,
+void IntegerProduct(const int16_t* left, const int16_t* right, int64_t pairs, bool add, int32_t* c,
                     int64_t ldc, int64_t rows) {
-  Product(a, b, pairs, add, c, ldc, rows);
+  Product(left, right, pairs, add, c, ldc, rows);
 }
 
-void CodeProduct(const int16_t* a, const uint8_t* b, int64_t pairs, bool add, int32_t* c,
+void CodeProduct(const int16_t* left, const uint8_t* right, int64_t pairs, bool add, int32_t* c,
                  int64_t ldc, int64_t rows) {
-  Product(a, b, pairs, add, c, ldc, rows);
+  Product(left, right, pairs, add, c, ldc, rows);
 }
 
 void PairRows(const int16_t* x, const int16_t* z, int16_t* y, int64_t n) {
@@ -236,20 +236,20 @@ GE_INLINE void CodePairRow(const QuantizedRow& a, const Right& b, const Quantize
 
 }  // namespace
 
-void CodePairs(Fn fn, const QuantizedRow& a, const QuantizedRow& b, const QuantizedRow& y,
+void CodePairs(Fn fn, const QuantizedRow& left, const QuantizedRow& right, const QuantizedRow& y,
                int32_t least, int32_t most, int64_t n) {
-  if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
-  if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
-  CodePairRow<Fn::kMul>(a, b, y, least, most, n);
+  if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(left, right, y, least, most, n);
+  if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(left, right, y, least, most, n);
+  CodePairRow<Fn::kMul>(left, right, y, least, most, n);
 }
 
-void CodesAndFloats(Fn fn, const QuantizedRow& a, const float* b, const QuantizedRow& y,
+void CodesAndFloats(Fn fn, const QuantizedRow& left, const float* right, const QuantizedRow& y,
                     int32_t least, int32_t most, int64_t n) {
-  if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(a, b, y, least, most, n);
-  if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(a, b, y, least, most, n);
-  if (fn == Fn::kRSub) return CodePairRow<Fn::kRSub>(a, b, y, least, most, n);
-  if (fn == Fn::kDiv) return CodePairRow<Fn::kDiv>(a, b, y, least, most, n);
-  CodePairRow<Fn::kMul>(a, b, y, least, most, n);
+  if (fn == Fn::kAdd) return CodePairRow<Fn::kAdd>(left, right, y, least, most, n);
+  if (fn == Fn::kSub) return CodePairRow<Fn::kSub>(left, right, y, least, most, n);
+  if (fn == Fn::kRSub) return CodePairRow<Fn::kRSub>(left, right, y, least, most, n);
+  if (fn == Fn::kDiv) return CodePairRow<Fn::kDiv>(left, right, y, least, most, n);
+  CodePairRow<Fn::kMul>(left, right, y, least, most, n);
 }
 
 void GreaterCodes(const uint8_t* __restrict x, bool is_signed, uint8_t* __restrict y, int64_t n) {

@@ -235,12 +235,12 @@ GE_INLINE void WithForm(const NBitsForm& form, F f) {
 
 int64_t NBitsRows() { return kInt8Rows; }
 
-void NBitsProduct(const NBitsForm& form, const float* a, int64_t lda, const uint8_t* b,
+void NBitsProduct(const NBitsForm& form, const float* left, int64_t lda, const uint8_t* right,
                   int64_t panel, const float* bias, float* y, int64_t ldy, int64_t m, int64_t n,
                   int64_t k) {
   WithForm(form, [&](auto bits, auto zeros) GE_LAMBDA {
-    CallCodeRows<decltype(bits)::value, decltype(zeros)::value>(m, form, a, lda, b, panel, bias, y,
-                                                                ldy, n, k);
+    CallCodeRows<decltype(bits)::value, decltype(zeros)::value>(m, form, left, lda, right, panel,
+                                                                bias, y, ldy, n, k);
   });
 }
 

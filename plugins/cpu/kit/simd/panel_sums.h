@@ -49,33 +49,33 @@ struct Floats {
   static constexpr int64_t kDepth = 1;
   GE_INLINE Wide Load(const float* p) { return hn::LoadU(Full(), p); }
   GE_INLINE Wide Spread(const float* p) { return hn::Set(Full(), *p); }
-  GE_INLINE Wide Add(Wide x, Wide w, Wide sum) { return hn::MulAdd(x, w, sum); }
+  GE_INLINE Wide Add(Wide x, Wide wide, Wide sum) { return hn::MulAdd(x, wide, sum); }
 };
 
 template <class Terms, int kRows, int kVectors>
-GE_INLINE void StoreWhole(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
+GE_INLINE void StoreWhole(const Block<Terms>& block, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
   const Full d;
   for (int v = 0; v < kVectors; ++v) {
     const int64_t j = v * kMaxLanes;
-    const auto bias = q.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, q.bias + j);
+    const auto bias = block.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, block.bias + j);
     for (int r = 0; r < kRows; ++r) {
-      float* const y = q.y + r * q.ldy + j;
-      hn::StoreU(hn::Add(sum[r][v], q.add ? hn::LoadU(d, y) : bias), d, y);
+      float* const y = block.y + r * block.ldy + j;
+      hn::StoreU(hn::Add(sum[r][v], block.add ? hn::LoadU(d, y) : bias), d, y);
     }
   }
 }
 // Where y has fewer columns than the vectors.
 template <class Terms, int kRows, int kVectors>
-GE_INLINE void StoreTail(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
+GE_INLINE void StoreTail(const Block<Terms>& block, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
   const Full d;
   for (int v = 0; v < kVectors; ++v) {
-    const int64_t j = v * kMaxLanes, left = q.n - j < kMaxLanes ? q.n - j : kMaxLanes;
+    const int64_t j = v * kMaxLanes, left = block.n - j < kMaxLanes ? block.n - j : kMaxLanes;
     if (left <= 0) return;
     const auto zero = hn::Zero(d);
-    const auto bias = q.bias == nullptr ? zero : LoadFirst(d, q.bias + j, left, zero);
+    const auto bias = block.bias == nullptr ? zero : LoadFirst(d, block.bias + j, left, zero);
     for (int r = 0; r < kRows; ++r) {
-      float* const y = q.y + r * q.ldy + j;
-      const auto more = q.add ? LoadFirst(d, y, left, zero) : bias;
+      float* const y = block.y + r * block.ldy + j;
+      const auto more = block.add ? LoadFirst(d, y, left, zero) : bias;
       StoreFirst(d, hn::Add(sum[r][v], more), y, left);
     }
   }
@@ -83,20 +83,20 @@ GE_INLINE void StoreTail(const Block<Terms>& q, const hn::Vec<Full> (&sum)[kRows
 
 // The first kVectors vectors of columns of each of kPanels panels.
 template <int kRows, int kPanels, int kVectors, class Terms>
-GE_INLINE void Sums(const Block<Terms>& q) {
+GE_INLINE void Sums(const Block<Terms>& block) {
   using Element = typename Terms::Element;
   const Full d;
   constexpr int64_t kRow = kColumns * Terms::kDepth, kVector = kMaxLanes * Terms::kDepth;
   // Elements in front of those that are read, asked for early.
-  const int64_t ahead = q.last ? q.panel : 16 * kRow;
+  const int64_t ahead = block.last ? block.panel : 16 * kRow;
   hn::Vec<Full> sum[kRows][kPanels * kVectors];
   for (auto& row : sum) {
     for (auto& s : row) s = hn::Zero(d);
   }
-  for (int64_t i = 0; i < q.steps; ++i) {
+  for (int64_t i = 0; i < block.steps; ++i) {
     typename Terms::Wide w[kPanels * kVectors];
     for (int p = 0; p < kPanels; ++p) {
-      const Element* at = q.b + p * q.panel + i * kRow;
+      const Element* at = block.b + p * block.panel + i * kRow;
       for (int v = 0; v < kVectors; ++v) w[p * kVectors + v] = Terms::Load(at + v * kVector);
       constexpr auto kLine = static_cast<int64_t>(64 / sizeof(Element));
       for (int64_t line = 0; line < kVectors * kVector; line += kLine) {
@@ -104,50 +104,50 @@ GE_INLINE void Sums(const Block<Terms>& q) {
       }
     }
     for (int r = 0; r < kRows; ++r) {
-      const auto x = Terms::Spread(q.a + r * q.lda + i * Terms::kDepth);
+      const auto x = Terms::Spread(block.a + r * block.lda + i * Terms::kDepth);
       for (int v = 0; v < kPanels * kVectors; ++v) sum[r][v] = Terms::Add(x, w[v], sum[r][v]);
     }
   }
-  if (q.n >= kPanels * kVectors * kMaxLanes) {
-    StoreWhole(q, sum);
+  if (block.n >= kPanels * kVectors * kMaxLanes) {
+    StoreWhole(block, sum);
   } else {
-    StoreTail(q, sum);
+    StoreTail(block, sum);
   }
 }
 
 // One panel, or as many vectors of it as have columns.
 template <int kRows, int kVectors = kPanelVectors, class Terms>
-GE_INLINE void OnePanel(const Block<Terms>& q) {
+GE_INLINE void OnePanel(const Block<Terms>& block) {
   if constexpr (kVectors > 1) {
-    if (q.n <= (kVectors - 1) * kMaxLanes) return OnePanel<kRows, kVectors - 1>(q);
+    if (block.n <= (kVectors - 1) * kMaxLanes) return OnePanel<kRows, kVectors - 1>(block);
   }
-  Sums<kRows, 1, kVectors>(q);
+  Sums<kRows, 1, kVectors>(block);
 }
 
 // All columns of kRows rows.
 template <int kRows, class Terms>
-GE_INLINE void AllColumns(Block<Terms> q) {
+GE_INLINE void AllColumns(Block<Terms> block) {
   constexpr int kPanels = PanelsAtOnce(kRows);
-  auto advance = [&q](int panels) GE_LAMBDA {
-    q.b += panels * q.panel;
-    q.y += panels * kColumns;
-    q.n -= panels * kColumns;
-    if (q.bias != nullptr) q.bias += panels * kColumns;
+  auto advance = [&block](int panels) GE_LAMBDA {
+    block.b += panels * block.panel;
+    block.y += panels * kColumns;
+    block.n -= panels * kColumns;
+    if (block.bias != nullptr) block.bias += panels * kColumns;
   };
   if constexpr (kPanels > 1) {
-    for (; q.n > (kPanels - 1) * kColumns; advance(kPanels)) {
-      Sums<kRows, kPanels, kPanelVectors>(q);
+    for (; block.n > (kPanels - 1) * kColumns; advance(kPanels)) {
+      Sums<kRows, kPanels, kPanelVectors>(block);
     }
   }
-  for (; q.n > 0; advance(1)) OnePanel<kRows>(q);
+  for (; block.n > 0; advance(1)) OnePanel<kRows>(block);
 }
 
 template <int kRows = kMostRows, class Terms>
-GE_INLINE void CallRows(int64_t rows, const Block<Terms>& q) {
+GE_INLINE void CallRows(int64_t rows, const Block<Terms>& block) {
   if (rows == kRows) {
-    AllColumns<kRows>(q);
+    AllColumns<kRows>(block);
   } else if constexpr (kRows > 1) {
-    CallRows<kRows - 1>(rows, q);
+    CallRows<kRows - 1>(rows, block);
   }
 }
 

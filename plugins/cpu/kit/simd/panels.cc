@@ -7,14 +7,14 @@ namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 int64_t PanelColumns() { return kColumns; }
 
-void PanelProduct(const float* a, int64_t lda, const float* b, int64_t panel, const float* bias,
-                  float* y, int64_t ldy, int64_t m, int64_t n, int64_t k) {
-  SumPanels<Floats>({a, lda, b, panel, bias, y, ldy, n, k, false}, m);
+void PanelProduct(const float* left, int64_t lda, const float* right, int64_t panel,
+                  const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t k) {
+  SumPanels<Floats>({left, lda, right, panel, bias, y, ldy, n, k, false}, m);
 }
 
-void PanelProductAdd(const float* a, int64_t lda, const float* b, int64_t panel, float* y,
+void PanelProductAdd(const float* left, int64_t lda, const float* right, int64_t panel, float* y,
                      int64_t ldy, int64_t m, int64_t n, int64_t k) {
-  SumPanels<Floats>({a, lda, b, panel, nullptr, y, ldy, n, k, false, true}, m);
+  SumPanels<Floats>({left, lda, right, panel, nullptr, y, ldy, n, k, false, true}, m);
 }
 
 }  // namespace GE_SIMD_ISA

@@ -114,19 +114,19 @@ GE_INLINE void WithBinary(Fn fn, Use use) {
 
 }  // namespace
 
-void Unary(Fn fn, float a, float b, const float* x, float* y, int64_t n) {
+void Unary(Fn fn, float left, float right, const float* x, float* y, int64_t n) {
   switch (fn) {
     case Fn::kLinear:
-      GE_MAP(hn::MulAdd(hn::Set(d, a), v, hn::Set(d, b)));
+      GE_MAP(hn::MulAdd(hn::Set(d, left), v, hn::Set(d, right)));
     case Fn::kRelu:
-      if (a == 0) GE_MAP(hn::Max(hn::Zero(d), v));
-      GE_MAP(hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(hn::Set(d, a), v), v));
+      if (left == 0) GE_MAP(hn::Max(hn::Zero(d), v));
+      GE_MAP(hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(hn::Set(d, left), v), v));
     case Fn::kClip:
-      GE_MAP(hn::Min(hn::Set(d, b), hn::Max(hn::Set(d, a), v)));
+      GE_MAP(hn::Min(hn::Set(d, right), hn::Max(hn::Set(d, left), v)));
     case Fn::kHardSigmoid:
-      GE_MAP(HardSigmoid(d, v, a, b));
+      GE_MAP(HardSigmoid(d, v, left, right));
     case Fn::kHardSwish:
-      GE_MAP(hn::Mul(v, HardSigmoid(d, v, a, b)));
+      GE_MAP(hn::Mul(v, HardSigmoid(d, v, left, right)));
     case Fn::kSqrt:
       GE_MAP(hn::Sqrt(v));
     case Fn::kAbs:
@@ -150,7 +150,7 @@ void Unary(Fn fn, float a, float b, const float* x, float* y, int64_t n) {
         return hn::IfThenElse(plain, one, v);  // zero and NaN stay
       });
     default:
-      return Transcendental(fn, a, x, y, n);
+      return Transcendental(fn, left, x, y, n);
   }
 }
 
@@ -163,10 +163,10 @@ void BinaryScalar(Fn fn, const float* x, float z, float* y, int64_t n) {
   });
 }
 
-void LerpRows(const float* a, const float* b, float t, float* y, int64_t n) {
+void LerpRows(const float* left, const float* right, float t, float* y, int64_t n) {
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
-    const auto p = hn::LoadU(d, a + i);
-    const auto q = hn::LoadU(d, b + i);
+    const auto p = hn::LoadU(d, left + i);
+    const auto q = hn::LoadU(d, right + i);
     hn::StoreU(hn::MulAdd(hn::Set(d, t), q, hn::Mul(hn::Set(d, 1 - t), p)), d, y + i);
   });
 }

@@ -150,13 +150,14 @@ GE_INLINE void Streams(const Rows<kRows>& rows, const float* b, int64_t ldb, int
 
 }  // namespace
 
-void ThinProduct(const float* a, int64_t lda, const float* b, int64_t ldb, float* y, int64_t ldy,
-                 int64_t m, int64_t n, int64_t k) {
-  WithRows(a, lda, y, ldy, m, [=]<int kRows>(const Rows<kRows>& rows) GE_LAMBDA {
+void ThinProduct(const float* left, int64_t lda, const float* right, int64_t ldb, float* y,
+                 int64_t ldy, int64_t m, int64_t n, int64_t k) {
+  WithRows(left, lda, y, ldy, m, [=]<int kRows>(const Rows<kRows>& rows) GE_LAMBDA {
     if constexpr (kRows <= 2 || !kManyRegisters) {
-      if (n * k >= kStreamFloats && n >= kStreamLeastColumns) return Streams(rows, b, ldb, n, k);
+      if (n * k >= kStreamFloats && n >= kStreamLeastColumns)
+        return Streams(rows, right, ldb, n, k);
     }
-    Blocks(rows, b, ldb, n, k);
+    Blocks(rows, right, ldb, n, k);
   });
 }
 

@@ -5,10 +5,10 @@ HWY_BEFORE_NAMESPACE();
 namespace ge_engines::cpu {
 namespace GE_SIMD_ISA {
 
-void AdamRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n) {
+void AdamRow(const StepFactors& factors, const float* const* in, float* const* out, int64_t n) {
   const float *const p = in[0], *const m = in[1], *const s = in[2], *const g = in[3];
   float *const to_p = out[0], *const to_m = out[1], *const to_s = out[2];
-  const StepFactors k = f;
+  const StepFactors k = factors;
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     const auto of = [&](float v) GE_LAMBDA { return hn::Set(d, v); };
     const auto weight = hn::LoadU(d, p + i);
@@ -24,10 +24,10 @@ void AdamRow(const StepFactors& f, const float* const* in, float* const* out, in
   });
 }
 
-void MomentumRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n) {
+void MomentumRow(const StepFactors& factors, const float* const* in, float* const* out, int64_t n) {
   const float *const p = in[0], *const v = in[1], *const g = in[2];
   float *const to_p = out[0], *const to_v = out[1];
-  const StepFactors k = f;
+  const StepFactors k = factors;
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     const auto of = [&](float x) GE_LAMBDA { return hn::Set(d, x); };
     const auto weight = hn::LoadU(d, p + i);
@@ -39,10 +39,10 @@ void MomentumRow(const StepFactors& f, const float* const* in, float* const* out
   });
 }
 
-void SquareRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n) {
+void SquareRow(const StepFactors& factors, const float* const* in, float* const* out, int64_t n) {
   const float *const p = in[0], *const s = in[1], *const g = in[2];
   float *const to_p = out[0], *const to_s = out[1];
-  const StepFactors k = f;
+  const StepFactors k = factors;
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     const auto of = [&](float v) GE_LAMBDA { return hn::Set(d, v); };
     const auto weight = hn::LoadU(d, p + i);
@@ -55,10 +55,10 @@ void SquareRow(const StepFactors& f, const float* const* in, float* const* out, 
   });
 }
 
-void LionRow(const StepFactors& f, const float* const* in, float* const* out, int64_t n) {
+void LionRow(const StepFactors& factors, const float* const* in, float* const* out, int64_t n) {
   const float *const p = in[0], *const m = in[1], *const g = in[2];
   float *const to_p = out[0], *const to_m = out[1];
-  const StepFactors k = f;
+  const StepFactors k = factors;
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     const auto of = [&](float v) GE_LAMBDA { return hn::Set(d, v); };
     const auto weight = hn::LoadU(d, p + i), slope = hn::LoadU(d, g + i);
@@ -93,19 +93,19 @@ GE_INLINE Squares<D> SquaresAt(D d, const StepFactors& k, const float* const* in
 
 }  // namespace
 
-void AdamSquares(const StepFactors& f, const float* const* in, int64_t n, float* weight,
+void AdamSquares(const StepFactors& factors, const float* const* in, int64_t n, float* weight,
                  float* step) {
   const Full d;
   auto weights = hn::Zero(d), steps = hn::Zero(d);
   int64_t i = 0;
   for (; i + kMaxLanes <= n; i += kMaxLanes) {
-    const Squares<Full> s = SquaresAt(d, f, in, i);
+    const Squares<Full> s = SquaresAt(d, factors, in, i);
     weights = hn::Add(weights, s.weight);
     steps = hn::Add(steps, s.step);
   }
   float w = 0, t = 0;
   Rest<kMaxLanes / 2>(i, n, [&](auto p, int64_t at) GE_LAMBDA {
-    const auto s = SquaresAt(p, f, in, at);
+    const auto s = SquaresAt(p, factors, in, at);
     w += hn::GetLane(hn::SumOfLanes(p, s.weight)), t += hn::GetLane(hn::SumOfLanes(p, s.step));
   });
   *weight += hn::GetLane(hn::SumOfLanes(d, weights)) + w;

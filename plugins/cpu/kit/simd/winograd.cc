@@ -169,12 +169,14 @@ GE_INLINE void Product(const float* u, const float* v, float* m, int64_t tiles, 
 
 }  // namespace
 
-void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, float* v,
+void WinogradInput(int h, int w, const float* x, int64_t row, int64_t column, float* value,
                    int64_t position) {
   if (h == 4) {
-    w == 4 ? Input<4, 4>(x, row, column, v, position) : Input<4, 2>(x, row, column, v, position);
+    w == 4 ? Input<4, 4>(x, row, column, value, position)
+           : Input<4, 2>(x, row, column, value, position);
   } else {
-    w == 4 ? Input<2, 4>(x, row, column, v, position) : Input<2, 2>(x, row, column, v, position);
+    w == 4 ? Input<2, 4>(x, row, column, value, position)
+           : Input<2, 2>(x, row, column, value, position);
   }
 }
 
@@ -188,18 +190,18 @@ bool WinogradOutput(int h, int w, const float* m, int64_t position, const float*
                 : Output<2, 2>(m, position, bias, y, pixel);
 }
 
-void WinogradProduct(const float* u, const float* v, float* m, int64_t tiles, int64_t channels,
+void WinogradProduct(const float* u, const float* value, float* m, int64_t tiles, int64_t channels,
                      int vectors) {
   switch (vectors) {
     case 1:
-      return Product<1>(u, v, m, tiles, channels);
+      return Product<1>(u, value, m, tiles, channels);
     case 2:
-      return Product<2>(u, v, m, tiles, channels);
+      return Product<2>(u, value, m, tiles, channels);
 #if HWY_TARGET <= HWY_AVX3
     case 3:
-      return Product<3>(u, v, m, tiles, channels);
+      return Product<3>(u, value, m, tiles, channels);
     default:
-      return Product<4>(u, v, m, tiles, channels);
+      return Product<4>(u, value, m, tiles, channels);
 #else
     default:
       return;  // WinogradPlan asks for 2 at most

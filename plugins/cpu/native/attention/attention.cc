@@ -286,17 +286,18 @@ uint64_t AttendPlan::floats() const {
 
 // Products of what is in a cache at 0.9 of their peak, the exponentials of its Softmax and 0.1 ns
 // for each other step of a score; copies into panels; one read of keys and values from memory.
-double AttendPlan::ns(const Machine& m) const {
+double AttendPlan::ns(const Machine& machine) const {
   const auto pairs = static_cast<double>(s.batch * s.heads), rows = static_cast<double>(s.rows);
   const auto depth = static_cast<double>(s.size + s.v_size), keys = static_cast<double>(s.keys);
   const double scores = pairs * rows * keys * (s.causal && s.rows == s.keys ? 0.5 : 1);
-  const double rate = ByIsa(m, 150, 95, 25) * std::min(1.0, (rows + 2) / 8);
-  const double each =
-      2 * depth / rate + ByIsa(m, 0.52, 1.25, 3.3) + 0.1 * static_cast<double>(s.steps.size());
+  const double rate = ByIsa(machine, 150, 95, 25) * std::min(1.0, (rows + 2) / 8);
+  const double each = 2 * depth / rate + ByIsa(machine, 0.52, 1.25, 3.3) +
+                      0.1 * static_cast<double>(s.steps.size());
   const double packed =
       thin() ? 0 : pairs * std::ceil(rows / static_cast<double>(chunk)) * keys * depth * 0.25;
   const double bytes = pairs / static_cast<double>(s.share) * keys * depth * 4;
-  const double ns = std::max((scores * each + packed) / m.compute, bytes / (15 * m.stream[2]));
+  const double ns =
+      std::max((scores * each + packed) / machine.compute, bytes / (15 * machine.stream[2]));
   return threads > 1 ? kForkNs + ns / (0.9 * threads) : ns;
 }
 
@@ -380,12 +381,12 @@ std::vector<BufferRef> ProductHeads(NativeBuilder* b, const Unit& u, AttendSpec*
 
 class AttentionKind final : public KindOf<AttendSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     Price out;
-    const AttendPlan plan(SimdOf(m.isa), SpecOf(u), m.threads);
-    double bytes = BytesOf(p, u.out[0]);
-    for (size_t k = 3; k < u.in.size(); ++k) bytes += BytesOf(p, u.in[k]);
-    out.work_ns = kLoopNs + std::max(plan.ns(m), StreamNs(m, bytes));
+    const AttendPlan plan(SimdOf(machine.isa), SpecOf(unit), machine.threads);
+    double bytes = BytesOf(parser, unit.out[0]);
+    for (size_t k = 3; k < unit.in.size(); ++k) bytes += BytesOf(parser, unit.in[k]);
+    out.work_ns = kLoopNs + std::max(plan.ns(machine), StreamNs(machine, bytes));
     out.workspace = plan.floats() * static_cast<uint64_t>(plan.threads) * sizeof(float);
     return out;
   }

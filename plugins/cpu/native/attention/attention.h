@@ -26,7 +26,7 @@ struct AttendPlan {
   int64_t block() const;    // keys at once
   int64_t columns() const;  // of a panel
   uint64_t floats() const;  // of a thread
-  double ns(const Machine& m) const;
+  double ns(const Machine& machine) const;
 };
 
 // Buffers: result, q, k, v, operands of the spec's steps, lengths or any, floats() of each thread.

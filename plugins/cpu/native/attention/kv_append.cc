@@ -45,17 +45,20 @@ class Appended final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> AppendLoop(const Append& a) { return std::make_unique<Appended>(a); }
+std::unique_ptr<Kernel> AppendLoop(const Append& append) {
+  return std::make_unique<Appended>(append);
+}
 
 namespace {
 
 class KvAppendKind final : public KindOf<AppendSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     // As where the cache is overwritten where it lies; one thread copies the rows.
-    return WorkPrice(
-        u, p, m,
-        {.ns = BytesOf(p, u.in[2]) * 0.1, .bytes = 2 * BytesOf(p, u.in[2]), .elements = 1});
+    return WorkPrice(unit, parser, machine,
+                     {.ns = BytesOf(parser, unit.in[2]) * 0.1,
+                      .bytes = 2 * BytesOf(parser, unit.in[2]),
+                      .elements = 1});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const AppendSpec& spec = SpecOf(u);

@@ -15,6 +15,6 @@ struct Append {
 
 // Buffers: result, which may be the cache, cache, length (one int64), new rows. Rows that do not
 // fit make Do return GE_INVALID_ARGUMENT, with the result untouched.
-std::unique_ptr<Kernel> AppendLoop(const Append& a);
+std::unique_ptr<Kernel> AppendLoop(const Append& append);
 
 }  // namespace ge_engines::cpu::native

@@ -14,11 +14,12 @@
 namespace ge_engines::cpu::native {
 
 // Steps as SweepAttend has them.
-inline Wanted AttendWanted(const AttendSpec& s, const float* q, const float* k, const float* v,
-                           const float* mask, const std::vector<uint8_t>& seen) {
-  const int64_t rows = s.rows, keys = s.keys, size = s.size, v_size = s.v_size;
-  Wanted want(s.batch * rows * v_size);
-  for (int64_t i = 0; i < s.batch * rows; ++i) {
+inline Wanted AttendWanted(const AttendSpec& spec, const float* q, const float* k,
+                           const float* value, const float* mask,
+                           const std::vector<uint8_t>& seen) {
+  const int64_t rows = spec.rows, keys = spec.keys, size = spec.size, v_size = spec.v_size;
+  Wanted want(spec.batch * rows * v_size);
+  for (int64_t i = 0; i < spec.batch * rows; ++i) {
     const int64_t h = i / rows, r = i % rows;
     std::vector<double> share(Z(keys));
     double top = -INFINITY, sum = 0;
@@ -29,14 +30,14 @@ inline Wanted AttendWanted(const AttendSpec& s, const float* q, const float* k, 
       }
       score = score * 0.125 + double{mask[r * keys + j]};
       if (seen[Z(h * keys + j)] == 0) score = -1e9;
-      if (s.causal && j > s.past + r) score = -INFINITY;
+      if (spec.causal && j > spec.past + r) score = -INFINITY;
       share[Z(j)] = score;
       top = std::max(top, score);
     }
     for (double& x : share) sum += x = std::exp(x - top);
     for (int64_t j = 0; j < keys; ++j) {
       for (int64_t e = 0; e < v_size; ++e) {
-        const double p = share[Z(j)] / sum * double{v[(h * keys + j) * v_size + e]};
+        const double p = share[Z(j)] / sum * double{value[(h * keys + j) * v_size + e]};
         want.sum[Z(i * v_size + e)] += p;
         want.size[Z(i * v_size + e)] += std::fabs(p);
       }

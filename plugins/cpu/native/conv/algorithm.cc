@@ -6,7 +6,7 @@ namespace ge_engines::cpu::native {
 #include "plugins/cpu/native/conv/algorithms.def"
 #undef GE_CONV_ALGORITHM
 
-const ConvAlgorithm& AlgorithmOf(const ConvSpec& c, bool constants, const Machine& m) {
+const ConvAlgorithm& AlgorithmOf(const ConvSpec& spec, bool constants, const Machine& machine) {
   static const ConvAlgorithm* const kAlgorithms[] = {
 #define GE_CONV_ALGORITHM(stem) &conv_##stem(),
 #include "plugins/cpu/native/conv/algorithms.def"
@@ -15,7 +15,7 @@ const ConvAlgorithm& AlgorithmOf(const ConvSpec& c, bool constants, const Machin
   const ConvAlgorithm* last = nullptr;
   for (const ConvAlgorithm* algorithm : kAlgorithms) {
     last = algorithm;
-    if (algorithm->Takes(c, constants, m)) break;
+    if (algorithm->Takes(spec, constants, machine)) break;
   }
   return *last;
 }

@@ -16,14 +16,14 @@ class ConvAlgorithm {
  public:
   virtual ~ConvAlgorithm() = default;
   // Constants: weights and bias are.
-  virtual bool Takes(const ConvSpec& c, bool constants, const Machine& m) const = 0;
+  virtual bool Takes(const ConvSpec& spec, bool constants, const Machine& machine) const = 0;
   // Whether its buffers fit this unit, or why not.
   virtual bool Fits(const Unit&, const ConvSpec&, const Parser&, const Machine&, Why*) const {
     return true;
   }
-  virtual Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                        const Machine& m) const = 0;
-  virtual void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const = 0;
+  virtual Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                        const Machine& machine) const = 0;
+  virtual void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const = 0;
 
   // ---- as the functions of Engine
   virtual bool Rounds(const Machine&) const { return false; }
@@ -35,6 +35,6 @@ class ConvAlgorithm {
 };
 
 // The first of the list that takes it; the last takes all.
-const ConvAlgorithm& AlgorithmOf(const ConvSpec& c, bool constants, const Machine& m);
+const ConvAlgorithm& AlgorithmOf(const ConvSpec& spec, bool constants, const Machine& machine);
 
 }  // namespace ge_engines::cpu::native

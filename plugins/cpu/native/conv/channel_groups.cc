@@ -121,20 +121,20 @@ class ChannelGroupsConv final : public Loop {
 
 }  // namespace
 
-bool IsChannelGroups(const ConvSpec& c) {
-  const ConvShape s(c);
+bool IsChannelGroups(const ConvSpec& spec) {
+  const ConvShape s(spec);
   if (s.groups * s.in < 8 || s.groups * s.out < 8) return false;
   // Windows of volumes have so many taps that gathering them is a sixth of the work.
-  if (!c.transposed) return s.groups > 1 ? s.in > 1 : s.kernel[0] > 1;
+  if (!spec.transposed) return s.groups > 1 ? s.in > 1 : s.kernel[0] > 1;
   // Windows that lie outside of a small image for the most part are better laid down from there.
-  const int64_t dst = s.dst_pixels(), src = s.src_pixels() * Product(c.stride);
-  return s.out >= 8 && dst <= 2 * src && Product(c.stride) <= kMostPhases;
+  const int64_t dst = s.dst_pixels(), src = s.src_pixels() * Product(spec.stride);
+  return s.out >= 8 && dst <= 2 * src && Product(spec.stride) <= kMostPhases;
 }
 
-Plan::ChannelGroupsPlan(const Simd& simd, const ConvSpec& c, const Machine& m)
-    : s(c), transposed(c.transposed), lanes(simd.lanes), threads(m.threads) {
+Plan::ChannelGroupsPlan(const Simd& simd, const ConvSpec& spec, const Machine& machine)
+    : s(spec), transposed(spec.transposed), lanes(simd.lanes), threads(machine.threads) {
   CutGroups(simd);
-  CutPhases(c);
+  CutPhases(spec);
   CutPieces();
 }
 
@@ -153,10 +153,10 @@ void Plan::CutGroups(const Simd& simd) {
   }
 }
 
-void Plan::CutPhases(const ConvSpec& c) {
+void Plan::CutPhases(const ConvSpec& spec) {
   for (int k = 0; k < 3; ++k) {
-    step[k] = c.transposed ? 1 : s.stride[k];
-    spacing[k] = c.transposed ? s.stride[k] : 1;
+    step[k] = spec.transposed ? 1 : s.stride[k];
+    spacing[k] = spec.transposed ? s.stride[k] : 1;
   }
   int64_t first[3];
   for (first[0] = 0; first[0] < std::min(spacing[0], s.dst[0]); ++first[0]) {
@@ -231,14 +231,14 @@ bool Plan::parallel() const {
   return windows * s.groups * s.out * s.in * s.taps() > kPanelParallel;
 }
 
-void Plan::PackPart(const Phase& f, const Part& p, const float* w, float* to) const {
+void Plan::PackPart(const Phase& phase, const Part& part, const float* w, float* to) const {
   const int64_t taps = s.taps();
-  for (const Tap& t : f.taps) {
+  for (const Tap& t : phase.taps) {
     for (int64_t i = 0; i < s.in; ++i) {
-      for (int64_t c = 0; c < width(p); ++c) {
-        const int64_t o = p.out + c, g = o / s.out;
+      for (int64_t c = 0; c < width(part); ++c) {
+        const int64_t o = part.out + c, g = o / s.out;
         const int64_t at = transposed ? (g * s.in + i) * s.out + o % s.out : o * s.in + i;
-        *to++ = c < p.n ? w[at * taps + t.number] : 0.0f;
+        *to++ = c < part.n ? w[at * taps + t.number] : 0.0f;
       }
     }
   }
@@ -262,7 +262,7 @@ std::string Plan::PackKey() const {
   return key;
 }
 
-double Plan::ns(const Machine& m) const {
+double Plan::ns(const Machine& machine) const {
   // A tap's, of whole vectors; one alone waits for what it reads.
   double sums = 0;
   for (const Part& p : parts) {
@@ -273,11 +273,11 @@ double Plan::ns(const Machine& m) const {
   for (const Phase& f : phases) {
     places += static_cast<double>(pixels_of(f)) * static_cast<double>(f.taps.size());
   }
-  const double rate = ByIsa(m, 105, 95, 25) / 2;
+  const double rate = ByIsa(machine, 105, 95, 25) / 2;
   const double pieces =
       static_cast<double>(tiles() * CeilDiv(static_cast<int64_t>(parts.size()), wide));
-  const double weights = 4 * static_cast<double>(weight_floats()) / (15 * m.stream[2]);
-  const double ns = places * (sums / rate + 1) / m.compute + weights + pieces * 20;
+  const double weights = 4 * static_cast<double>(weight_floats()) / (15 * machine.stream[2]);
+  const double ns = places * (sums / rate + 1) / machine.compute + weights + pieces * 20;
   return threads > 1 && parallel() && pieces > 1
              ? kForkNs + ns / (0.9 * std::min<double>(threads, pieces))
              : ns;
@@ -292,38 +292,41 @@ namespace {
 
 class ChannelGroupsAlgorithm final : public ConvAlgorithm {
  public:
-  bool Takes(const ConvSpec& c, bool constants, const Machine&) const override {
-    return constants && IsChannelGroups(c);
+  bool Takes(const ConvSpec& spec, bool constants, const Machine&) const override {
+    return constants && IsChannelGroups(spec);
   }
   std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
     return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
-    const ChannelGroupsPlan plan(SimdOf(m.isa), c, m);
-    Price out = TiledPrice(u, p, m, plan.ns(m));
-    out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
+    const ChannelGroupsPlan plan(SimdOf(machine.isa), spec, machine);
+    Price out = TiledPrice(unit, parser, machine, plan.ns(machine));
+    out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(machine.threads);
     out.packed = 4 * static_cast<uint64_t>(plan.weight_floats() + plan.bias_floats());
     return out;
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    const ChannelGroupsPlan plan(b->simd(), c, b->machine());
-    const Layout last = Layout::ChannelsLast(u.dims);
-    const BufferRef x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place;
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
+    const ChannelGroupsPlan plan(builder->simd(), spec, builder->machine());
+    const Layout last = Layout::ChannelsLast(unit.dims);
+    const BufferRef x =
+        builder->Get(unit.in[0], Layout::ChannelsLast(builder->parser().dims(unit.in[0]))).place;
     const auto bytes = static_cast<uint64_t>(plan.weight_floats()) * sizeof(float);
-    const BufferRef weights =
-        b->Pack({u.in[1]}, plan.PackKey(), bytes, [plan](const void* const* from, void* to) {
+    const BufferRef weights = builder->Pack(
+        {unit.in[1]}, plan.PackKey(), bytes, [plan](const void* const* from, void* to) {
           plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
         });
-    std::vector<BufferRef> reads = {x, weights, b->BiasOf(u, c.dst[1], plan.bias_floats())};
-    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, last, &reads);
+    std::vector<BufferRef> reads = {x, weights,
+                                    builder->BiasOf(unit, spec.dst[1], plan.bias_floats())};
+    std::vector<TilePostOp> post_ops = builder->PostOpsOfTiles(unit, last, &reads);
     const size_t taken = post_ops.size();
     const uint64_t room =
-        plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(b->machine().threads);
-    b->NeedWorkspace(room);
-    reads.push_back(b->Workspace());
-    b->AddTiled(u, taken, last, "groups " + b->Sizes(u.dims),
-                ChannelGroupsLoop(b->simd(), plan, std::move(post_ops)), std::move(reads));
+        plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(builder->machine().threads);
+    builder->NeedWorkspace(room);
+    reads.push_back(builder->Workspace());
+    builder->AddTiled(unit, taken, last, "groups " + builder->Sizes(unit.dims),
+                      ChannelGroupsLoop(builder->simd(), plan, std::move(post_ops)),
+                      std::move(reads));
   }
 };
 

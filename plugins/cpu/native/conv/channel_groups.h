@@ -21,10 +21,10 @@
 namespace ge_engines::cpu::native {
 
 // Whether a convolution is one that is made so.
-bool IsChannelGroups(const ConvSpec& c);
+bool IsChannelGroups(const ConvSpec& spec);
 
 struct ChannelGroupsPlan {
-  ChannelGroupsPlan(const Simd& simd, const ConvSpec& c, const Machine& m);
+  ChannelGroupsPlan(const Simd& simd, const ConvSpec& spec, const Machine& machine);
 
   // Columns that one call sums, and the channels that they read.
   struct Part {
@@ -56,24 +56,26 @@ struct ChannelGroupsPlan {
   int64_t pixels = 1, wide = 1;  // of a piece: pixels of the result, and parts
   int threads = 1;
 
-  int64_t width(const Part& p) const { return (p.n + lanes - 1) / lanes * lanes; }
+  int64_t width(const Part& part) const { return (part.n + lanes - 1) / lanes * lanes; }
   int64_t tap_floats() const;  // weights of one tap
   int64_t weight_floats() const { return tap_floats() * s.taps(); }
   int64_t bias_floats() const;        // whole vectors from each part's first channel on
   uint64_t workspace_floats() const;  // of one thread: where a piece's taps are, and its pixels
-  int64_t pixels_of(const Phase& f) const { return s.images * f.size[0] * f.size[1] * f.size[2]; }
+  int64_t pixels_of(const Phase& phase) const {
+    return s.images * phase.size[0] * phase.size[1] * phase.size[2];
+  }
   int64_t tiles() const;  // of all phases
   bool parallel() const;
   void Pack(const float* w, float* to) const;
-  std::string PackKey() const;        // equal where Pack writes the same
-  double ns(const Machine& m) const;  // analytic, on all threads
+  std::string PackKey() const;              // equal where Pack writes the same
+  double ns(const Machine& machine) const;  // analytic, on all threads
 
  private:
   void CutGroups(const Simd& simd);
-  void CutPhases(const ConvSpec& c);
+  void CutPhases(const ConvSpec& spec);
   void AddPhase(const int64_t (&first)[3]);
   void CutPieces();
-  void PackPart(const Phase& f, const Part& p, const float* w, float* to) const;
+  void PackPart(const Phase& phase, const Part& part, const float* w, float* to) const;
 };
 
 // Buffers: result, x, weights, bias of bias_floats(), operands of posts, workspace of all threads.

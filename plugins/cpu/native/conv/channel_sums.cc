@@ -72,71 +72,72 @@ class ChannelSums final : public Loop {
 
 }  // namespace
 
-bool IsChannelWise(const ConvSpec& c) {
-  const ConvShape s(c);
-  return !c.transposed && s.groups >= 8 && s.in == 1 && s.out == 1 && s.taps() <= kMostTaps;
+bool IsChannelWise(const ConvSpec& spec) {
+  const ConvShape s(spec);
+  return !spec.transposed && s.groups >= 8 && s.in == 1 && s.out == 1 && s.taps() <= kMostTaps;
 }
 
-void PackChannelSums(const ConvSpec& c, int64_t channels, const float* w, float* to) {
-  const ConvShape s(c);
+void PackChannelSums(const ConvSpec& spec, int64_t channels, const float* w, float* to) {
+  const ConvShape s(spec);
   for (int64_t t = 0; t < s.taps(); ++t, to += channels) {
     for (int64_t g = 0; g < s.groups; ++g) to[g] = w[g * s.taps() + t];
     std::fill(to + s.groups, to + channels, 0.0f);
   }
 }
 
-double ChannelSumsNs(const ConvSpec& c, const Machine& m) {
-  const ConvShape s(c);
+double ChannelSumsNs(const ConvSpec& spec, const Machine& machine) {
+  const ConvShape s(spec);
   const auto count = [](int64_t n) { return static_cast<double>(n); };
-  const double lanes = ByIsa(m, 16, 8, 4);
+  const double lanes = ByIsa(machine, 16, 8, 4);
   const double lines = count(s.images * s.dst[0] * s.dst[1]);
   const double vectors = lines * count(s.dst[2] * s.groups) / lanes;
-  const double ns =
-      (vectors * count(s.taps()) * ByIsa(m, 0.3, 0.3, 0.5) + lines * (30 + 2 * count(s.taps()))) /
-      m.compute;
-  return m.threads > 1 && lines > 1 ? kForkNs + ns / (0.9 * m.threads) : ns;
+  const double ns = (vectors * count(s.taps()) * ByIsa(machine, 0.3, 0.3, 0.5) +
+                     lines * (30 + 2 * count(s.taps()))) /
+                    machine.compute;
+  return machine.threads > 1 && lines > 1 ? kForkNs + ns / (0.9 * machine.threads) : ns;
 }
 
-std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& c, const Layout& x,
+std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& spec, const Layout& x,
                                       const Layout& result, std::vector<TilePostOp> post_ops) {
-  return std::make_unique<ChannelSums>(simd, c, x, result, std::move(post_ops));
+  return std::make_unique<ChannelSums>(simd, spec, x, result, std::move(post_ops));
 }
 
 namespace {
 
 class ChannelSumsAlgorithm final : public ConvAlgorithm {
  public:
-  bool Takes(const ConvSpec& c, bool constants, const Machine&) const override {
-    return constants && IsChannelWise(c);
+  bool Takes(const ConvSpec& spec, bool constants, const Machine&) const override {
+    return constants && IsChannelWise(spec);
   }
   std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
     return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
   bool AnyLayout(const Machine&) const override { return true; }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
-    Price out = TiledPrice(u, p, m, ChannelSumsNs(c, m));
-    out.packed = PackedBound({Product(c.weights) / c.dst[1], c.dst[1]}, 0);
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
+    Price out = TiledPrice(unit, parser, machine, ChannelSumsNs(spec, machine));
+    out.packed = PackedBound({Product(spec.weights) / spec.dst[1], spec.dst[1]}, 0);
     return out;
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    const Rep x = b->Lanes(u.in[0]);
-    const Layout target = Layout::Like(u.dims, x.layout);
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
+    const Rep x = builder->Lanes(unit.in[0]);
+    const Layout target = Layout::Like(unit.dims, x.layout);
     const int64_t block = std::max(x.layout.cblock, 1);
-    const int64_t channels = CeilDiv(c.dst[1], block) * block;
-    const int64_t taps = ConvShape(c).taps();
+    const int64_t channels = CeilDiv(spec.dst[1], block) * block;
+    const int64_t taps = ConvShape(spec).taps();
     const uint64_t floats = static_cast<uint64_t>(taps * channels);
-    const BufferRef weights = b->Pack(
-        {u.in[1]}, "channel sums " + ToText({c.dst[1], taps, channels}), floats * sizeof(float),
-        [c, channels](const void* const* from, void* to) {
-          PackChannelSums(c, channels, static_cast<const float*>(from[0]), static_cast<float*>(to));
-        });
-    std::vector<BufferRef> reads = {x.place, weights, b->BiasOf(u, c.dst[1], channels)};
-    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, target, &reads);
+    const BufferRef weights =
+        builder->Pack({unit.in[1]}, "channel sums " + ToText({spec.dst[1], taps, channels}),
+                      floats * sizeof(float), [spec, channels](const void* const* from, void* to) {
+                        PackChannelSums(spec, channels, static_cast<const float*>(from[0]),
+                                        static_cast<float*>(to));
+                      });
+    std::vector<BufferRef> reads = {x.place, weights, builder->BiasOf(unit, spec.dst[1], channels)};
+    std::vector<TilePostOp> post_ops = builder->PostOpsOfTiles(unit, target, &reads);
     const size_t taken = post_ops.size();
-    b->AddTiled(u, taken, target, "channel sums " + b->Sizes(u.dims),
-                ChannelSumsLoop(b->simd(), c, x.layout, target, std::move(post_ops)),
-                std::move(reads));
+    builder->AddTiled(unit, taken, target, "channel sums " + builder->Sizes(unit.dims),
+                      ChannelSumsLoop(builder->simd(), spec, x.layout, target, std::move(post_ops)),
+                      std::move(reads));
   }
 };
 

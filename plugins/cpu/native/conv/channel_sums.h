@@ -17,11 +17,11 @@ namespace ge_engines::cpu::native {
 
 // One filter a channel, at most kMostTaps taps. Weights and biases lie by channel, rounded up to
 // whole blocks, weights [tap][channel]. Places: result, x, weights, bias, operands of posts.
-bool IsChannelWise(const ConvSpec& c);
-std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& c, const Layout& x,
+bool IsChannelWise(const ConvSpec& spec);
+std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& spec, const Layout& x,
                                       const Layout& result, std::vector<TilePostOp> post_ops);
 // Weights as above from ONNX's, for `channels` of them and zeros behind.
-void PackChannelSums(const ConvSpec& c, int64_t channels, const float* w, float* to);
-double ChannelSumsNs(const ConvSpec& c, const Machine& m);  // on all threads
+void PackChannelSums(const ConvSpec& spec, int64_t channels, const float* w, float* to);
+double ChannelSumsNs(const ConvSpec& spec, const Machine& machine);  // on all threads
 
 }  // namespace ge_engines::cpu::native

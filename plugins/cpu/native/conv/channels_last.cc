@@ -116,10 +116,10 @@ bool RowsThere(const ConvShape& s) {
 
 }  // namespace
 
-ChannelsLastPlan::ChannelsLastPlan(const Simd& simd, const ConvSpec& c, const Machine& m)
-    : s(c),
+ChannelsLastPlan::ChannelsLastPlan(const Simd& simd, const ConvSpec& spec, const Machine& machine)
+    : s(spec),
       product(simd, s.images * s.dst_pixels(), s.out, s.taps() * s.in),
-      threads(m.threads),
+      threads(machine.threads),
       rows_there(RowsThere(s)),
       panels(std::max<int64_t>(product.panels, 1)) {
   constexpr int64_t kBlock = 8;  // rows of a product's block
@@ -160,25 +160,25 @@ std::string ChannelsLastPlan::PackKey() const {
   return "panels of taps " + ToText({product.n, s.taps(), s.in, product.columns});
 }
 
-bool IsChannelsLast(const ConvSpec& c) {
-  const ConvShape s(c);
-  return !c.transposed && c.groups == 1 && s.in >= 8 && s.out >= 8;
+bool IsChannelsLast(const ConvSpec& spec) {
+  const ConvShape s(spec);
+  return !spec.transposed && spec.groups == 1 && s.in >= 8 && s.out >= 8;
 }
 
-double ChannelsLastPlan::ns(const Machine& m) const {
+double ChannelsLastPlan::ns(const Machine& machine) const {
   const auto count = [](int64_t n) { return static_cast<double>(n); };
   const double pieces = count(CeilDiv(product.m, pixels) * CeilDiv(product.panels, panels));
   // The last panel is computed in whole vectors.
-  const int64_t lanes = m.isa >= GE_ISA_AVX512 ? 16 : m.isa == GE_ISA_AVX2 ? 8 : 4;
+  const int64_t lanes = machine.isa >= GE_ISA_AVX512 ? 16 : machine.isa == GE_ISA_AVX2 ? 8 : 4;
   const double columns = count(CeilDiv(product.n, lanes) * lanes);
   const double sums = count(product.m) * columns * count(product.k);
-  const double rate = ByIsa(m, 105, 95, 25) / 2 * m.compute;
+  const double rate = ByIsa(machine, 105, 95, 25) / 2 * machine.compute;
   const double gathered =
       rows_there ? 0
                  : count(product.m * product.k) * CeilDiv(product.panels, panels) * 0.05 +
                        count(product.m * s.kernel[0] * s.kernel[1]) * 4;
-  const double weights = 4 * count(product.n * product.k) / (15 * m.stream[2]);
-  const double ns = sums / rate + gathered / m.compute + weights + pieces * 20;
+  const double weights = 4 * count(product.n * product.k) / (15 * machine.stream[2]);
+  const double ns = sums / rate + gathered / machine.compute + weights + pieces * 20;
   return threads > 1 && product.parallel() && pieces > 1
              ? kForkNs + ns / (0.9 * std::min<double>(threads, pieces))
              : ns;
@@ -214,38 +214,41 @@ bool DirectWins(const ConvSpec& c, const Machine& m) {
 
 class ChannelsLastAlgorithm final : public ConvAlgorithm {
  public:
-  bool Takes(const ConvSpec& c, bool constants, const Machine& m) const override {
-    return constants && IsChannelsLast(c) && !(IsDirect(c, m) && DirectWins(c, m));
+  bool Takes(const ConvSpec& spec, bool constants, const Machine& machine) const override {
+    return constants && IsChannelsLast(spec) &&
+           !(IsDirect(spec, machine) && DirectWins(spec, machine));
   }
   std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
     return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
-    const ChannelsLastPlan plan(SimdOf(m.isa), c, m);
-    Price out = TiledPrice(u, p, m, plan.ns(m));
-    out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
+    const ChannelsLastPlan plan(SimdOf(machine.isa), spec, machine);
+    Price out = TiledPrice(unit, parser, machine, plan.ns(machine));
+    out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(machine.threads);
     out.packed = 4 * plan.product.weight_floats();
     return out;
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    const ChannelsLastPlan plan(b->simd(), c, b->machine());
-    const Layout last = Layout::ChannelsLast(u.dims);
-    const BufferRef x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]))).place;
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
+    const ChannelsLastPlan plan(builder->simd(), spec, builder->machine());
+    const Layout last = Layout::ChannelsLast(unit.dims);
+    const BufferRef x =
+        builder->Get(unit.in[0], Layout::ChannelsLast(builder->parser().dims(unit.in[0]))).place;
     const BufferRef weights =
-        b->Pack({u.in[1]}, plan.PackKey(), plan.product.weight_floats() * sizeof(float),
-                [plan](const void* const* from, void* to) {
-                  plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
-                });
-    std::vector<BufferRef> reads = {x, weights, b->BiasOf(u, c.dst[1])};
-    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, last, &reads);
+        builder->Pack({unit.in[1]}, plan.PackKey(), plan.product.weight_floats() * sizeof(float),
+                      [plan](const void* const* from, void* to) {
+                        plan.Pack(static_cast<const float*>(from[0]), static_cast<float*>(to));
+                      });
+    std::vector<BufferRef> reads = {x, weights, builder->BiasOf(unit, spec.dst[1])};
+    std::vector<TilePostOp> post_ops = builder->PostOpsOfTiles(unit, last, &reads);
     const size_t taken = post_ops.size();
     const uint64_t room =
-        plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(b->machine().threads);
-    b->NeedWorkspace(room);
-    reads.push_back(b->Workspace());
-    b->AddTiled(u, taken, last, "channels last " + b->Sizes(u.dims),
-                ChannelsLastLoop(b->simd(), plan, std::move(post_ops)), std::move(reads));
+        plan.workspace_floats() * sizeof(float) * static_cast<uint64_t>(builder->machine().threads);
+    builder->NeedWorkspace(room);
+    reads.push_back(builder->Workspace());
+    builder->AddTiled(unit, taken, last, "channels last " + builder->Sizes(unit.dims),
+                      ChannelsLastLoop(builder->simd(), plan, std::move(post_ops)),
+                      std::move(reads));
   }
 };
 

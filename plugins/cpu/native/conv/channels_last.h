@@ -21,10 +21,10 @@
 namespace ge_engines::cpu::native {
 
 // Whether a convolution of one group is best made so: enough channels to fill rows and vectors.
-bool IsChannelsLast(const ConvSpec& c);
+bool IsChannelsLast(const ConvSpec& spec);
 
 struct ChannelsLastPlan {
-  ChannelsLastPlan(const Simd& simd, const ConvSpec& c, const Machine& m);
+  ChannelsLastPlan(const Simd& simd, const ConvSpec& spec, const Machine& machine);
   ConvShape s;
   PanelPlan product;  // rows: pixels of the result; depth: taps, then channels
   int threads = 1;
@@ -34,8 +34,8 @@ struct ChannelsLastPlan {
 
   uint64_t workspace_floats() const;  // of one thread: gathered rows
   void Pack(const float* w, float* to) const;
-  std::string PackKey() const;        // equal where Pack writes the same
-  double ns(const Machine& m) const;  // analytic, on all threads
+  std::string PackKey() const;              // equal where Pack writes the same
+  double ns(const Machine& machine) const;  // analytic, on all threads
 };
 
 // Buffers: result, x, panels, bias, operands of posts, workspace of all threads. Channels last.

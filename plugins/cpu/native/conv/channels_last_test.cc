@@ -28,11 +28,12 @@ namespace {
 
 constexpr float kGuard = 99.0f;
 
-int64_t Offset(const Layout& l, const Dims& at) {
+int64_t Offset(const Layout& layout, const Dims& at) {
   int64_t o = 0;
-  for (int i = 0; i < l.rank; ++i) {
+  for (int i = 0; i < layout.rank; ++i) {
     const int64_t k = at[static_cast<size_t>(i)];
-    o += l.cblock > 0 && i == 1 ? k / l.cblock * l.stride[1] + k % l.cblock : k * l.stride[i];
+    o += layout.cblock > 0 && i == 1 ? k / layout.cblock * layout.stride[1] + k % layout.cblock
+                                     : k * layout.stride[i];
   }
   return o;
 }

@@ -21,8 +21,8 @@ class ConvKind final : public KindOf<ConvSpec> {
   bool Takes(const Unit& u, const Parser& p, const Machine& m, Why* why) const override {
     return Algorithm(u, p, m).Fits(u, SpecOf(u), p, m, why);
   }
-  bool Rounds(const Unit& u, const Parser& p, const Machine& m) const override {
-    return Algorithm(u, p, m).Rounds(m);
+  bool Rounds(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return Algorithm(unit, parser, machine).Rounds(machine);
   }
   std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit& u, const Parser& p,
                                                                   const Machine& m) const override {
@@ -34,8 +34,8 @@ class ConvKind final : public KindOf<ConvSpec> {
   bool PlainOutput(const Unit& u, const Parser& p, const Machine& m) const override {
     return Algorithm(u, p, m).PlainOutput();
   }
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return Algorithm(u, p, m).PriceOf(u, SpecOf(u), p, m);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return Algorithm(unit, parser, machine).PriceOf(unit, SpecOf(unit), parser, machine);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     Algorithm(u, b->parser(), b->machine()).Emit(u, SpecOf(u), b);

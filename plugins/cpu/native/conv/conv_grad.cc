@@ -67,10 +67,11 @@ class ConvGradKind final : public KindOf<ConvGradSpec> {
     return BuffersFit(4 * DirectPlan(*flipped, m).workspace_floats(), m.threads, why);
   }
   // That of the convolution, which has no posts, and of the flipped filters.
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const ConvGradSpec& spec = SpecOf(u);
-    Price out = DirectPrice(u, *FlippedConv(spec), p, m);
-    out.work_ns += kLoopNs + static_cast<double>(Product(spec.conv.weights)) * 0.7 / m.compute;
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const ConvGradSpec& spec = SpecOf(unit);
+    Price out = DirectPrice(unit, *FlippedConv(spec), parser, machine);
+    out.work_ns +=
+        kLoopNs + static_cast<double>(Product(spec.conv.weights)) * 0.7 / machine.compute;
     return out;
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {

@@ -142,23 +142,24 @@ class DirectConv final : public Loop {
 
 }  // namespace
 
-bool IsDepthwise(const ConvSpec& c) {
-  const ConvShape s(c);
-  return !c.transposed && s.groups > 1 && s.in == 1 && c.src.size() <= 4;
+bool IsDepthwise(const ConvSpec& spec) {
+  const ConvShape s(spec);
+  return !spec.transposed && s.groups > 1 && s.in == 1 && spec.src.size() <= 4;
 }
 
 // Measured on one thread of an AMD EPYC, 55 shapes of 1 to 512 channels: see
 // docs/decisions/0023-direct-convolutions.md. Columns between the lines of a strip are computed for
 // nothing: at four times the result's width gathering wins under AVX2 and SSE4.2.
-bool IsDirect(const ConvSpec& c, const Machine& m) {
-  if (c.transposed || c.src.size() > 4) return false;
-  if (IsDepthwise(c)) return true;
-  const DirectPlan plan(c, m);
+bool IsDirect(const ConvSpec& spec, const Machine& machine) {
+  if (spec.transposed || spec.src.size() > 4) return false;
+  if (IsDepthwise(spec)) return true;
+  const DirectPlan plan(spec, machine);
   const int64_t gathered = plan.s.taps() * plan.lines * plan.s.dst[2];
   return plan.channel() < gathered && plan.width <= 3 * plan.s.dst[2];
 }
 
-DirectPlan::DirectPlan(const ConvSpec& c, const Machine& m) : s(c), threads(m.threads) {
+DirectPlan::DirectPlan(const ConvSpec& spec, const Machine& machine)
+    : s(spec), threads(machine.threads) {
   width =
       CeilDiv((s.dst[2] - 1) * s.stride[2] + (s.kernel[2] - 1) * s.dilation[2] + 1, s.stride[2]);
   block = std::min(kBlock, s.out);
@@ -230,9 +231,10 @@ double DenseNs(const DirectPlan& p, const Machine& m) {
 
 }  // namespace
 
-double DirectPlan::ns(const Machine& m) const {
-  const double strip = s.groups > 1 && s.in == 1 ? DepthwiseNs(*this, m) : DenseNs(*this, m);
-  return Count(s.images * s.groups * strips) * strip / m.compute;
+double DirectPlan::ns(const Machine& machine) const {
+  const double strip =
+      s.groups > 1 && s.in == 1 ? DepthwiseNs(*this, machine) : DenseNs(*this, machine);
+  return Count(s.images * s.groups * strips) * strip / machine.compute;
 }
 
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
@@ -240,20 +242,25 @@ std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
   return std::make_unique<DirectConv>(simd, plan, std::move(post_ops), channels_last);
 }
 
-bool LeavesChannelsLast(const ConvSpec& c) {
-  return c.groups == 1 && c.dst[1] >= 16 && Product(Dims(c.dst.begin() + 2, c.dst.end())) >= 256;
+bool LeavesChannelsLast(const ConvSpec& spec) {
+  return spec.groups == 1 && spec.dst[1] >= 16 &&
+         Product(Dims(spec.dst.begin() + 2, spec.dst.end())) >= 256;
 }
 
-Price DirectPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m) {
-  const DirectPlan plan(c, m);
-  return SumsPrice(u, p, m, plan.ns(m), Finish::kInSums, 4 * plan.workspace_floats());
+Price DirectPrice(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                  const Machine& machine) {
+  const DirectPlan plan(spec, machine);
+  return SumsPrice(unit, parser, machine, plan.ns(machine), Finish::kInSums,
+                   4 * plan.workspace_floats());
 }
 
 namespace {
 
 class Direct final : public ConvAlgorithm {
  public:
-  bool Takes(const ConvSpec& c, bool, const Machine& m) const override { return IsDirect(c, m); }
+  bool Takes(const ConvSpec& spec, bool, const Machine& machine) const override {
+    return IsDirect(spec, machine);
+  }
   bool Fits(const Unit&, const ConvSpec& c, const Parser&, const Machine& m,
             Why* why) const override {
     return BuffersFit(4 * DirectPlan(c, m).workspace_floats(), m.threads, why);
@@ -264,24 +271,27 @@ class Direct final : public ConvAlgorithm {
     return std::pair(LayoutTag{}, LayoutTag{0, true});
   }
   bool PlainOutput() const override { return true; }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
-    return DirectPrice(u, c, p, m);
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
+    return DirectPrice(unit, spec, parser, machine);
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    const DirectPlan plan(c, b->machine());
-    const uint64_t floats = plan.workspace_floats() * static_cast<uint64_t>(b->machine().threads);
-    b->NeedWorkspace(floats * sizeof(float));
-    const BufferRef x = b->GetDense(u.in[0]).place, w = b->GetDense(u.in[1]).place;
-    const BufferRef bias = u.in.size() > 2 ? b->GetDense(u.in[2]).place : b->BiasOf(u, c.dst[1]);
-    const Layout plain = Layout::Dense(u.dims);
-    const bool last = LeavesChannelsLast(c) && b->Leaf(u.out[0], plain) == nullptr;
-    std::vector<PointwiseOp> post_ops = Builder::FirstPostOps(u);
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
+    const DirectPlan plan(spec, builder->machine());
+    const uint64_t floats =
+        plan.workspace_floats() * static_cast<uint64_t>(builder->machine().threads);
+    builder->NeedWorkspace(floats * sizeof(float));
+    const BufferRef x = builder->GetDense(unit.in[0]).place,
+                    w = builder->GetDense(unit.in[1]).place;
+    const BufferRef bias = unit.in.size() > 2 ? builder->GetDense(unit.in[2]).place
+                                              : builder->BiasOf(unit, spec.dst[1]);
+    const Layout plain = Layout::Dense(unit.dims);
+    const bool last = LeavesChannelsLast(spec) && builder->Leaf(unit.out[0], plain) == nullptr;
+    std::vector<PointwiseOp> post_ops = Builder::FirstPostOps(unit);
     const size_t taken = post_ops.size();
-    b->AddTiled(u, taken, last ? Layout::ChannelsLast(u.dims) : plain,
-                (IsDepthwise(c) ? "depthwise " : "direct ") + b->Sizes(u.dims),
-                DirectLoop(b->simd(), plan, std::move(post_ops), last),
-                {x, w, bias, b->Workspace()});
+    builder->AddTiled(unit, taken, last ? Layout::ChannelsLast(unit.dims) : plain,
+                      (IsDepthwise(spec) ? "depthwise " : "direct ") + builder->Sizes(unit.dims),
+                      DirectLoop(builder->simd(), plan, std::move(post_ops), last),
+                      {x, w, bias, builder->Workspace()});
   }
 };
 

@@ -19,12 +19,12 @@
 namespace ge_engines::cpu::native {
 
 // One input channel a group and at most two spatial axes.
-bool IsDepthwise(const ConvSpec& c);
-bool IsDirect(const ConvSpec& c, const Machine& m);
+bool IsDepthwise(const ConvSpec& spec);
+bool IsDirect(const ConvSpec& spec, const Machine& machine);
 
 struct DirectPlan {
   // Of a convolution that is not transposed, with at most two spatial axes.
-  DirectPlan(const ConvSpec& c, const Machine& m);
+  DirectPlan(const ConvSpec& spec, const Machine& machine);
   ConvShape s;
   int threads = 1;
   int64_t width = 0;   // of a copied line, less what other phases of the stride have
@@ -35,11 +35,11 @@ struct DirectPlan {
   // Of each input channel's taps: where the strip's first number reads. As many as a filter has
   // weights: prices do without.
   std::vector<int64_t> Reads() const;
-  int64_t rows() const;               // copied lines of a phase
-  int64_t channel() const;            // floats of an input channel's copy
-  int64_t row() const;                // floats of an output channel's sums
-  uint64_t workspace_floats() const;  // of one thread
-  double ns(const Machine& m) const;  // analytic
+  int64_t rows() const;                     // copied lines of a phase
+  int64_t channel() const;                  // floats of an input channel's copy
+  int64_t row() const;                      // floats of an output channel's sums
+  uint64_t workspace_floats() const;        // of one thread
+  double ns(const Machine& machine) const;  // analytic
 };
 
 // Buffers: result, x, weights as ONNX has them, bias, workspace of all threads. Dense, or the
@@ -48,7 +48,8 @@ std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
                                  std::vector<PointwiseOp> post_ops, bool channels_last = false);
 
 // Whether a result is left with channels last: many of them, of several lines.
-bool LeavesChannelsLast(const ConvSpec& c);
-Price DirectPrice(const Unit& u, const ConvSpec& c, const Parser& p, const Machine& m);
+bool LeavesChannelsLast(const ConvSpec& spec);
+Price DirectPrice(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                  const Machine& machine);
 
 }  // namespace ge_engines::cpu::native

@@ -28,16 +28,16 @@ Fold FoldOfWindow(const ConvSpec& c) {
 
 class FullWindow final : public ConvAlgorithm {
  public:
-  bool Takes(const ConvSpec& c, bool constants, const Machine&) const override {
-    return constants && IsFullWindow(c);
+  bool Takes(const ConvSpec& spec, bool constants, const Machine&) const override {
+    return constants && IsFullWindow(spec);
   }
   bool Rounds(const Machine& m) const override { return m.rounded != nullptr; }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
-    return PanelPrice(u, PanelPlanOf(FoldOfWindow(c), m), p, m);
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
+    return PanelPrice(unit, PanelPlanOf(FoldOfWindow(spec), machine), parser, machine);
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    EmitPanels(b, u, FoldOfWindow(c), b->GetDense(u.in[0]).place, true);
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
+    EmitPanels(builder, unit, FoldOfWindow(spec), builder->GetDense(unit.in[0]).place, true);
   }
 };
 

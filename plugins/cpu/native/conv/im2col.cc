@@ -1,9 +1,9 @@
 // Convolutions as products of tiles of gathered columns, by kit/.
 #include <algorithm>
 
+#include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/im2col_tiles.h"
-#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/thresholds.h"
@@ -59,23 +59,24 @@ class Im2col final : public ConvAlgorithm {
     return HasConstantWeights(u, p, why) &&
            BuffersFit(TiledConv(c, m.threads).pieces.bytes(), m.threads, why);
   }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
-    const TiledConv tiles(c, m.threads);
-    return SumsPrice(u, p, m, ConvNs(tiles, m), c.transposed ? Finish::kPasses : Finish::kInPieces,
-                     tiles.pieces.bytes());
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
+    const TiledConv tiles(spec, machine.threads);
+    return SumsPrice(unit, parser, machine, ConvNs(tiles, machine),
+                     spec.transposed ? Finish::kPasses : Finish::kInPieces, tiles.pieces.bytes());
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
-    const TiledConv pieced(c, b->machine().threads);
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
+    const TiledConv pieced(spec, builder->machine().threads);
     const ConvShape& s = pieced.shape;
-    const bool rows = c.transposed;
-    const BufferRef w = rows ? b->Transposed(u.in[1], s.groups, s.in, s.out * s.taps())
-                             : b->GetDense(u.in[1]).place;
-    auto multiply = [simd = &b->simd()](const TileProduct& p, const float* a, const float* b,
-                                        float* to) {
-      simd->thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
+    const bool rows = spec.transposed;
+    const BufferRef w = rows ? builder->Transposed(unit.in[1], s.groups, s.in, s.out * s.taps())
+                             : builder->GetDense(unit.in[1]).place;
+    auto multiply = [simd = &builder->simd()](const TileProduct& p, const float* a,
+                                              const float* builder, float* to) {
+      simd->thin_product(a, p.lda, builder, p.ldb, to, p.ldc, p.m, p.n, p.k);
     };
-    b->EmitIm2col(u, "conv ", multiply, s, pieced.pieces, b->machine().threads, w, rows);
+    builder->EmitIm2col(unit, "conv ", multiply, s, pieced.pieces, builder->machine().threads, w,
+                        rows);
   }
 };
 

@@ -13,14 +13,14 @@ inline Pixel PixelAt(const int64_t (&size)[3], int64_t i) {
   const int64_t image = size[0] * size[1] * size[2], line = i % image / size[2];
   return {i / image, {line / size[1], line % size[1], i % image % size[2]}};
 }
-inline void Advance(const int64_t (&size)[3], Pixel* p) {
-  if (++p->at[2] < size[2]) return;
-  p->at[2] = 0;
-  if (++p->at[1] < size[1]) return;
-  p->at[1] = 0;
-  if (++p->at[0] < size[0]) return;
-  p->at[0] = 0;
-  ++p->image;
+inline void Advance(const int64_t (&size)[3], Pixel* pixel) {
+  if (++pixel->at[2] < size[2]) return;
+  pixel->at[2] = 0;
+  if (++pixel->at[1] < size[1]) return;
+  pixel->at[1] = 0;
+  if (++pixel->at[0] < size[0]) return;
+  pixel->at[0] = 0;
+  ++pixel->image;
 }
 
 }  // namespace ge_engines::cpu::native

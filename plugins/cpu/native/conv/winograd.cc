@@ -258,43 +258,43 @@ class WinogradConv final : public Loop {
 // memory (r3d_18: 290 MB in place of 220).
 constexpr int64_t kMostOfVolumes = int64_t{1} << 20;
 
-bool IsWinograd(const ConvSpec& c, const Machine& m) {
-  const size_t rank = c.src.size();
-  if (m.exact || c.transposed || c.groups != 1 || rank < 4 || rank > 5) return false;
-  if (rank == 5 && Product(c.weights) > kMostOfVolumes) return false;
+bool IsWinograd(const ConvSpec& spec, const Machine& machine) {
+  const size_t rank = spec.src.size();
+  if (machine.exact || spec.transposed || spec.groups != 1 || rank < 4 || rank > 5) return false;
+  if (rank == 5 && Product(spec.weights) > kMostOfVolumes) return false;
   for (size_t k = rank - 4; k < rank - 2; ++k) {
-    if (c.weights[k + 2] != 3 || c.stride[k] != 1 || c.dilation[k] != 1) return false;
+    if (spec.weights[k + 2] != 3 || spec.stride[k] != 1 || spec.dilation[k] != 1) return false;
   }
   // Transforms are of whole vectors of channels; with few of them direct sums take as long at most.
   // Direct / Winograd on an AMD EPYC, 56 to 224 pixels a side: AVX-512 3 -> 16 channels 0.40, 8 ->
   // 8 0.41, 3 -> 32 0.65, 16 -> 16 1.7; AVX2 3 -> 16 0.64, 8 -> 8 1.2; SSE4.2 3 -> 3 0.44, 4 -> 4
   // 0.9, 3 -> 16 1.02.
-  const int64_t few = 6 * (m.isa >= GE_ISA_AVX512 ? 16 : m.isa == GE_ISA_AVX2 ? 8 : 4);
-  return c.src[1] * c.dst[1] > few;
+  const int64_t few = 6 * (machine.isa >= GE_ISA_AVX512 ? 16 : machine.isa == GE_ISA_AVX2 ? 8 : 4);
+  return spec.src[1] * spec.dst[1] > few;
 }
 
-WinogradPlan::WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int tile_w)
-    : h(tile_h), w(tile_w), threads(m.threads) {
-  lanes = m.isa >= GE_ISA_AVX512 ? 16 : m.isa == GE_ISA_AVX2 ? 8 : 4;
-  const size_t r = c.src.size();
-  in = c.src[1];
-  out = c.dst[1];
-  src_h = c.src[r - 2];
-  src_w = c.src[r - 1];
-  dst_h = c.dst[r - 2];
-  dst_w = c.dst[r - 1];
-  pad_h = c.pad_l[r - 4];
-  pad_w = c.pad_l[r - 3];
+WinogradPlan::WinogradPlan(const ConvSpec& spec, const Machine& machine, int tile_h, int tile_w)
+    : h(tile_h), w(tile_w), threads(machine.threads) {
+  lanes = machine.isa >= GE_ISA_AVX512 ? 16 : machine.isa == GE_ISA_AVX2 ? 8 : 4;
+  const size_t r = spec.src.size();
+  in = spec.src[1];
+  out = spec.dst[1];
+  src_h = spec.src[r - 2];
+  src_w = spec.src[r - 1];
+  dst_h = spec.dst[r - 2];
+  dst_w = spec.dst[r - 1];
+  pad_h = spec.pad_l[r - 4];
+  pad_w = spec.pad_l[r - 3];
   if (r > 4) {
-    src_d = c.src[2];
-    dst_d = c.dst[2];
-    taps = c.weights[2];
-    stride_d = c.stride[0];
-    dilation_d = c.dilation[0];
-    pad_d = c.pad_l[0];
+    src_d = spec.src[2];
+    dst_d = spec.dst[2];
+    taps = spec.weights[2];
+    stride_d = spec.stride[0];
+    dilation_d = spec.dilation[0];
+    pad_d = spec.pad_l[0];
   }
-  images = c.src[0] * dst_d;
-  vectors = std::min<int64_t>(m.isa >= GE_ISA_AVX512 ? 4 : 2, Ceil(out, lanes));
+  images = spec.src[0] * dst_d;
+  vectors = std::min<int64_t>(machine.isa >= GE_ISA_AVX512 ? 4 : 2, Ceil(out, lanes));
   tiles_h = Ceil(dst_h, h);
   tiles_w = Ceil(dst_w, w);
   const int64_t all = tiles_h * tiles_w;
@@ -309,11 +309,11 @@ WinogradPlan::WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int 
   parts = images * blocks < threads ? std::min<int64_t>(threads, groups()) : 1;
 }
 
-WinogradPlan WinogradPlan::Best(const ConvSpec& c, const Machine& m) {
-  WinogradPlan best(c, m, 4, 4);
+WinogradPlan WinogradPlan::Best(const ConvSpec& spec, const Machine& machine) {
+  WinogradPlan best(spec, machine, 4, 4);
   for (const auto& [rows, columns] : {std::pair(2, 4), {4, 2}, {2, 2}}) {
-    const WinogradPlan other(c, m, rows, columns);
-    if (other.ns(m) < best.ns(m)) best = other;
+    const WinogradPlan other(spec, machine, rows, columns);
+    if (other.ns(machine) < best.ns(machine)) best = other;
   }
   return best;
 }
@@ -342,18 +342,18 @@ bool WinogradPlan::Near() const { return weight_floats() * 4 <= (768u << 10); }
 // Measured on one thread at 2.8 GHz, see docs/decisions/0005-winograd.md: products at 105 GF/s
 // (AVX-512) and 68 (AVX2), weights from memory at 10 bytes a ns and again from the third cache at
 // 25, both beside the products, and 4.5 ns a vector of a transformed tile.
-double WinogradPlan::ns(const Machine& m) const {
+double WinogradPlan::ns(const Machine& machine) const {
   const auto count = [](int64_t n) { return static_cast<double>(n); };
   const double all = count(images * tiles_h * tiles_w), to = count(Ceil(out, lanes));
-  const double rate = ByIsa(m, 105, 68, 20) * m.compute;
+  const double rate = ByIsa(machine, 105, 68, 20) * machine.compute;
   double slices = 0;  // that a slice of the result reads, in the mean
   for (int64_t d = 0; d < dst_d; ++d) slices += count(TapsOf(d).second - TapsOf(d).first);
   slices /= count(std::max<int64_t>(dst_d, 1));
   const double products = 2 * count(positions() * in * lanes) * slices * to * all / rate;
   const double bytes = 4 * static_cast<double>(weight_floats());
-  const double again = Near() ? 0 : count(images * blocks - 1) * bytes / (25 * m.stream[1]);
-  const double stream = bytes / (10 * m.stream[2]) + again;
-  const double cell = count(positions()) * ByIsa(m, 4.5, 4, 4.5) / m.compute;
+  const double again = Near() ? 0 : count(images * blocks - 1) * bytes / (25 * machine.stream[1]);
+  const double stream = bytes / (10 * machine.stream[2]) + again;
+  const double cell = count(positions()) * ByIsa(machine, 4.5, 4, 4.5) / machine.compute;
   const double busy = std::min<double>(threads, count(images * blocks * parts));
   const double cells = all * (slices * count(in_blocks()) + to);
   return (products + stream + cells * cell) / (busy > 1 ? 0.9 * busy : 1);
@@ -475,60 +475,65 @@ WinogradPlan WinogradPlanOf(const Unit& u, const ConvSpec& c, NativeBuilder* b) 
   return best;
 }
 
-class Winograd_ final : public ConvAlgorithm {
+class WinogradAlgorithm final : public ConvAlgorithm {
  public:
-  bool Takes(const ConvSpec& c, bool constants, const Machine& m) const override {
-    return constants && IsWinograd(c, m);
+  bool Takes(const ConvSpec& spec, bool constants, const Machine& machine) const override {
+    return constants && IsWinograd(spec, machine);
   }
   std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const ConvSpec&) const override {
     return std::pair(LayoutTag{0, true}, LayoutTag{0, true});
   }
   bool AnyLayout(const Machine& m) const override { return m.isa >= GE_ISA_AVX2; }
-  Price PriceOf(const Unit& u, const ConvSpec& c, const Parser& p,
-                const Machine& m) const override {
+  Price PriceOf(const Unit& unit, const ConvSpec& spec, const Parser& parser,
+                const Machine& machine) const override {
     Price out;
-    const WinogradPlan plan = WinogradPlan::Best(c, m);
-    const double n = static_cast<double>(Product(u.dims));
-    const double bytes = PostOpBytes(u, p) + BytesOf(p, u.in[0]) + BytesOf(p, u.out[0]);
-    out.work_ns = kLoopNs + (m.threads > 1 ? kForkNs : 0) +
-                  std::max(plan.ns(m) + PostOpsNs(u, m, n) / m.threads, StreamNs(m, bytes));
-    out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(m.threads);
+    const WinogradPlan plan = WinogradPlan::Best(spec, machine);
+    const double n = static_cast<double>(Product(unit.dims));
+    const double bytes =
+        PostOpBytes(unit, parser) + BytesOf(parser, unit.in[0]) + BytesOf(parser, unit.out[0]);
+    out.work_ns = kLoopNs + (machine.threads > 1 ? kForkNs : 0) +
+                  std::max(plan.ns(machine) + PostOpsNs(unit, machine, n) / machine.threads,
+                           StreamNs(machine, bytes));
+    out.workspace = 4 * plan.workspace_floats() * static_cast<uint64_t>(machine.threads);
     out.packed = 4 * plan.weight_floats();
     return out;
   }
-  void Emit(const Unit& u, const ConvSpec& c, NativeBuilder* b) const override {
+  void Emit(const Unit& unit, const ConvSpec& spec, NativeBuilder* builder) const override {
     // Else as with weights that are none for that.
-    if (!KeepsFinite(u, b)) return AlgorithmOf(c, false, b->machine()).Emit(u, c, b);
-    const WinogradPlan plan = WinogradPlanOf(u, c, b);
-    const Rep x = b->Channels(u.in[0]);
-    const Layout blocked = Layout::Blocked(u.dims, static_cast<int>(b->simd().lanes));
-    const Layout last = Layout::ChannelsLast(u.dims);
+    if (!KeepsFinite(unit, builder))
+      return AlgorithmOf(spec, false, builder->machine()).Emit(unit, spec, builder);
+    const WinogradPlan plan = WinogradPlanOf(unit, spec, builder);
+    const Rep x = builder->Channels(unit.in[0]);
+    const Layout blocked = Layout::Blocked(unit.dims, static_cast<int>(builder->simd().lanes));
+    const Layout last = Layout::ChannelsLast(unit.dims);
     Layout target = x.layout.cblock > 0 ? blocked : last;
     for (const Layout& l : {blocked, last}) {
-      if (b->Leaf(u.out[0], l) != nullptr) target = l;
+      if (builder->Leaf(unit.out[0], l) != nullptr) target = l;
     }
-    const BufferRef weights = b->Pack(
-        {u.in[1]}, plan.PackKey(), plan.weight_floats() * sizeof(float),
+    const BufferRef weights = builder->Pack(
+        {unit.in[1]}, plan.PackKey(), plan.weight_floats() * sizeof(float),
         [plan](const void* const* from, void* to) {
           WinogradWeights(plan, static_cast<const float*>(from[0]), static_cast<float*>(to));
         });
     const int64_t channels = plan.groups() * plan.group();
     const uint64_t room = plan.workspace_floats() * sizeof(float);
-    std::vector<BufferRef> reads = {x.place, weights, b->BiasOf(u, plan.out, channels),
-                                    b->NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
-                                    b->KeptConstant(u.in[1]).place};
-    std::vector<TilePostOp> post_ops = b->PostOpsOfTiles(u, target, &reads);
+    std::vector<BufferRef> reads = {
+        x.place, weights, builder->BiasOf(unit, plan.out, channels),
+        builder->NewInternal(0, room * static_cast<uint64_t>(plan.threads)),
+        builder->KeptConstant(unit.in[1]).place};
+    std::vector<TilePostOp> post_ops = builder->PostOpsOfTiles(unit, target, &reads);
     const size_t taken = post_ops.size();
-    b->AddTiled(u, taken, target, "winograd " + b->Sizes({plan.h, plan.w}) + " " + ToText(u.dims),
-                WinogradLoop(b->simd(), plan, x.layout, target, std::move(post_ops)),
-                std::move(reads));
+    builder->AddTiled(unit, taken, target,
+                      "winograd " + builder->Sizes({plan.h, plan.w}) + " " + ToText(unit.dims),
+                      WinogradLoop(builder->simd(), plan, x.layout, target, std::move(post_ops)),
+                      std::move(reads));
   }
 };
 
 }  // namespace
 
 const ConvAlgorithm& conv_winograd() {
-  static const Winograd_ kAlgorithm;
+  static const WinogradAlgorithm kAlgorithm;
   return kAlgorithm;
 }
 

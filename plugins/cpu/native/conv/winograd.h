@@ -21,15 +21,15 @@
 namespace ge_engines::cpu::native {
 
 // Also whether the channels are enough for it to be faster than direct sums.
-bool IsWinograd(const ConvSpec& c, const Machine& m);
+bool IsWinograd(const ConvSpec& spec, const Machine& machine);
 
 // How one convolution is cut: tiles of h x w pixels, blocks of tiles that are transformed at once,
 // groups of output channels whose sums stay in registers.
 struct WinogradPlan {
   // Tiles of 2 or 4 pixels a side.
-  WinogradPlan(const ConvSpec& c, const Machine& m, int tile_h, int tile_w);
+  WinogradPlan(const ConvSpec& spec, const Machine& machine, int tile_h, int tile_w);
   // The size of tiles that should be the fastest.
-  static WinogradPlan Best(const ConvSpec& c, const Machine& m);
+  static WinogradPlan Best(const ConvSpec& spec, const Machine& machine);
 
   int h, w;
   int64_t lanes = 4, vectors = 2;
@@ -59,7 +59,7 @@ struct WinogradPlan {
   uint64_t weight_floats() const;     // transformed
   uint64_t workspace_floats() const;  // of one thread
   bool Near() const;                  // transformed weights stay in the second cache
-  double ns(const Machine& m) const;
+  double ns(const Machine& machine) const;
   // Equal where WinogradWeights writes the same.
   std::string PackKey() const;
 };

@@ -87,25 +87,28 @@ std::vector<float> Lay(const std::vector<float>& plain, const Layout& l) {
   return out;
 }
 
-ConvSpec SpecOf(const Case& c) {
+ConvSpec SpecOf(const Case& conv_case) {
   ConvSpec s;
-  s.src = {c.images, c.in, c.height, c.width};
-  s.weights = {c.out, c.in, 3, 3};
-  s.dst = {c.images, c.out, c.height + 2 * c.pad - 2, c.width + 2 * c.pad - 2};
+  s.src = {conv_case.images, conv_case.in, conv_case.height, conv_case.width};
+  s.weights = {conv_case.out, conv_case.in, 3, 3};
+  s.dst = {conv_case.images, conv_case.out, conv_case.height + 2 * conv_case.pad - 2,
+           conv_case.width + 2 * conv_case.pad - 2};
   s.stride = s.dilation = {1, 1};
-  s.pad_l = s.pad_r = {c.pad, c.pad};
-  if (c.taps == 0) return s;
-  const int64_t reach = (c.taps - 1) * c.dilation + 1;
+  s.pad_l = s.pad_r = {conv_case.pad, conv_case.pad};
+  if (conv_case.taps == 0) return s;
+  const int64_t reach = (conv_case.taps - 1) * conv_case.dilation + 1;
   const auto first = [](Dims* dims, size_t at, int64_t v) {
     dims->insert(dims->begin() + static_cast<ptrdiff_t>(at), v);
   };
-  first(&s.src, 2, c.depth);
-  first(&s.weights, 2, c.taps);
-  first(&s.dst, 2, (c.depth + c.pad_before + c.pad_behind - reach) / c.stride + 1);
-  first(&s.stride, 0, c.stride);
-  first(&s.dilation, 0, c.dilation);
-  first(&s.pad_l, 0, c.pad_before);
-  first(&s.pad_r, 0, c.pad_behind);
+  first(&s.src, 2, conv_case.depth);
+  first(&s.weights, 2, conv_case.taps);
+  first(&s.dst, 2,
+        (conv_case.depth + conv_case.pad_before + conv_case.pad_behind - reach) / conv_case.stride +
+            1);
+  first(&s.stride, 0, conv_case.stride);
+  first(&s.dilation, 0, conv_case.dilation);
+  first(&s.pad_l, 0, conv_case.pad_before);
+  first(&s.pad_r, 0, conv_case.pad_behind);
   return s;
 }
 

@@ -134,10 +134,10 @@ namespace {
 
 class CastKind final : public KindOf<CastSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    const bool half = p.size(u.in[0]) == 2 || p.size(u.out[0]) == 2;
-    return WorkPrice(u, p, m, {half ? n * ByIsa(m, 0.1, 0.3, 0.6) : n * 0.4});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    const bool half = parser.size(unit.in[0]) == 2 || parser.size(unit.out[0]) == 2;
+    return WorkPrice(unit, parser, machine, {half ? n * ByIsa(machine, 0.1, 0.3, 0.6) : n * 0.4});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     auto loop = CastLoop(b->simd(), b->parser().dtype(u.in[0]), b->parser().dtype(u.out[0]),

@@ -66,8 +66,8 @@ class Integers final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> IntegerArithmeticKernel(int32_t dtype, Fn fn, const Dims& result,
-                                                const Dims& x, const Dims& z) {
-  Broadcast nest(result, x, z);
+                                                const Dims& x, const Dims& dims) {
+  Broadcast nest(result, x, dims);
   if (dtype == GE_I32) return std::make_unique<Integers<int32_t>>(fn, std::move(nest));
   return std::make_unique<Integers<int64_t>>(fn, std::move(nest));
 }
@@ -76,9 +76,9 @@ namespace {
 
 class IntegerArithmeticKind final : public KindOf<IntegerSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.3});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.3});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IntegerSpec& spec = SpecOf(u);

@@ -12,8 +12,8 @@ namespace {
 
 class PointwiseKind final : public KindOf<PointwiseSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, 0);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, 0);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override { b->EmitPointwise(u); }
 };

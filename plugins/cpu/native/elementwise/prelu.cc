@@ -53,9 +53,9 @@ namespace {
 
 class PReluKind final : public KindOf<PReluSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.3 / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.3 / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     b->AddPlain(u, "prelu", PReluLoop(b->simd(), u.dims, b->parser().dims(u.in[1])),

@@ -80,8 +80,8 @@ std::unique_ptr<Loop> RelatedBy(int32_t dtype, bool as_float, Broadcast nest) {
 }  // namespace
 
 std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, const Dims& result,
-                                   const Dims& x, const Dims& z) {
-  Broadcast nest(result, x, z);
+                                   const Dims& x, const Dims& dims) {
+  Broadcast nest(result, x, dims);
   switch (op) {
     case Relation::kEqual:
       return RelatedBy<Relation::kEqual>(dtype, as_float, std::move(nest));
@@ -109,9 +109,9 @@ namespace {
 
 class RelationKind final : public KindOf<RelationSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.2});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.2});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const RelationSpec& spec = SpecOf(u);

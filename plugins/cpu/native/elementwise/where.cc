@@ -106,8 +106,8 @@ class Wheres final : public Loop {
 }  // namespace
 
 std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
-                                const Dims& x, const Dims& z) {
-  const Dims operands[kOperands] = {condition, x, z};
+                                const Dims& x, const Dims& dims) {
+  const Dims operands[kOperands] = {condition, x, dims};
   return std::make_unique<Wheres>(simd, result, operands);
 }
 
@@ -115,9 +115,9 @@ namespace {
 
 class WhereKind final : public KindOf<WhereSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * ByIsa(m, 0.12, 0.15, 0.4)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * ByIsa(machine, 0.12, 0.15, 0.4)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     b->AddPlain(

@@ -11,6 +11,6 @@ namespace ge_engines::cpu::native {
 // Buffers: result, condition (bytes), x, z, of any 4-byte type; dense, and broadcast to the
 // result's dims. Source: ONNX Where.
 std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
-                                const Dims& x, const Dims& z);
+                                const Dims& x, const Dims& dims);
 
 }  // namespace ge_engines::cpu::native

@@ -121,7 +121,9 @@ class Gathered final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> GatherLoop(const Gather& g) { return std::make_unique<Gathered>(g); }
+std::unique_ptr<Kernel> GatherLoop(const Gather& gather) {
+  return std::make_unique<Gathered>(gather);
+}
 
 namespace {
 
@@ -142,10 +144,11 @@ double GatherNs(const Unit& u, const GatherSpec& spec, const Parser& p) {
 
 class GatherKind final : public KindOf<GatherSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     // Of a table only what is looked up is read.
-    const double bytes = BytesOf(p, u.in[1]) + 2 * BytesOf(p, u.out[0]);
-    return WorkPrice(u, p, m, {.ns = GatherNs(u, SpecOf(u), p), .bytes = bytes, .packs = false});
+    const double bytes = BytesOf(parser, unit.in[1]) + 2 * BytesOf(parser, unit.out[0]);
+    return WorkPrice(unit, parser, machine,
+                     {.ns = GatherNs(unit, SpecOf(unit), parser), .bytes = bytes, .packs = false});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const GatherSpec& spec = SpecOf(u);

@@ -19,6 +19,6 @@ struct Gather {
 
 // Buffers: result, x, indices. An index outside [-axis, axis), or [0, axis) where none counts
 // backwards, makes Do return GE_INVALID_ARGUMENT, with the result untouched.
-std::unique_ptr<Kernel> GatherLoop(const Gather& g);
+std::unique_ptr<Kernel> GatherLoop(const Gather& gather);
 
 }  // namespace ge_engines::cpu::native

@@ -236,19 +236,19 @@ std::unique_ptr<Kernel> IndexedBy(const IndexPlan& p) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& p) {
-  return p.wide ? IndexedBy<int64_t>(p) : IndexedBy<int32_t>(p);
+std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& plan) {
+  return plan.wide ? IndexedBy<int64_t>(plan) : IndexedBy<int32_t>(plan);
 }
 
 namespace {
 
 class GatherScatterKind final : public KindOf<IndexSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const auto places = static_cast<double>(Product(p.dims(u.in[1])));
-    const double depth = static_cast<double>(p.dims(u.in[1]).back());
-    const double ns = SpecOf(u).tuples ? places / depth * (2 + 0.8 * depth) : places;
-    return WorkPrice(u, p, m, {ns / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const auto places = static_cast<double>(Product(parser.dims(unit.in[1])));
+    const double depth = static_cast<double>(parser.dims(unit.in[1]).back());
+    const double ns = SpecOf(unit).tuples ? places / depth * (2 + 0.8 * depth) : places;
+    return WorkPrice(unit, parser, machine, {ns / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IndexSpec& spec = SpecOf(u);

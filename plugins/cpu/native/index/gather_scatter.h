@@ -19,6 +19,6 @@ struct IndexPlan {
 
 // Buffers: result, x, indices; of scatters also updates, of which repeated places keep the last or
 // add up all.
-std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& p);
+std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& plan);
 
 }  // namespace ge_engines::cpu::native

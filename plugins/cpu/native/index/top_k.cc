@@ -129,9 +129,9 @@ class TopK final : public Kernel {
 
 uint64_t TopKFloats(const AxisCut& cut) { return 2 * static_cast<uint64_t>(cut.dim); }
 
-std::unique_ptr<Kernel> TopKKernel(int32_t dtype, const AxisCut& cut, const TopKPlan& p) {
+std::unique_ptr<Kernel> TopKKernel(int32_t dtype, const AxisCut& cut, const TopKPlan& kplan) {
   return ForNumber<Kernel>(dtype, [&](auto t) -> std::unique_ptr<Kernel> {
-    return std::make_unique<TopK<decltype(t)>>(cut, p);
+    return std::make_unique<TopK<decltype(t)>>(cut, kplan);
   });
 }
 
@@ -149,8 +149,8 @@ double TopKNs(const Unit& u, const TopKSpec& s, const Parser& p) {
 
 class TopKKind final : public KindOf<TopKSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {TopKNs(u, SpecOf(u), p) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {TopKNs(unit, SpecOf(unit), parser) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const TopKSpec& spec = SpecOf(u);

@@ -57,16 +57,17 @@ double FoldedNs(const Unit& u, const Parser& p, const Machine& m) {
 
 class MatMulKind final : public KindOf<ProductSpec> {
  public:
-  bool Rounds(const Unit& u, const Parser& p, const Machine& m) const override {
-    return m.rounded != nullptr && InPanels(u, FoldOf(u, p), p);
+  bool Rounds(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return machine.rounded != nullptr && InPanels(unit, FoldOf(unit, parser), parser);
   }
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const Fold f = FoldOf(u, p);
-    if (InPanels(u, f, p)) return PanelPrice(u, PanelPlanOf(f, m), p, m);
-    return WorkPrice(u, p, m,
-                     {.ns = FoldedNs(u, p, m),
-                      .bytes = BytesOf(p, u.out[0]),
-                      .elements = BytesOf(p, u.in[1]) / 4});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const Fold f = FoldOf(unit, parser);
+    if (InPanels(unit, f, parser))
+      return PanelPrice(unit, PanelPlanOf(f, machine), parser, machine);
+    return WorkPrice(unit, parser, machine,
+                     {.ns = FoldedNs(unit, parser, machine),
+                      .bytes = BytesOf(parser, unit.out[0]),
+                      .elements = BytesOf(parser, unit.in[1]) / 4});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ProductSpec& s = SpecOf(u);

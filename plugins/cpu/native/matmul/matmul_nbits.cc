@@ -21,8 +21,8 @@ PanelPlan NBitsPlan(const Unit& u, const NBitsSpec& spec, const Machine& m) {
 
 class MatMulNBitsKind final : public KindOf<NBitsSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return PanelPrice(u, NBitsPlan(u, SpecOf(u), m), p, m);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return PanelPrice(unit, NBitsPlan(unit, SpecOf(unit), machine), parser, machine);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const NBitsSpec& spec = SpecOf(u);

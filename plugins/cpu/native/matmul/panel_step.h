@@ -10,15 +10,16 @@
 
 namespace ge_engines::cpu::native {
 
-void EmitPanels(NativeBuilder* b, const Unit& u, const Fold& f, const BufferRef& x,
+void EmitPanels(NativeBuilder* builder, const Unit& unit, const Fold& fold, const BufferRef& x,
                 bool transposed);
 
-void AddPanels(NativeBuilder* b, const Unit& u, const PanelPlan& plan, const BufferRef& x,
+void AddPanels(NativeBuilder* builder, const Unit& unit, const PanelPlan& plan, const BufferRef& x,
                const BufferRef& weights);
 
-PanelPlan PanelPlanOf(const Fold& f, const Machine& m);
+PanelPlan PanelPlanOf(const Fold& fold, const Machine& machine);
 
 // A product with constant weights, or a convolution of one pixel; its posts are done on its tiles.
-Price PanelPrice(const Unit& u, const PanelPlan& plan, const Parser& p, const Machine& m);
+Price PanelPrice(const Unit& unit, const PanelPlan& plan, const Parser& parser,
+                 const Machine& machine);
 
 }  // namespace ge_engines::cpu::native

@@ -29,47 +29,48 @@ void PanelTiles::Part(const float* x, int64_t lda, float* const* p, int64_t r, i
   }
 }
 
-void PanelTiles::Tile(const Piece& q, float* const* p) const {
-  const int64_t j = q.first * p_.columns, n = std::min(q.panels * p_.columns, p_.n - j);
-  const bool thin = p_.narrow != nullptr || q.m <= (p_.coded ? simd_.nbits_rows() : kPanelThinRows);
+void PanelTiles::Tile(const Piece& piece, float* const* p) const {
+  const int64_t j = piece.first * p_.columns, n = std::min(piece.panels * p_.columns, p_.n - j);
+  const bool thin =
+      p_.narrow != nullptr || piece.m <= (p_.coded ? simd_.nbits_rows() : kPanelThinRows);
   const int64_t step = thin ? n : p_.columns;
-  const float* w = p[2] + q.first * p_.panel;
-  float* y = p[0] + q.r * p_.n + j;
+  const float* w = p[2] + piece.first * p_.panel;
+  float* y = p[0] + piece.r * p_.n + j;
   for (int64_t c = 0; c < n; c += step, w += p_.panel) {
     const float* bias = bias_ ? p[3] + j + c : nullptr;
     const int64_t some = std::min(step, n - c);
     if (p_.narrow != nullptr) {
-      p_.narrow->product({*p_.coded, reinterpret_cast<const uint8_t*>(q.x), q.lda * 4,
+      p_.narrow->product({*p_.coded, reinterpret_cast<const uint8_t*>(piece.x), piece.lda * 4,
                           reinterpret_cast<const uint8_t*>(w), p_.panel * 4, p_.columns, bias,
-                          y + c, p_.n, q.m, some, p_.k});
+                          y + c, p_.n, piece.m, some, p_.k});
     } else if (p_.coded && thin) {
-      simd_.nbits_product(*p_.coded, q.x, q.lda, reinterpret_cast<const uint8_t*>(w), p_.panel * 4,
-                          bias, y + c, p_.n, q.m, some, p_.k);
+      simd_.nbits_product(*p_.coded, piece.x, piece.lda, reinterpret_cast<const uint8_t*>(w),
+                          p_.panel * 4, bias, y + c, p_.n, piece.m, some, p_.k);
     } else if (p_.coded) {
-      Decoded(q, w, bias, y + c, some);
+      Decoded(piece, w, bias, y + c, some);
     } else if (p_.rounded == nullptr) {
-      simd_.panel_product(q.x, q.lda, w, p_.panel, bias, y + c, p_.n, q.m, some, p_.k);
+      simd_.panel_product(piece.x, piece.lda, w, p_.panel, bias, y + c, p_.n, piece.m, some, p_.k);
     } else {
-      p_.rounded->product(reinterpret_cast<const uint16_t*>(q.x), 2 * q.lda,
+      p_.rounded->product(reinterpret_cast<const uint16_t*>(piece.x), 2 * piece.lda,
                           reinterpret_cast<const uint16_t*>(w), 2 * p_.panel, bias, y + c, p_.n,
-                          q.m, some, p_.steps);
+                          piece.m, some, p_.steps);
     }
   }
-  FinishTile(simd_, post_ops_, p, 4, y, q.m, n, p_.n);
+  FinishTile(simd_, post_ops_, p, 4, y, piece.m, n, p_.n);
 }
 
 // One panel of codes, for more rows than multiply them out of registers.
-void PanelTiles::Decoded(const Piece& q, const float* w, const float* bias, float* y,
+void PanelTiles::Decoded(const Piece& piece, const float* w, const float* bias, float* y,
                          int64_t n) const {
   const int64_t most = p_.tile_rows();
   for (int64_t from = 0; from < p_.k; from += most) {
     const int64_t k = std::min(most, p_.k - from);
     simd_.nbits_unpack(*p_.coded, reinterpret_cast<const uint8_t*>(w) + p_.code_bytes(from), k,
-                       q.tile);
+                       piece.tile);
     if (from == 0) {
-      simd_.panel_product(q.x, q.lda, q.tile, 0, bias, y, p_.n, q.m, n, k);
+      simd_.panel_product(piece.x, piece.lda, piece.tile, 0, bias, y, p_.n, piece.m, n, k);
     } else {
-      simd_.panel_product_add(q.x + from, q.lda, q.tile, 0, y, p_.n, q.m, n, k);
+      simd_.panel_product_add(piece.x + from, piece.lda, piece.tile, 0, y, p_.n, piece.m, n, k);
     }
   }
 }

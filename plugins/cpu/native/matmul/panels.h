@@ -83,8 +83,8 @@ class PanelTiles {
     int64_t lda, r, m, first, panels;
     float* tile;
   };
-  void Tile(const Piece& q, float* const* p) const;
-  void Decoded(const Piece& q, const float* w, const float* bias, float* y, int64_t n) const;
+  void Tile(const Piece& piece, float* const* p) const;
+  void Decoded(const Piece& piece, const float* w, const float* bias, float* y, int64_t n) const;
 
   const Simd& simd_;
   const PanelPlan p_;

@@ -61,18 +61,19 @@ class Spectrum final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& p) {
-  return std::make_unique<Spectrum>(simd, p);
+std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& plan) {
+  return std::make_unique<Spectrum>(simd, plan);
 }
 
 namespace {
 
 class StftKind final : public KindOf<SpectrumSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m,
-                     {n * static_cast<double>(SpecOf(u).length) / ByIsa(m, 40, 20, 7) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine,
+                     {n * static_cast<double>(SpecOf(unit).length) / ByIsa(machine, 40, 20, 7) /
+                      machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const SpectrumSpec& spec = SpecOf(u);

@@ -20,6 +20,6 @@ struct SpectrumPlan {
 };
 
 // Buffers: result, samples, window or samples, workspace. Source: ONNX STFT.
-std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& p);
+std::unique_ptr<Loop> SpectrumLoop(const Simd& simd, const SpectrumPlan& plan);
 
 }  // namespace ge_engines::cpu::native

@@ -53,37 +53,40 @@ class ThinProducts final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& t) {
-  return std::make_unique<ThinProducts>(simd, t);
+std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& product) {
+  return std::make_unique<ThinProducts>(simd, product);
 }
 
-double ProductNs(const Fold& f, const Machine& m, bool near) {
-  const double weights = static_cast<double>(f.n) * static_cast<double>(f.k) * 4;
-  const double rows = static_cast<double>(f.m), batch = static_cast<double>(f.batch);
-  const double flops = 2 * rows * static_cast<double>(f.n) * static_cast<double>(f.k);
-  const double rate = m.isa >= GE_ISA_AVX512 ? 105 * std::min(1.0, (rows + 2) / 8)
-                                             : ByIsa(m, 0, 50, 15) * std::min(1.0, (rows + 4) / 8);
+double ProductNs(const Fold& fold, const Machine& machine, bool near) {
+  const double weights = static_cast<double>(fold.n) * static_cast<double>(fold.k) * 4;
+  const double rows = static_cast<double>(fold.m), batch = static_cast<double>(fold.batch);
+  const double flops = 2 * rows * static_cast<double>(fold.n) * static_cast<double>(fold.k);
+  const double rate = machine.isa >= GE_ISA_AVX512
+                          ? 105 * std::min(1.0, (rows + 2) / 8)
+                          : ByIsa(machine, 0, 50, 15) * std::min(1.0, (rows + 4) / 8);
   const double all = weights * batch;
   // Bytes a ns. Other weights than small ones come from memory, unless they were just used.
   const double kept = all < 512e3 ? 70 : all < 1.5e6 ? 40 : all < 4e6 ? 24 : 14;
   const double speed = near || all < 64e3 ? kept : 14;
-  const double passes = static_cast<double>((f.m + 7) / 8);
-  return batch * std::max(flops / (rate * m.compute), passes * weights / (speed * m.stream[1]));
+  const double passes = static_cast<double>((fold.m + 7) / 8);
+  return batch *
+         std::max(flops / (rate * machine.compute), passes * weights / (speed * machine.stream[1]));
 }
 
-void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t,
+void AddProduct(NativeBuilder* builder, const Unit& unit, const ThinProduct& product,
                 std::vector<BufferRef> reads) {
-  const Layout target = Layout::Dense(u.dims);
-  const bool whole = u.post_ops.empty();
+  const Layout target = Layout::Dense(unit.dims);
+  const bool whole = unit.post_ops.empty();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
-  const Rep y = whole ? b->NewResult(u.out[0], target) : Rep{target, b->NewInternal(0, bytes)};
+  const Rep y =
+      whole ? builder->NewResult(unit.out[0], target) : Rep{target, builder->NewInternal(0, bytes)};
   reads.insert(reads.begin(), y.place);
-  b->AddStep("product " + b->Sizes({t.batch, t.m, t.n, t.k}), ThinProductLoop(b->simd(), t),
-             std::move(reads));
+  builder->AddStep("product " + builder->Sizes({product.batch, product.m, product.n, product.k}),
+                   ThinProductLoop(builder->simd(), product), std::move(reads));
   if (whole) {
-    b->AddRep(u.out[0], y);
+    builder->AddRep(unit.out[0], y);
   } else {
-    b->ApplyPostOps(u, 0, y, target);
+    builder->ApplyPostOps(unit, 0, y, target);
   }
 }
 

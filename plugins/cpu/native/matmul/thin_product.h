@@ -23,7 +23,7 @@ struct ThinProduct {
 
 // Buffers: result, x, w, bias or x. Made for m of 1 to 8: each block of 8 rows reads w once, so a
 // large m is right but slow. The result overlaps nothing.
-std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& t);
+std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& product);
 
 // Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
 // pixel is to the thin kernels.
@@ -31,13 +31,13 @@ struct Fold {
   int64_t batch = 1, m = 1, n = 1, k = 1;
 };
 
-// ns of a product of m rows, one thread: it streams the weights once for every 8 rows, and does
-// its multiply-adds at a rate that falls with less than a block of rows. Measured at 2.8 GHz,
-// m x n x k, GF/s on AVX-512 and AVX2: 1x256x256 36 and 31, 8x256x257 105 and 50; bound by the
-// stream 1x1024x256 21, 1x768x768 12, 1x3072x768 7.
-double ProductNs(const Fold& f, const Machine& m, bool near);
+// ns of a product of `machine` rows, one thread: it streams the weights once for every 8 rows, and
+// does its multiply-adds at a rate that falls with less than a block of rows. Measured at 2.8 GHz,
+// machine x n x k, GF/s on AVX-512 and AVX2: 1x256x256 36 and 31, 8x256x257 105 and 50; bound by
+// the stream 1x1024x256 21, 1x768x768 12, 1x3072x768 7.
+double ProductNs(const Fold& fold, const Machine& machine, bool near);
 
-void AddProduct(NativeBuilder* b, const Unit& u, const ThinProduct& t,
+void AddProduct(NativeBuilder* builder, const Unit& unit, const ThinProduct& product,
                 std::vector<BufferRef> reads);
 
 }  // namespace ge_engines::cpu::native

@@ -35,8 +35,8 @@ void EmitMove(NativeBuilder* b, const Unit& u, const ConcatSpec& spec) {
 
 class ConcatKind final : public KindOf<ConcatSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, 0);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, 0);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ConcatSpec& spec = SpecOf(u);

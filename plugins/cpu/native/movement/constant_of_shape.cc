@@ -53,9 +53,9 @@ namespace {
 
 class ConstantOfShapeKind final : public KindOf<FillSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.05 + 20});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.05 + 20});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const FillSpec& spec = SpecOf(u);

@@ -14,9 +14,9 @@ namespace {
 
 class DepthToSpaceKind final : public KindOf<MoveSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * kMovedApartNs / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * kMovedApartNs / machine.compute});
   }
   // As the input lies, if that is an order of single channels.
   void Emit(const Unit& u, NativeBuilder* b) const override {

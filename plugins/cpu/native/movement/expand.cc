@@ -25,8 +25,8 @@ void EmitMove(NativeBuilder* b, const Unit& u, const ExpandSpec&) {
 
 class ExpandKind final : public KindOf<ExpandSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, 0);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, 0);
   }
   // Repeats by a source that does not move along the axes of one element.
   void Emit(const Unit& u, NativeBuilder* b) const override {

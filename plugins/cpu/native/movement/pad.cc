@@ -69,10 +69,10 @@ namespace {
 
 class PadKind final : public KindOf<FillPadSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    const double rows = n / static_cast<double>(SpecOf(u).y.back());
-    return WorkPrice(u, p, m, {(rows * 18 + n * 0.05) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    const double rows = n / static_cast<double>(SpecOf(unit).y.back());
+    return WorkPrice(unit, parser, machine, {(rows * 18 + n * 0.05) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const FillPadSpec& spec = SpecOf(u);

@@ -16,8 +16,8 @@ namespace {
 
 class ReshapeKind final : public KindOf<ViewSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return ViewPrice(u, p, m, false);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return ViewPrice(unit, parser, machine, false);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const uint32_t v = u.in[0];

@@ -40,10 +40,12 @@ void EmitMove(NativeBuilder* b, const Unit& u, const SliceSpec& spec) {
 
 class SliceKind final : public KindOf<SliceSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const SliceSpec& spec = SpecOf(u);
-    if (p.size(u.out[0]) == 4 && !GoesBack(spec)) return ViewPrice(u, p, m, false);
-    return LoopPrice(u, p, m, 0, spec.boxes[0].step.back() != 1 ? Product(u.dims) : 0);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const SliceSpec& spec = SpecOf(unit);
+    if (parser.size(unit.out[0]) == 4 && !GoesBack(spec))
+      return ViewPrice(unit, parser, machine, false);
+    return LoopPrice(unit, parser, machine, 0,
+                     spec.boxes[0].step.back() != 1 ? Product(unit.dims) : 0);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const SliceSpec& spec = SpecOf(u);

@@ -55,10 +55,10 @@ namespace {
 
 class TileKind final : public KindOf<TileSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    const double rows = u.dims.empty() ? 1 : n / static_cast<double>(u.dims.back());
-    return WorkPrice(u, p, m, {(rows * 10 + n * 0.05) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    const double rows = unit.dims.empty() ? 1 : n / static_cast<double>(unit.dims.back());
+    return WorkPrice(unit, parser, machine, {(rows * 10 + n * 0.05) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     b->AddPlain(u, "tile", TileLoop(u.dims, b->parser().dims(u.in[0]), b->parser().size(u.in[0])),

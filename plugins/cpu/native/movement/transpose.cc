@@ -25,11 +25,11 @@ void EmitMove(NativeBuilder* b, const Unit& u, const TransposeSpec& spec) {
 
 class TransposeKind final : public KindOf<TransposeSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const Dims& perm = SpecOf(u).perm;
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const Dims& perm = SpecOf(unit).perm;
     const bool apart = !perm.empty() && perm.back() + 1 != static_cast<int64_t>(perm.size());
-    if (p.size(u.out[0]) == 4) return ViewPrice(u, p, m, apart);
-    return LoopPrice(u, p, m, 0, apart ? Product(u.dims) : 0);
+    if (parser.size(unit.out[0]) == 4) return ViewPrice(unit, parser, machine, apart);
+    return LoopPrice(unit, parser, machine, 0, apart ? Product(unit.dims) : 0);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const TransposeSpec& spec = SpecOf(u);

@@ -47,17 +47,17 @@ class Triangle final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& s, int64_t bytes) {
-  return std::make_unique<Triangle>(x, s, bytes);
+std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& spec, int64_t bytes) {
+  return std::make_unique<Triangle>(x, spec, bytes);
 }
 
 namespace {
 
 class TriluKind final : public KindOf<TriangleSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.05 + 20});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.05 + 20});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const TriangleSpec& spec = SpecOf(u);

@@ -10,6 +10,6 @@
 namespace ge_engines::cpu::native {
 
 // Buffers: result, x. Of dense matrices the elements from a diagonal on (Trilu), zeros elsewhere.
-std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& s, int64_t bytes);
+std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& spec, int64_t bytes);
 
 }  // namespace ge_engines::cpu::native

@@ -95,17 +95,17 @@ class Lines final : public Loop {
 
 // Measured on an EPYC with AVX-512, 2,000 rows, features x lines: 4x3 4.1 ns a row, 20x1 2.5, 200x3
 // 17, 64x100 112, by SOFTMAX 12 more and 0.2 a line; what the general prior takes off is in it.
-double LinearModelNs(const LinearModel& l) {
-  const auto rows = static_cast<double>(l.rows), lines = static_cast<double>(l.lines);
-  const auto features = static_cast<double>(l.features);
-  const double sums =
-      l.by_line ? lines * (4 + features * 0.06) : std::max(1.0, lines / 16) * (3 + features * 0.5);
-  const bool softmax = l.transform == PostTransform::kSoftmax && l.columns() == l.lines;
+double LinearModelNs(const LinearModel& model) {
+  const auto rows = static_cast<double>(model.rows), lines = static_cast<double>(model.lines);
+  const auto features = static_cast<double>(model.features);
+  const double sums = model.by_line ? lines * (4 + features * 0.06)
+                                    : std::max(1.0, lines / 16) * (3 + features * 0.5);
+  const bool softmax = model.transform == PostTransform::kSoftmax && model.columns() == model.lines;
   const double transform = softmax ? 20 + lines
-                           : l.transform == PostTransform::kLogistic
-                               ? static_cast<double>(l.columns())
+                           : model.transform == PostTransform::kLogistic
+                               ? static_cast<double>(model.columns())
                                : 0;
-  return rows * (sums + lines * (l.labels.empty() ? 0.5 : 1.5) + transform);
+  return rows * (sums + lines * (model.labels.empty() ? 0.5 : 1.5) + transform);
 }
 
 std::unique_ptr<Loop> LinearModelLoop(const Simd& simd, std::shared_ptr<const LinearModel> lines) {
@@ -116,8 +116,8 @@ namespace {
 
 class LinearModelKind final : public KindOf<LinearModelSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {LinearModelNs(*SpecOf(u).lines) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {LinearModelNs(*SpecOf(unit).lines) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const LinearModelSpec& spec = SpecOf(u);

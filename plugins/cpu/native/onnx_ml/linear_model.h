@@ -13,7 +13,7 @@
 namespace ge_engines::cpu::native {
 
 // ns by one thread.
-double LinearModelNs(const LinearModel& l);
+double LinearModelNs(const LinearModel& model);
 // Buffers: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x.
 std::unique_ptr<Loop> LinearModelLoop(const Simd& simd, std::shared_ptr<const LinearModel> lines);
 

@@ -68,21 +68,21 @@ class RowNorms final : public Loop {
 
 }  // namespace
 
-double RowNormNs(const RowNormSpec& s) {
-  const auto rows = static_cast<double>(s.rows), n = static_cast<double>(s.n);
-  return rows * (s.n < kShort ? 6 + 1.1 * n : 15 + 0.2 * n);
+double RowNormNs(const RowNormSpec& spec) {
+  const auto rows = static_cast<double>(spec.rows), n = static_cast<double>(spec.n);
+  return rows * (spec.n < kShort ? 6 + 1.1 * n : 15 + 0.2 * n);
 }
 
-std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& s) {
-  return std::make_unique<RowNorms>(simd, s);
+std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& spec) {
+  return std::make_unique<RowNorms>(simd, spec);
 }
 
 namespace {
 
 class NormalizerKind final : public KindOf<RowNormSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {RowNormNs(SpecOf(u)) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {RowNormNs(SpecOf(unit)) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const RowNormSpec& spec = SpecOf(u);

@@ -10,9 +10,9 @@
 namespace ge_engines::cpu::native {
 
 // ns by one thread.
-double RowNormNs(const RowNormSpec& s);
+double RowNormNs(const RowNormSpec& spec);
 
 // Buffers: result, x. A row whose norm is 0 stays as it is.
-std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& s);
+std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& spec);
 
 }  // namespace ge_engines::cpu::native

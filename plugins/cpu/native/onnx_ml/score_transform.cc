@@ -36,32 +36,32 @@ void Softmax(double* s, int64_t n, bool zero) {
 
 }  // namespace
 
-void TransformScores(PostTransform how, double* s, int64_t n) {
+void TransformScores(PostTransform how, double* scores, int64_t n) {
   switch (how) {
     case PostTransform::kNone:
       return;
     case PostTransform::kSoftmax:
     case PostTransform::kSoftmaxZero:
-      if (n > 0) Softmax(s, n, how == PostTransform::kSoftmaxZero);
+      if (n > 0) Softmax(scores, n, how == PostTransform::kSoftmaxZero);
       return;
     case PostTransform::kLogistic:
-      for (int64_t i = 0; i < n; ++i) s[i] = Logistic(s[i]);
+      for (int64_t i = 0; i < n; ++i) scores[i] = Logistic(scores[i]);
       return;
     case PostTransform::kProbit:
-      for (int64_t i = 0; i < n; ++i) s[i] = Probit(s[i]);
+      for (int64_t i = 0; i < n; ++i) scores[i] = Probit(scores[i]);
       return;
   }
 }
 
-void TransformTargets(PostTransform how, double* s, int64_t n) {
-  if (n > 1 || how == PostTransform::kProbit) TransformScores(how, s, n);
+void TransformTargets(PostTransform how, double* scores, int64_t n) {
+  if (n > 1 || how == PostTransform::kProbit) TransformScores(how, scores, n);
 }
 
-void PairOfScore(PostTransform how, double score, double* s) {
+void PairOfScore(PostTransform how, double score, double* scores) {
   const bool sign = how == PostTransform::kLogistic;
-  s[0] = sign ? -score : 1 - score;
-  s[1] = score;
-  if (sign || how == PostTransform::kProbit) TransformScores(how, s, 2);
+  scores[0] = sign ? -score : 1 - score;
+  scores[1] = score;
+  if (sign || how == PostTransform::kProbit) TransformScores(how, scores, 2);
 }
 
 double TransformNs(PostTransform how) { return how == PostTransform::kNone ? 0 : 8; }

@@ -210,24 +210,25 @@ class SupportVectorRows final : public Loop {
 }  // namespace
 
 // Whole cache lines.
-uint64_t SupportVectorFloats(const SupportVectorMachine& m) {
-  return (2 * Scratch::Doubles(m) + static_cast<uint64_t>(m.count) + 15) / 16 * 16;
+uint64_t SupportVectorFloats(const SupportVectorMachine& machine) {
+  return (2 * Scratch::Doubles(machine) + static_cast<uint64_t>(machine.count) + 15) / 16 * 16;
 }
 
-int SupportVectorThreads(const SupportVectorMachine& m, int threads) {
+int SupportVectorThreads(const SupportVectorMachine& machine, int threads) {
   constexpr double kWorthForking = 5000;  // ns: a fork takes some 600
-  return m.rows > 1 && SupportVectorNs(m) > kWorthForking ? threads : 1;
+  return machine.rows > 1 && SupportVectorNs(machine) > kWorthForking ? threads : 1;
 }
 
 // Of a vector an eighth of a nanosecond a feature, its function and its weights; of probabilities
 // some rounds over all pairs.
-double SupportVectorNs(const SupportVectorMachine& m) {
-  const auto count = static_cast<double>(m.count), features = static_cast<double>(m.features);
-  const auto classes = static_cast<double>(m.labels.size());
-  const double function = m.kernel == VectorKernel::kPoly ? 25 : 1;
-  const double pairs = m.prob_a.empty() ? 2 : 20;
-  return static_cast<double>(m.rows) *
-         (50 + count * (features * 0.12 + function + 0.25 * static_cast<double>(m.weights)) +
+double SupportVectorNs(const SupportVectorMachine& machine) {
+  const auto count = static_cast<double>(machine.count),
+             features = static_cast<double>(machine.features);
+  const auto classes = static_cast<double>(machine.labels.size());
+  const double function = machine.kernel == VectorKernel::kPoly ? 25 : 1;
+  const double pairs = machine.prob_a.empty() ? 2 : 20;
+  return static_cast<double>(machine.rows) *
+         (50 + count * (features * 0.12 + function + 0.25 * static_cast<double>(machine.weights)) +
           classes * classes / 2 * pairs);
 }
 
@@ -241,8 +242,9 @@ namespace {
 
 class SupportVectorMachineKind final : public KindOf<SupportVectorSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {SupportVectorNs(*SpecOf(u).machine) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine,
+                     {SupportVectorNs(*SpecOf(unit).machine) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const SupportVectorSpec& spec = SpecOf(u);

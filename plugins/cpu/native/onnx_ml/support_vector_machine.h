@@ -14,11 +14,11 @@
 namespace ge_engines::cpu::native {
 
 // Floats of workspace that each thread needs.
-uint64_t SupportVectorFloats(const SupportVectorMachine& m);
+uint64_t SupportVectorFloats(const SupportVectorMachine& machine);
 // How many of so many threads share the rows.
-int SupportVectorThreads(const SupportVectorMachine& m, int threads);
+int SupportVectorThreads(const SupportVectorMachine& machine, int threads);
 // ns by one thread.
-double SupportVectorNs(const SupportVectorMachine& m);
+double SupportVectorNs(const SupportVectorMachine& machine);
 // Buffers: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x, workspace.
 std::unique_ptr<Loop> SupportVectorLoop(const Simd& simd,
                                         std::shared_ptr<const SupportVectorMachine> machine,

@@ -216,26 +216,29 @@ class Trees final : public Loop {
 
 }  // namespace
 
-uint64_t TreeEnsembleFloats(const TreeEnsemble& f) {
-  const auto sums = static_cast<uint64_t>(kBlockRows * std::max<int64_t>(f.choices, 2));
-  return 2 * sums + (static_cast<uint64_t>(kBlockRows * f.choices) + 7) / 8 * 2;
+uint64_t TreeEnsembleFloats(const TreeEnsemble& ensemble) {
+  const auto sums = static_cast<uint64_t>(kBlockRows * std::max<int64_t>(ensemble.choices, 2));
+  return 2 * sums + (static_cast<uint64_t>(kBlockRows * ensemble.choices) + 7) / 8 * 2;
 }
 
-int TreeEnsembleThreads(const TreeEnsemble& f, int threads) {
+int TreeEnsembleThreads(const TreeEnsemble& ensemble, int threads) {
   constexpr double kWorthForking = 5000;  // ns: a fork takes some 600
-  return f.rows > kBlockRows && TreeEnsembleNs(f) > kWorthForking ? threads : 1;
+  return ensemble.rows > kBlockRows && TreeEnsembleNs(ensemble) > kWorthForking ? threads : 1;
 }
 
 // Steps of rows that walk together hide each other's waits; trees beyond the second cache are read
 // from the third or from memory.
-double TreeEnsembleNs(const TreeEnsemble& f) {
-  const auto rows = static_cast<double>(f.rows), trees = static_cast<double>(f.roots.size());
-  const double leaves = std::max<double>(1, static_cast<double>(f.first.size()) - 1);
-  const double votes = static_cast<double>(f.full.empty() ? f.votes.size() : f.full.size());
-  const double step = (f.rows < kTogether ? 3.0 : 0.9) + (f.nodes.size() > 65536 ? 2 : 0);
-  const double walk = trees * (f.depth + 1) * step;
+double TreeEnsembleNs(const TreeEnsemble& ensemble) {
+  const auto rows = static_cast<double>(ensemble.rows),
+             trees = static_cast<double>(ensemble.roots.size());
+  const double leaves = std::max<double>(1, static_cast<double>(ensemble.first.size()) - 1);
+  const double votes =
+      static_cast<double>(ensemble.full.empty() ? ensemble.votes.size() : ensemble.full.size());
+  const double step =
+      (ensemble.rows < kTogether ? 3.0 : 0.9) + (ensemble.nodes.size() > 65536 ? 2 : 0);
+  const double walk = trees * (ensemble.depth + 1) * step;
   return rows * (walk + trees * (1 + votes / leaves * 0.5) +
-                 static_cast<double>(f.choices) * (2 + TransformNs(f.transform)));
+                 static_cast<double>(ensemble.choices) * (2 + TransformNs(ensemble.transform)));
 }
 
 std::unique_ptr<Loop> TreeEnsembleLoop(std::shared_ptr<const TreeEnsemble> ensemble, int threads) {
@@ -246,8 +249,9 @@ namespace {
 
 class TreeEnsembleKind final : public KindOf<TreeEnsembleSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {TreeEnsembleNs(*SpecOf(u).ensemble) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine,
+                     {TreeEnsembleNs(*SpecOf(unit).ensemble) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const TreeEnsembleSpec& spec = SpecOf(u);

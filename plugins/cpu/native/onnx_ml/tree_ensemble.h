@@ -14,11 +14,11 @@ namespace ge_engines::cpu::native {
 
 inline constexpr int64_t kMostChoices = 4096;
 // Bytes of workspace that each thread needs, in floats.
-uint64_t TreeEnsembleFloats(const TreeEnsemble& f);
+uint64_t TreeEnsembleFloats(const TreeEnsemble& ensemble);
 // How many of so many threads share its blocks of rows.
-int TreeEnsembleThreads(const TreeEnsemble& f, int threads);
+int TreeEnsembleThreads(const TreeEnsemble& ensemble, int threads);
 // ns by one thread.
-double TreeEnsembleNs(const TreeEnsemble& f);
+double TreeEnsembleNs(const TreeEnsemble& ensemble);
 // Buffers: scores [rows, choices], labels [rows] of int64 or anything of kTargets, x, workspace.
 std::unique_ptr<Loop> TreeEnsembleLoop(std::shared_ptr<const TreeEnsemble> ensemble, int threads);
 

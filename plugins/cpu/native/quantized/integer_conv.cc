@@ -41,8 +41,9 @@ double IntegerConvNs(const Unit& u, const ConvSpec& c, const Parser& p, const Ma
 
 class IntegerConvKind final : public KindOf<IntegerConvSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {IntegerConvNs(u, SpecOf(u).conv, p, m)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine,
+                     {IntegerConvNs(unit, SpecOf(unit).conv, parser, machine)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IntegerConvSpec& spec = SpecOf(u);

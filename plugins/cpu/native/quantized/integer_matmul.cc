@@ -33,8 +33,8 @@ double IntegerProductNs(const Unit& u, const Parser& p, const Machine& m) {
 
 class IntegerMatMulKind final : public KindOf<IntegerProductSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {IntegerProductNs(u, p, m)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {IntegerProductNs(unit, parser, machine)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const IntegerProductSpec& spec = SpecOf(u);

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/loop_parts.h"
-#include "plugins/cpu/kit/loops_conv.h"
 #include "plugins/cpu/kit/thresholds.h"
 #include "plugins/cpu/native/quantized/scratch.h"
 

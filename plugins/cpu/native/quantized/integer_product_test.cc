@@ -247,18 +247,20 @@ constexpr Shape kShapes[] = {
     {2, 70, 1, 1, 9, 11, 3, 3, 1, 2, 1, 1, 1},  {1, 130, 1, 1, 8, 8, 5, 4, 2, 1, 1, 1, 2},
     {1, 2, 8, 70, 5, 6, 3, 3, 1, 1, 1, 2, 2},   {1, 1, 16, 150, 5, 5, 1, 1, 1, 1, 1, 1, 0}};
 
-ConvSpec SpecOf(const Shape& c) {
+ConvSpec SpecOf(const Shape& conv_case) {
   ConvSpec s;
-  const int64_t oh = (c.h + 2 * c.pad - (c.kh - 1) * c.dh - 1) / c.sh + 1;
-  const int64_t ow = (c.w + 2 * c.pad - (c.kw - 1) * c.dw - 1) / c.sw + 1;
-  s.src = {c.images, c.groups * c.in, c.h, c.w};
-  s.dst = {c.images, c.groups * c.out, oh, ow};
-  s.weights = {c.out, c.in, c.kh, c.kw};
-  if (c.groups > 1) s.weights.insert(s.weights.begin(), c.groups);
-  s.stride = {c.sh, c.sw};
-  s.dilation = {c.dh, c.dw};
-  s.pad_l = s.pad_r = {c.pad, c.pad};
-  s.groups = c.groups;
+  const int64_t oh =
+      (conv_case.h + 2 * conv_case.pad - (conv_case.kh - 1) * conv_case.dh - 1) / conv_case.sh + 1;
+  const int64_t ow =
+      (conv_case.w + 2 * conv_case.pad - (conv_case.kw - 1) * conv_case.dw - 1) / conv_case.sw + 1;
+  s.src = {conv_case.images, conv_case.groups * conv_case.in, conv_case.h, conv_case.w};
+  s.dst = {conv_case.images, conv_case.groups * conv_case.out, oh, ow};
+  s.weights = {conv_case.out, conv_case.in, conv_case.kh, conv_case.kw};
+  if (conv_case.groups > 1) s.weights.insert(s.weights.begin(), conv_case.groups);
+  s.stride = {conv_case.sh, conv_case.sw};
+  s.dilation = {conv_case.dh, conv_case.dw};
+  s.pad_l = s.pad_r = {conv_case.pad, conv_case.pad};
+  s.groups = conv_case.groups;
   return s;
 }
 

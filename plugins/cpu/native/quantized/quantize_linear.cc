@@ -129,9 +129,10 @@ bool EmitInOrder(NativeBuilder* b, const Unit& u, const std::string& label,
 
 class QuantizeKind final : public KindOf<QuantizeSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * ByIsa(m, 0.5, 0.6, 1.5) * (u.in.size() > 1 ? 1 : 1.4)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine,
+                     {n * ByIsa(machine, 0.5, 0.6, 1.5) * (unit.in.size() > 1 ? 1 : 1.4)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const QuantizeSpec& spec = SpecOf(u);
@@ -168,9 +169,9 @@ class DequantizeKind final : public KindOf<DequantizeSpec> {
     return p.dtype(u.in[0]) != GE_I32 ||
            why->Say(GE_WHY_DTYPE, "int32 only as the bias of a product of codes");
   }
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * ByIsa(m, 0.2, 0.25, 0.5)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * ByIsa(machine, 0.2, 0.25, 0.5)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const DequantizeSpec& spec = SpecOf(u);

@@ -229,9 +229,9 @@ namespace {
 
 class QuantizedPairKind final : public KindOf<QuantizedPairSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * ByIsa(m, 0.3, 0.4, 1.2) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * ByIsa(machine, 0.3, 0.4, 1.2) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const QuantizedPairSpec& spec = SpecOf(u);
@@ -248,9 +248,9 @@ class QuantizedPairKind final : public KindOf<QuantizedPairSpec> {
 
 class QuantizedConstantKind final : public KindOf<QuantizedConstantSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * ByIsa(m, 0.3, 0.4, 1.2) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * ByIsa(machine, 0.3, 0.4, 1.2) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     QuantizedConstantSpec spec = SpecOf(u);
@@ -271,9 +271,9 @@ class QuantizedConstantKind final : public KindOf<QuantizedConstantSpec> {
 
 class QuantizedMapKind final : public KindOf<QuantizedMapSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.4 / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.4 / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const QuantizedMapSpec& spec = SpecOf(u);
@@ -287,9 +287,10 @@ class QuantizedMapKind final : public KindOf<QuantizedMapSpec> {
 
 class QuantizedMeanKind final : public KindOf<QuantizedMeanSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {BytesOf(p, u.in[0]) * 0.1 / m.compute + n * 3});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine,
+                     {BytesOf(parser, unit.in[0]) * 0.1 / machine.compute + n * 3});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const QuantizedMeanSpec& spec = SpecOf(u);
@@ -306,9 +307,9 @@ class QuantizedMeanKind final : public KindOf<QuantizedMeanSpec> {
 
 class QuantizedConcatKind final : public KindOf<QuantizedConcatSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * 0.1 / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * 0.1 / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const QuantizedConcatSpec& spec = SpecOf(u);

@@ -93,9 +93,9 @@ class QuantizedPool final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& s, bool is_signed) {
-  if (is_signed) return std::make_unique<QuantizedPool<int8_t>>(s);
-  return std::make_unique<QuantizedPool<uint8_t>>(s);
+std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& spec, bool is_signed) {
+  if (is_signed) return std::make_unique<QuantizedPool<int8_t>>(spec);
+  return std::make_unique<QuantizedPool<uint8_t>>(spec);
 }
 
 namespace {
@@ -161,8 +161,9 @@ double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
 
 class QuantizedPoolKind final : public KindOf<QuantizedPoolSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {PoolNs(u, SpecOf(u).pool, m) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine,
+                     {PoolNs(unit, SpecOf(unit).pool, machine) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const QuantizedPoolSpec& spec = SpecOf(u);

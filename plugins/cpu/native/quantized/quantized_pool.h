@@ -11,7 +11,7 @@ namespace ge_engines::cpu::native {
 
 // Buffers: result, x; 8-bit integers, 1 or 2 spatial axes. A window of padding alone gives the
 // least.
-std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& s, bool is_signed);
+std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& spec, bool is_signed);
 
 // MaxPool of images whose channels are last. Places: result, x.
 std::unique_ptr<Loop> QuantizedPoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);

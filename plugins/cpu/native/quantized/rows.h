@@ -14,16 +14,16 @@ inline const uint8_t* Codes(const float* p) { return reinterpret_cast<const uint
 
 inline uint8_t* Codes(float* p) { return reinterpret_cast<uint8_t*>(p); }
 
-inline QuantizedRow RowOf(const QuantizedScale& s, const float* p, int64_t at) {
-  return {const_cast<uint8_t*>(Codes(p)) + at, s.scale, s.zero, s.is_signed};
+inline QuantizedRow RowOf(const QuantizedScale& scale, const float* p, int64_t at) {
+  return {const_cast<uint8_t*>(Codes(p)) + at, scale.scale, scale.zero, scale.is_signed};
 }
 
-inline int32_t LeastOf(const QuantizedScale& y, const QuantizedRange& r) {
-  return std::max(y.is_signed ? -128 : 0, r.least);
+inline int32_t LeastOf(const QuantizedScale& y, const QuantizedRange& range) {
+  return std::max(y.is_signed ? -128 : 0, range.least);
 }
 
-inline int32_t MostOf(const QuantizedScale& y, const QuantizedRange& r) {
-  return std::min(y.is_signed ? 127 : 255, r.most);
+inline int32_t MostOf(const QuantizedScale& y, const QuantizedRange& range) {
+  return std::min(y.is_signed ? 127 : 255, range.most);
 }
 
 }  // namespace ge_engines::cpu::native

@@ -25,8 +25,8 @@ struct Room {
 // Buffers: result, x and weights, those of QuantIn, scratch.
 enum Placed : size_t { kY, kX, kW, kXZero, kXScale, kWScale, kYScale, kYZero, kBias, kScratch };
 
-inline int32_t Int8At(const void* p, bool is_signed, int64_t i = 0) {
-  return is_signed ? static_cast<const int8_t*>(p)[i] : static_cast<const uint8_t*>(p)[i];
+inline int32_t Int8At(const void* memory, bool is_signed, int64_t i = 0) {
+  return is_signed ? static_cast<const int8_t*>(memory)[i] : static_cast<const uint8_t*>(memory)[i];
 }
 inline float FloatAt(const float* p, int64_t i = 0) { return p[i]; }
 

@@ -33,7 +33,7 @@ bool IsSettled(NativeBuilder* b, const Unit& u) {
 
 }  // namespace
 
-bool IsSigned(const Parser& p, uint32_t v) { return p.dtype(v) == GE_I8; }
+bool IsSigned(const Parser& parser, uint32_t value) { return parser.dtype(value) == GE_I8; }
 
 std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed) {
   std::vector<int32_t> wide;
@@ -44,60 +44,62 @@ std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed) {
   return wide;
 }
 
-QuantResult ResultOf(const Unit& u, const Parser& p, const QuantizedRange& range) {
+QuantResult ResultOf(const Unit& unit, const Parser& parser, const QuantizedRange& range) {
   QuantResult r;
   r.range = range;
-  r.x_signed = IsSigned(p, u.in[QuantIn::kX]);
-  r.y_signed = IsSigned(p, u.out[0]);
-  r.x_zero = u.in[QuantIn::kXZero] != 0;
-  r.codes = u.in[QuantIn::kYScale] != 0;
-  if (r.codes) r.w_scales = Product(p.dims(u.in[QuantIn::kWScale]));
-  const uint32_t bias = u.in[QuantIn::kBias];
-  r.biases = bias != 0 ? Product(p.dims(bias)) : 0;
-  r.bias_floats = bias != 0 && p.dtype(bias) == GE_F32;
-  r.y_zero = u.in[QuantIn::kYZero] != 0;
+  r.x_signed = IsSigned(parser, unit.in[QuantIn::kX]);
+  r.y_signed = IsSigned(parser, unit.out[0]);
+  r.x_zero = unit.in[QuantIn::kXZero] != 0;
+  r.codes = unit.in[QuantIn::kYScale] != 0;
+  if (r.codes) r.w_scales = Product(parser.dims(unit.in[QuantIn::kWScale]));
+  const uint32_t bias = unit.in[QuantIn::kBias];
+  r.biases = bias != 0 ? Product(parser.dims(bias)) : 0;
+  r.bias_floats = bias != 0 && parser.dtype(bias) == GE_F32;
+  r.y_zero = unit.in[QuantIn::kYZero] != 0;
   return r;
 }
 
-bool UsesDot4(const Unit& u, const Parser& p, const Machine& m) {
-  if (Dot4KernelsOf(m.isa) == nullptr) return false;
-  const uint32_t zero = u.in[QuantIn::kWZero];
+bool UsesDot4(const Unit& unit, const Parser& parser, const Machine& machine) {
+  if (Dot4KernelsOf(machine.isa) == nullptr) return false;
+  const uint32_t zero = unit.in[QuantIn::kWZero];
   // Zero points are of the kind that the weights are, but for some operators' absent ones.
-  if (zero != 0 && IsSigned(p, zero) != IsSigned(p, u.in[QuantIn::kW])) return false;
-  const auto* conv = As<IntegerConvSpec>(u);
-  return conv == nullptr || Dot4Plan::Suits(conv->conv, IsSymmetric(u, p));
+  if (zero != 0 && IsSigned(parser, zero) != IsSigned(parser, unit.in[QuantIn::kW])) return false;
+  const auto* conv = As<IntegerConvSpec>(unit);
+  return conv == nullptr || Dot4Plan::Suits(conv->conv, IsSymmetric(unit, parser));
 }
 
-void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const BufferRef& x,
-                  const Layout& y, BufferRef weights, uint64_t scratch,
+void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
+                  const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
                   std::unique_ptr<Kernel> work) {
   std::vector<BufferRef> reads = {x, weights};
   for (size_t k : kFactors) {
-    reads.push_back(u.in[k] != 0 ? b->GetDense(u.in[k]).place : x);
+    reads.push_back(unit.in[k] != 0 ? builder->GetDense(unit.in[k]).place : x);
   }
-  reads.push_back(b->NewInternal(0, scratch));
-  b->AddInLayout(u, label, y, std::move(work), std::move(reads));
+  reads.push_back(builder->NewInternal(0, scratch));
+  builder->AddInLayout(unit, label, y, std::move(work), std::move(reads));
 }
 
-void EmitDot4(NativeBuilder* b, const Unit& u, Dot4Plan plan, const Layout& x, const Layout& y) {
-  plan.settled = IsSettled(b, u);
-  const bool w_signed = IsSigned(b->parser(), u.in[QuantIn::kW]);
-  Ids values = {u.in[QuantIn::kW]};
-  const uint32_t zero = u.in[QuantIn::kWZero];
-  if (!IsSymmetric(u, b->parser())) plan.w_zeros = zero != 0 ? Product(b->parser().dims(zero)) : 1;
+void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Layout& x,
+              const Layout& y) {
+  plan.settled = IsSettled(builder, unit);
+  const bool w_signed = IsSigned(builder->parser(), unit.in[QuantIn::kW]);
+  Ids values = {unit.in[QuantIn::kW]};
+  const uint32_t zero = unit.in[QuantIn::kWZero];
+  if (!IsSymmetric(unit, builder->parser()))
+    plan.w_zeros = zero != 0 ? Product(builder->parser().dims(zero)) : 1;
   if (plan.w_zeros > 0 && zero != 0) values.push_back(zero);
   const size_t first = values.size();
   std::vector<std::pair<size_t, uint64_t>> factors;  // place and bytes, in the order of values
   for (size_t i = 0; i < kFactors.size(); ++i) {
-    const uint32_t v = u.in[kFactors[i]];
+    const uint32_t v = unit.in[kFactors[i]];
     if (!plan.settled || v == 0) continue;
     values.push_back(v);
-    factors.emplace_back(kXZero + i,
-                         static_cast<uint64_t>(Product(b->parser().dims(v)) * b->parser().size(v)));
+    factors.emplace_back(kXZero + i, static_cast<uint64_t>(Product(builder->parser().dims(v)) *
+                                                           builder->parser().size(v)));
   }
   const std::string key =
       plan.PackKey() + (w_signed ? " signed" : "") + (first > 1 ? " with zeros" : "");
-  const BufferRef weights = b->Pack(
+  const BufferRef weights = builder->Pack(
       values, key, plan.weight_bytes(),
       [plan, w_signed, first, factors](const void* const* from, void* to) {
         const uint8_t none = 0;  // unsigned weights without a zero point
@@ -113,32 +115,33 @@ void EmitDot4(NativeBuilder* b, const Unit& u, Dot4Plan plan, const Layout& x, c
         }
         plan.Settle(inputs, to);
       });
-  const uint32_t v = u.in[QuantIn::kX];
+  const uint32_t v = unit.in[QuantIn::kX];
   // Constants come in plain order.
-  const Rep codes = b->parser().constant(v) && !x.dense()
-                        ? b->Convert(0, b->GetDense(v), x, nullptr)
-                        : b->Get(v, x);
-  AddQuantized(b, u, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
-               Dot4Loop(*Dot4KernelsOf(b->machine().isa), plan));
+  const Rep codes = builder->parser().constant(v) && !x.dense()
+                        ? builder->Convert(0, builder->GetDense(v), x, nullptr)
+                        : builder->Get(v, x);
+  AddQuantized(builder, unit, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
+               Dot4Loop(*Dot4KernelsOf(builder->machine().isa), plan));
 }
 
-double IntegerRate(const Machine& m) { return ByIsa(m, 50, 31, 12) * m.compute; }
+double IntegerRate(const Machine& machine) { return ByIsa(machine, 50, 31, 12) * machine.compute; }
 
-double Dot4Ns(const Unit& u, const Dot4Plan& c, const Parser& p, const Machine& m) {
-  const auto pixels = static_cast<double>(c.batch * c.pixels());
-  const auto columns = static_cast<double>(c.groups_columns());
-  const double copy = c.copies ? static_cast<double>(c.batch * c.image_bytes()) * 0.05 : 0;
-  const double weights = BytesOf(p, u.in[QuantIn::kW]) / (25 * m.stream[2]);
-  const bool one = Dot4KernelsOf(m.isa) == &kDot4KernelsAvx512;  // instruction for four
-  if (c.depthwise) {
-    const auto taps = static_cast<double>(c.taps());
-    return pixels * columns * (one ? 0.23 + 0.02 * taps : 0.35 + 0.05 * taps) / m.compute;
+double Dot4Ns(const Unit& unit, const Dot4Plan& plan, const Parser& parser,
+              const Machine& machine) {
+  const auto pixels = static_cast<double>(plan.batch * plan.pixels());
+  const auto columns = static_cast<double>(plan.groups_columns());
+  const double copy = plan.copies ? static_cast<double>(plan.batch * plan.image_bytes()) * 0.05 : 0;
+  const double weights = BytesOf(parser, unit.in[QuantIn::kW]) / (25 * machine.stream[2]);
+  const bool one = Dot4KernelsOf(machine.isa) == &kDot4KernelsAvx512;  // instruction for four
+  if (plan.depthwise) {
+    const auto taps = static_cast<double>(plan.taps());
+    return pixels * columns * (one ? 0.23 + 0.02 * taps : 0.35 + 0.05 * taps) / machine.compute;
   }
-  const double vectors = std::ceil(static_cast<double>(c.out) / kDot4Lanes) * kDot4Lanes;
-  const double codes = pixels * static_cast<double>(c.groups) * vectors;
-  const auto depth = static_cast<double>(c.taps() * c.in);
+  const double vectors = std::ceil(static_cast<double>(plan.out) / kDot4Lanes) * kDot4Lanes;
+  const double codes = pixels * static_cast<double>(plan.groups) * vectors;
+  const auto depth = static_cast<double>(plan.taps() * plan.in);
   const double code = one ? depth / 220 + 0.22 : depth / 58 + 0.55;
-  return std::max((codes * code + copy) / m.compute, weights);
+  return std::max((codes * code + copy) / machine.compute, weights);
 }
 
 }  // namespace ge_engines::cpu::native

@@ -15,29 +15,29 @@
 
 namespace ge_engines::cpu::native {
 
-bool IsSigned(const Parser& p, uint32_t v);  // int8
+bool IsSigned(const Parser& parser, uint32_t value);  // int8
 
 // n int8 or uint8 as int32.
 std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed);
 
 // What becomes of the sums.
-QuantResult ResultOf(const Unit& u, const Parser& p, const QuantizedRange& range);
+QuantResult ResultOf(const Unit& unit, const Parser& parser, const QuantizedRange& range);
 
 // Whether a product or convolution goes by dot4.h on this machine: of symmetric weights.
-bool UsesDot4(const Unit& u, const Parser& p, const Machine& m);
+bool UsesDot4(const Unit& unit, const Parser& parser, const Machine& machine);
 
 // Weights of an IntegerProductPlan or IntegerConvPlan, less their zero points.
 template <class Plan>
-BufferRef PackQuantized(NativeBuilder* b, const Unit& u, const Plan& plan) {
-  const uint32_t w = u.in[QuantIn::kW], zero = u.in[QuantIn::kWZero];
-  const bool w_signed = IsSigned(b->parser(), w),
-             zero_signed = zero != 0 && IsSigned(b->parser(), zero);
-  const int64_t n_zero = zero != 0 ? Product(b->parser().dims(zero)) : 0;
+BufferRef PackQuantized(NativeBuilder* builder, const Unit& unit, const Plan& plan) {
+  const uint32_t w = unit.in[QuantIn::kW], zero = unit.in[QuantIn::kWZero];
+  const bool w_signed = IsSigned(builder->parser(), w),
+             zero_signed = zero != 0 && IsSigned(builder->parser(), zero);
+  const int64_t n_zero = zero != 0 ? Product(builder->parser().dims(zero)) : 0;
   Ids values = {w};
   if (zero != 0) values.push_back(zero);
   const std::string key =
       plan.PackKey() + " less " + ToText({n_zero, w_signed ? 1 : 0, zero_signed ? 1 : 0});
-  return b->Pack(values, key, plan.weight_bytes(), [=](const void* const* from, void* to) {
+  return builder->Pack(values, key, plan.weight_bytes(), [=](const void* const* from, void* to) {
     const std::vector<int32_t> zeros =
         n_zero > 0 ? Widened(from[1], n_zero, zero_signed) : std::vector<int32_t>{0};
     plan.Pack(static_cast<const uint8_t*>(from[0]), w_signed, zeros, to);
@@ -45,16 +45,17 @@ BufferRef PackQuantized(NativeBuilder* b, const Unit& u, const Plan& plan) {
 }
 
 // x and the result lie as said.
-void AddQuantized(NativeBuilder* b, const Unit& u, const std::string& label, const BufferRef& x,
-                  const Layout& y, BufferRef weights, uint64_t scratch,
+void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
+                  const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
                   std::unique_ptr<Kernel> work);
 
 // By dot4.h.
-void EmitDot4(NativeBuilder* b, const Unit& u, Dot4Plan plan, const Layout& x, const Layout& y);
+void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Layout& x,
+              const Layout& y);
 
 // Rates of products of 16-bit integers, multiply-adds a ns: 51 are reached where AVX2's peak is 121
 // operations, of which what native asks for all that no prior knows is 0.75.
-double IntegerRate(const Machine& m);
+double IntegerRate(const Machine& machine);
 
 // By dot4.h: windows by whole vectors of columns, depth-wise ones by 64 channels, each result
 // scaled, the copy that pads (476 multiply-adds a ns, 0.11 ns a code and 0.17 a depth-wise one of
@@ -62,6 +63,6 @@ double IntegerRate(const Machine& m);
 // processor time beside others where floats reach 47 multiply-adds a ns: 61, 0.5 and 0.73. The
 // kernels are faster since (70, 0.25 and 0.65), and still ask this: Winograd asks 1.4 times what it
 // takes beside them, and where only they ask less resnet18 takes 26 ms in place of 23 (0040).
-double Dot4Ns(const Unit& u, const Dot4Plan& c, const Parser& p, const Machine& m);
+double Dot4Ns(const Unit& unit, const Dot4Plan& plan, const Parser& parser, const Machine& machine);
 
 }  // namespace ge_engines::cpu::native

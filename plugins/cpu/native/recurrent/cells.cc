@@ -89,63 +89,63 @@ void Blend(const Simd& simd, const float* keep, const float* fresh, float* h, in
 
 }  // namespace
 
-void RnnCells(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n) {
-  simd.binary(Fn::kAdd, q.x, q.z, q.h, n * s.hidden);
-  Act(simd, s, q.fn[0], q.h, n * s.hidden);
+void RnnCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n) {
+  simd.binary(Fn::kAdd, rows.x, rows.z, rows.h, n * spec.hidden);
+  Act(simd, spec, rows.fn[0], rows.h, n * spec.hidden);
 }
 
-void LstmCells(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n) {
-  const int64_t gates = s.gates();
-  const bool usual = Usual(s, q);
+void LstmCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n) {
+  const int64_t gates = spec.gates();
+  const bool usual = Usual(spec, rows);
   for (int64_t r = 0; r < n; ++r) {
-    const float* x = q.x + r * gates;
-    float *z = q.z + r * gates, *c = q.c + r * s.hidden, *h = q.h + r * s.hidden;
+    const float* x = rows.x + r * gates;
+    float *z = rows.z + r * gates, *c = rows.c + r * spec.hidden, *h = rows.h + r * spec.hidden;
     if (usual) {
-      simd.lstm_cell(x, z, c, h, s.hidden);
+      simd.lstm_cell(x, z, c, h, spec.hidden);
       continue;
     }
     simd.binary(Fn::kAdd, x, z, z, gates);
-    LstmRow(simd, s, q, z, c, h);
+    LstmRow(simd, spec, rows, z, c, h);
   }
 }
 
-void GruCells(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n) {
-  const int64_t gates = s.gates(), width = s.hidden;
-  const bool usual = Usual(s, q);
+void GruCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n) {
+  const int64_t gates = spec.gates(), width = spec.hidden;
+  const bool usual = Usual(spec, rows);
   for (int64_t r = 0; r < n; ++r) {
-    const float* x = q.x + r * gates;
-    float *z = q.z + r * gates, *h = q.h + r * width, *fresh = z + 2 * width;
+    const float* x = rows.x + r * gates;
+    float *z = rows.z + r * gates, *h = rows.h + r * width, *fresh = z + 2 * width;
     if (usual) {
       simd.gru_cell(x, z, h, width);
       continue;
     }
     simd.binary(Fn::kAdd, x, z, z, 2 * width);
-    Act(simd, s, q.fn[0], z, 2 * width);
+    Act(simd, spec, rows.fn[0], z, 2 * width);
     simd.binary(Fn::kMul, z + width, fresh, fresh, width);
     simd.binary(Fn::kAdd, x + 2 * width, fresh, fresh, width);
-    Act(simd, s, q.fn[1], fresh, width);
+    Act(simd, spec, rows.fn[1], fresh, width);
     Blend(simd, z, fresh, h, width);
   }
 }
 
-void GruGates(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n) {
-  const int64_t width = s.hidden;
+void GruGates(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n) {
+  const int64_t width = spec.hidden;
   for (int64_t r = 0; r < n; ++r) {
-    float* z = q.z + r * 2 * width;
-    simd.binary(Fn::kAdd, q.x + r * s.gates(), z, z, 2 * width);
-    Act(simd, s, q.fn[0], z, 2 * width);
-    simd.binary(Fn::kMul, z + width, q.h + r * width, q.left + r * width, width);
+    float* z = rows.z + r * 2 * width;
+    simd.binary(Fn::kAdd, rows.x + r * spec.gates(), z, z, 2 * width);
+    Act(simd, spec, rows.fn[0], z, 2 * width);
+    simd.binary(Fn::kMul, z + width, rows.h + r * width, rows.left + r * width, width);
   }
 }
 
-void GruState(const Simd& simd, const RecurrentSpec& s, const CellRows& q, const float* product,
-              int64_t n) {
-  const int64_t width = s.hidden;
+void GruState(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows,
+              const float* product, int64_t n) {
+  const int64_t width = spec.hidden;
   for (int64_t r = 0; r < n; ++r) {
-    float* fresh = q.left + r * width;
-    simd.binary(Fn::kAdd, q.x + r * s.gates() + 2 * width, product + r * width, fresh, width);
-    Act(simd, s, q.fn[1], fresh, width);
-    Blend(simd, q.z + r * 2 * width, fresh, q.h + r * width, width);
+    float* fresh = rows.left + r * width;
+    simd.binary(Fn::kAdd, rows.x + r * spec.gates() + 2 * width, product + r * width, fresh, width);
+    Act(simd, spec, rows.fn[1], fresh, width);
+    Blend(simd, rows.z + r * 2 * width, fresh, rows.h + r * width, width);
   }
 }
 

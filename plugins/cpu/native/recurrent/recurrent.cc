@@ -368,10 +368,11 @@ double RecurrentNs(const Unit& u, const RecurrentSpec& s, const Machine& m) {
 
 class RecurrentKind final : public KindOf<RecurrentSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(
-        u, p, m,
-        {.ns = RecurrentNs(u, SpecOf(u), m), .bytes = BytesOf(p, u.out[0]), .elements = 1});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine,
+                     {.ns = RecurrentNs(unit, SpecOf(unit), machine),
+                      .bytes = BytesOf(parser, unit.out[0]),
+                      .elements = 1});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const RecurrentSpec& s = SpecOf(u);

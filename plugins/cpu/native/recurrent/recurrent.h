@@ -61,13 +61,13 @@ struct CellRows {
   const CellFn* fn;        // of this direction
 };
 // Rows [0, n) after the state's product.
-void RnnCells(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n);
-void LstmCells(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n);
-void GruCells(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n);
+void RnnCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
+void LstmCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
+void GruCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
 // Of a GRU that resets before its product: gates and left; then, with left's
 // product with the last gate's weights, [rows][hidden], the state.
-void GruGates(const Simd& simd, const RecurrentSpec& s, const CellRows& q, int64_t n);
-void GruState(const Simd& simd, const RecurrentSpec& s, const CellRows& q, const float* product,
-              int64_t n);
+void GruGates(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
+void GruState(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows,
+              const float* product, int64_t n);
 
 }  // namespace ge_engines::cpu::native

@@ -86,9 +86,9 @@ class ArgOf final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> ArgLoop(int32_t dtype, const AxisCut& cut, const ArgSpec& s) {
+std::unique_ptr<Loop> ArgLoop(int32_t dtype, const AxisCut& cut, const ArgSpec& spec) {
   return ForNumber<Loop>(dtype, [&](auto t) -> std::unique_ptr<Loop> {
-    return std::make_unique<ArgOf<decltype(t)>>(cut, s);
+    return std::make_unique<ArgOf<decltype(t)>>(cut, spec);
   });
 }
 
@@ -96,10 +96,10 @@ namespace {
 
 class ArgMaxKind final : public KindOf<ArgSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double x = static_cast<double>(Product(p.dims(u.in[0])));
-    const bool apart = SpecOf(u).axis + 1 < static_cast<int>(p.dims(u.in[0]).size());
-    return WorkPrice(u, p, m, {x * (apart ? 1.5 : 0.25) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double x = static_cast<double>(Product(parser.dims(unit.in[0])));
+    const bool apart = SpecOf(unit).axis + 1 < static_cast<int>(parser.dims(unit.in[0]).size());
+    return WorkPrice(unit, parser, machine, {x * (apart ? 1.5 : 0.25) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ArgSpec& spec = SpecOf(u);

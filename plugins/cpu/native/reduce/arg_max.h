@@ -11,6 +11,6 @@
 namespace ge_engines::cpu::native {
 
 // Buffers: result (int64), x. NaN is beyond every number; of equal ones the first, or the last.
-std::unique_ptr<Loop> ArgLoop(int32_t dtype, const AxisCut& cut, const ArgSpec& s);
+std::unique_ptr<Loop> ArgLoop(int32_t dtype, const AxisCut& cut, const ArgSpec& spec);
 
 }  // namespace ge_engines::cpu::native

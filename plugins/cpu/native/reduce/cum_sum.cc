@@ -63,9 +63,9 @@ class CumSum final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> CumSumLoop(int32_t dtype, const AxisCut& cut, const CumSumSpec& s) {
+std::unique_ptr<Loop> CumSumLoop(int32_t dtype, const AxisCut& cut, const CumSumSpec& spec) {
   return ForNumber<Loop>(dtype, [&](auto t) -> std::unique_ptr<Loop> {
-    return std::make_unique<CumSum<decltype(t)>>(cut, s);
+    return std::make_unique<CumSum<decltype(t)>>(cut, spec);
   });
 }
 
@@ -73,10 +73,10 @@ namespace {
 
 class CumSumKind final : public KindOf<CumSumSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double x = static_cast<double>(Product(p.dims(u.in[0])));
-    const bool apart = SpecOf(u).axis + 1 < static_cast<int>(u.dims.size());
-    return WorkPrice(u, p, m, {x * (apart ? 0.6 : 0.9) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double x = static_cast<double>(Product(parser.dims(unit.in[0])));
+    const bool apart = SpecOf(unit).axis + 1 < static_cast<int>(unit.dims.size());
+    return WorkPrice(unit, parser, machine, {x * (apart ? 0.6 : 0.9) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const CumSumSpec& spec = SpecOf(u);

@@ -12,6 +12,6 @@ namespace ge_engines::cpu::native {
 
 // Dtypes below are GE_F32, GE_I32 and GE_I64.
 // Buffers: result, x. Floats are summed up in double.
-std::unique_ptr<Loop> CumSumLoop(int32_t dtype, const AxisCut& cut, const CumSumSpec& s);
+std::unique_ptr<Loop> CumSumLoop(int32_t dtype, const AxisCut& cut, const CumSumSpec& spec);
 
 }  // namespace ge_engines::cpu::native

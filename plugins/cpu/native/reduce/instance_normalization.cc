@@ -52,10 +52,11 @@ namespace {
 
 class InstanceNormKind final : public KindOf<InstanceNormSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    const double rows = u.dims.empty() ? 1 : n / static_cast<double>(u.dims.back());
-    return WorkPrice(u, p, m, {(n * ByIsa(m, 0.15, 0.2, 0.4) + rows * 2) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    const double rows = unit.dims.empty() ? 1 : n / static_cast<double>(unit.dims.back());
+    return WorkPrice(unit, parser, machine,
+                     {(n * ByIsa(machine, 0.15, 0.2, 0.4) + rows * 2) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const InstanceNormSpec& spec = SpecOf(u);

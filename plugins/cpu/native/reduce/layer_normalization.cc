@@ -51,9 +51,9 @@ namespace {
 
 class LayerNormKind final : public KindOf<LayerNormSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double centered = SpecOf(u).centered ? 1 : 0.7;  // else a sum less
-    return LoopPrice(u, p, m, ByIsa(m, 0.28, 0.29, 0.56) * centered);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double centered = SpecOf(unit).centered ? 1 : 0.7;  // else a sum less
+    return LoopPrice(unit, parser, machine, ByIsa(machine, 0.28, 0.29, 0.56) * centered);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const LayerNormSpec& spec = SpecOf(u);

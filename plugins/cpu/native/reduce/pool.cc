@@ -148,8 +148,8 @@ class PoolKind final : public KindOf<PoolSpec> {
     return rows <= kMostRows || why->Say(GE_WHY_RESOURCE, "its windows have too many rows");
   }
   bool KeepsLayout(const Unit& u) const override { return Product(SpecOf(u).kernel) <= kMostTaps; }
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {PoolNs(u, SpecOf(u), m)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {PoolNs(unit, SpecOf(unit), machine)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const PoolSpec& spec = SpecOf(u);

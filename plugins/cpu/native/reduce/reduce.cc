@@ -259,8 +259,8 @@ namespace {
 
 class ReduceKind final : public KindOf<ReduceSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, ByIsa(m, 0.2, 0.2, 0.3));
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, ByIsa(machine, 0.2, 0.2, 0.3));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ReduceSpec& spec = SpecOf(u);

@@ -36,21 +36,21 @@ class RowSquares final : public Loop {
 
 }  // namespace
 
-double RowSquareNs(const RowSquareSpec& s) {
-  const auto rows = static_cast<double>(s.rows), n = static_cast<double>(s.n);
-  return rows * (s.n < kShort ? 4 + 0.9 * n : 18 + 0.15 * n);
+double RowSquareNs(const RowSquareSpec& spec) {
+  const auto rows = static_cast<double>(spec.rows), n = static_cast<double>(spec.n);
+  return rows * (spec.n < kShort ? 4 + 0.9 * n : 18 + 0.15 * n);
 }
 
-std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& s) {
-  return std::make_unique<RowSquares>(simd, s);
+std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& spec) {
+  return std::make_unique<RowSquares>(simd, spec);
 }
 
 namespace {
 
 class RowSquaresKind final : public KindOf<RowSquareSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {RowSquareNs(SpecOf(u)) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {RowSquareNs(SpecOf(unit)) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const RowSquareSpec& spec = SpecOf(u);

@@ -9,9 +9,9 @@
 
 namespace ge_engines::cpu::native {
 
-double RowSquareNs(const RowSquareSpec& s);
+double RowSquareNs(const RowSquareSpec& spec);
 
 // Buffers: result, one element a row, x.
-std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& s);
+std::unique_ptr<Loop> RowSquareLoop(const Simd& simd, const RowSquareSpec& spec);
 
 }  // namespace ge_engines::cpu::native

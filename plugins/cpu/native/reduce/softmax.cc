@@ -66,9 +66,10 @@ namespace {
 
 class SoftmaxKind final : public KindOf<SoftmaxSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const bool last = SpecOf(u).axis + 1 == static_cast<int>(u.dims.size());
-    return LoopPrice(u, p, m, last ? ByIsa(m, 0.52, 1.25, 3.3) : ByIsa(m, 0.7, 1.5, 3.6));
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const bool last = SpecOf(unit).axis + 1 == static_cast<int>(unit.dims.size());
+    return LoopPrice(unit, parser, machine,
+                     last ? ByIsa(machine, 0.52, 1.25, 3.3) : ByIsa(machine, 0.7, 1.5, 3.6));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const SoftmaxSpec& spec = SpecOf(u);

@@ -128,17 +128,18 @@ class Gridded final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> GridLoop(const GridSpec& s, const Dims& x, const Dims& result) {
-  return std::make_unique<Gridded>(s, x, result);
+std::unique_ptr<Loop> GridLoop(const GridSpec& spec, const Dims& x, const Dims& result) {
+  return std::make_unique<Gridded>(spec, x, result);
 }
 
 namespace {
 
 class GridSampleKind final : public KindOf<GridSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {(n / static_cast<double>(u.dims[1]) * 25 + n * 2.5) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine,
+                     {(n / static_cast<double>(unit.dims[1]) * 25 + n * 2.5) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const GridSpec& spec = SpecOf(u);

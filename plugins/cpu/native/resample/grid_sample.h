@@ -9,6 +9,6 @@
 namespace ge_engines::cpu::native {
 
 // Buffers: result [N, C, h, w], x [N, C, H, W], grid [N, h, w, 2]. Source: ONNX GridSample.
-std::unique_ptr<Loop> GridLoop(const GridSpec& s, const Dims& x, const Dims& result);
+std::unique_ptr<Loop> GridLoop(const GridSpec& spec, const Dims& x, const Dims& result);
 
 }  // namespace ge_engines::cpu::native

@@ -320,14 +320,14 @@ class Weighed final : public Loop {
 
 }  // namespace
 
-WeighPlan::WeighPlan(const Dims& x, const WeighSpec& s) {
+WeighPlan::WeighPlan(const Dims& x, const WeighSpec& spec) {
   Dims d = x;
   for (size_t k = d.size(); k-- > 0;) {
-    if (s.axes[k].from.empty()) continue;
+    if (spec.axes[k].from.empty()) continue;
     const Dims front(d.begin(), d.begin() + static_cast<int64_t>(k));
     const Dims back(d.begin() + static_cast<int64_t>(k) + 1, d.end());
-    passes.push_back({Product(front), d[k], Product(back), s.axes[k]});
-    d[k] = static_cast<int64_t>(s.axes[k].from.size());
+    passes.push_back({Product(front), d[k], Product(back), spec.axes[k]});
+    d[k] = static_cast<int64_t>(spec.axes[k].from.size());
   }
 }
 
@@ -360,8 +360,8 @@ double WeighNs(const WeighPlan& plan, const Machine& m) {
 
 class ResizeKind final : public KindOf<ResizeSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, 0);
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, 0);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ResizeSpec& spec = SpecOf(u);
@@ -379,9 +379,9 @@ class ResizeKind final : public KindOf<ResizeSpec> {
 
 class ResampleKind final : public KindOf<ResampleSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    const double n = static_cast<double>(Product(u.dims));
-    return WorkPrice(u, p, m, {n * ByIsa(m, 0.8, 1, 1.5)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    const double n = static_cast<double>(Product(unit.dims));
+    return WorkPrice(unit, parser, machine, {n * ByIsa(machine, 0.8, 1, 1.5)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const ResampleSpec& spec = SpecOf(u);
@@ -394,8 +394,10 @@ class ResampleKind final : public KindOf<ResampleSpec> {
 
 class WeighKind final : public KindOf<WeighSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {WeighNs(WeighPlan(p.dims(u.in[0]), SpecOf(u)), m) / m.compute});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(
+        unit, parser, machine,
+        {WeighNs(WeighPlan(parser.dims(unit.in[0]), SpecOf(unit)), machine) / machine.compute});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const WeighSpec& spec = SpecOf(u);

@@ -35,7 +35,7 @@ struct WeighPlan {
     WeighedAxis axis;
   };
   std::vector<Pass> passes;
-  WeighPlan(const Dims& x, const WeighSpec& s);
+  WeighPlan(const Dims& x, const WeighSpec& spec);
   uint64_t room_floats() const;  // of two rooms together
 };
 

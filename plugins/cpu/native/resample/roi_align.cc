@@ -183,8 +183,8 @@ class RoiAlignKind final : public KindOf<RoiAlignSpec> {
     return SpecOf(u).channels % kRoiChannels == 0 ||
            why->Say(GE_WHY_SHAPE, "channels are no multiple of " + std::to_string(kRoiChannels));
   }
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {RoiAlignNs(SpecOf(u), m)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {RoiAlignNs(SpecOf(unit), machine)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const RoiAlignSpec& spec = SpecOf(u);

@@ -56,9 +56,11 @@ namespace {
 
 class AddRowsKind final : public KindOf<AddRowsSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     // As where the table is overwritten where it lies.
-    return WorkPrice(u, p, m, {.ns = BytesOf(p, u.in[2]) * 0.1, .bytes = 2 * BytesOf(p, u.in[2])});
+    return WorkPrice(
+        unit, parser, machine,
+        {.ns = BytesOf(parser, unit.in[2]) * 0.1, .bytes = 2 * BytesOf(parser, unit.in[2])});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const int64_t rows = u.dims[0], count = Product(b->parser().dims(u.in[1]));

@@ -80,8 +80,8 @@ namespace {
 
 class BatchNormGradKind final : public KindOf<BatchNormGradSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, ByIsa(m, 0.4, 0.4, 0.8));
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, ByIsa(machine, 0.4, 0.4, 0.8));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const BatchNormGradSpec& spec = SpecOf(u);

@@ -17,9 +17,9 @@ namespace ge_engines::cpu::native {
 
 namespace {
 
-class Moments final : public Loop {
+class ChannelMoments final : public Loop {
  public:
-  Moments(const Simd& simd, const Layout& x) : simd_(simd), c_(x) {}
+  ChannelMoments(const Simd& simd, const Layout& x) : simd_(simd), c_(x) {}
 
   void Run(float* const* p) const override {
     ForRange(c_.elements() > kParallel, c_.groups, [&](int64_t g) { One(g, p); });
@@ -59,15 +59,15 @@ class Moments final : public Loop {
 }  // namespace
 
 std::unique_ptr<Loop> MomentsLoop(const Simd& simd, const Layout& x) {
-  return std::make_unique<Moments>(simd, x);
+  return std::make_unique<ChannelMoments>(simd, x);
 }
 
 namespace {
 
 class ChannelMomentsKind final : public KindOf<MomentsSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, ByIsa(m, 0.2, 0.2, 0.3));
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, ByIsa(machine, 0.2, 0.2, 0.3));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     Rep x = b->Main(u.in[0]);

@@ -2,10 +2,11 @@
 
 namespace ge_engines::cpu::native {
 
-bool HasChannelRows(const Layout& l) {
-  if (l.rank < 2 || l.cblock > kMostLanes) return false;
-  return l.dense() || (l.cblock > 0 && l == Layout::Blocked(l.dims(), l.cblock)) ||
-         (l.cblock == 0 && l == Layout::ChannelsLast(l.dims()));
+bool HasChannelRows(const Layout& layout) {
+  if (layout.rank < 2 || layout.cblock > kMostLanes) return false;
+  return layout.dense() ||
+         (layout.cblock > 0 && layout == Layout::Blocked(layout.dims(), layout.cblock)) ||
+         (layout.cblock == 0 && layout == Layout::ChannelsLast(layout.dims()));
 }
 
 }  // namespace ge_engines::cpu::native

@@ -10,16 +10,17 @@
 namespace ge_engines::cpu::native {
 
 // Whether images that lie so can be walked: channels one behind the other, in a row or in planes.
-bool HasChannelRows(const Layout& l);
+bool HasChannelRows(const Layout& layout);
 
 // Channels that a thread takes together: one plane at a time, or up to 16 side by side in rows.
 struct Channels {
-  explicit Channels(const Layout& l) : images(l.dim[0]), channels(l.dim[1]), image(l.stride[0]) {
-    for (int i = 2; i < l.rank; ++i) area *= l.dim[i];
-    lanes = l.cblock > 0 ? l.cblock : l.dense() ? 1 : kMostLanes;
-    group = l.cblock > 0 ? l.stride[1] : lanes * l.stride[1];
-    row = l.cblock > 0 ? l.cblock : lanes == 1 ? 1 : channels;
-    padded = l.cblock > 0;
+  explicit Channels(const Layout& layout)
+      : images(layout.dim[0]), channels(layout.dim[1]), image(layout.stride[0]) {
+    for (int i = 2; i < layout.rank; ++i) area *= layout.dim[i];
+    lanes = layout.cblock > 0 ? layout.cblock : layout.dense() ? 1 : kMostLanes;
+    group = layout.cblock > 0 ? layout.stride[1] : lanes * layout.stride[1];
+    row = layout.cblock > 0 ? layout.cblock : lanes == 1 ? 1 : channels;
+    padded = layout.cblock > 0;
     groups = (channels + lanes - 1) / lanes;
   }
   // Lanes in memory of a group, and those of them that are channels.
@@ -30,10 +31,10 @@ struct Channels {
 
   // f(offset, rows) for parts of the group's images.
   template <class F>
-  void ForParts(int64_t g, F f) const {
+  void ForParts(int64_t g, F call) const {
     for (int64_t i = 0; i < images; ++i) {
       for (int64_t r = 0; r < area; r += kSumRows) {
-        f(i * image + g * group + r * row, std::min(kSumRows, area - r));
+        call(i * image + g * group + r * row, std::min(kSumRows, area - r));
       }
     }
   }
@@ -44,11 +45,11 @@ struct Channels {
 
 struct Sums {
   double first[kMostLanes] = {}, second[kMostLanes] = {};
-  // Adds what f makes of zeros.
+  // Adds what `call` makes of zeros.
   template <class F>
-  void Add(int64_t width, F f) {
+  void Add(int64_t width, F call) {
     float a[kMostLanes] = {}, b[kMostLanes] = {};
-    f(a, b);
+    call(a, b);
     for (int64_t k = 0; k < width; ++k) {
       first[k] += static_cast<double>(a[k]);
       second[k] += static_cast<double>(b[k]);

@@ -156,8 +156,8 @@ class PoolGrad final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& s) {
-  return std::make_unique<PoolGrad>(simd, s);
+std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& spec) {
+  return std::make_unique<PoolGrad>(simd, spec);
 }
 
 namespace {
@@ -172,8 +172,8 @@ double PoolGradNs(const PoolGradSpec& s, const Machine& m) {
 
 class MaxPoolGradKind final : public KindOf<PoolGradSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return WorkPrice(u, p, m, {PoolGradNs(SpecOf(u), m)});
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return WorkPrice(unit, parser, machine, {PoolGradNs(SpecOf(unit), machine)});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const PoolGradSpec& spec = SpecOf(u);

@@ -10,6 +10,6 @@
 namespace ge_engines::cpu::native {
 
 // Buffers: dX, dY, x. Dense.
-std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& s);
+std::unique_ptr<Loop> PoolGradLoop(const Simd& simd, const PoolGradSpec& spec);
 
 }  // namespace ge_engines::cpu::native

@@ -183,8 +183,8 @@ class Step final : public Loop {
 
 }  // namespace
 
-std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& s, int64_t n) {
-  return std::make_unique<Step>(simd, s, n);
+std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& spec, int64_t n) {
+  return std::make_unique<Step>(simd, spec, n);
 }
 
 namespace {
@@ -198,8 +198,8 @@ double StepNs(const StepSpec& s, const Machine& m) {
 
 class OptimizerStepKind final : public KindOf<StepSpec> {
  public:
-  Price PriceOf(const Unit& u, const Parser& p, const Machine& m) const override {
-    return LoopPrice(u, p, m, StepNs(SpecOf(u), m));
+  Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
+    return LoopPrice(unit, parser, machine, StepNs(SpecOf(unit), machine));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const StepSpec& spec = SpecOf(u);

@@ -12,6 +12,6 @@ namespace ge_engines::cpu::native {
 
 // Buffers: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each;
 // what is new may lie where it was.
-std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& s, int64_t n);
+std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& spec, int64_t n);
 
 }  // namespace ge_engines::cpu::native

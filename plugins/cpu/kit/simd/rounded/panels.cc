@@ -21,8 +21,8 @@ struct Pairs {
     std::memcpy(&both, p, sizeof both);
     return reinterpret_cast<Wide>(_mm512_set1_epi32(both));
   }
-  GE_INLINE hn::Vec<Full> Add(Wide x, Wide w, hn::Vec<Full> sum) {
-    return hn::Vec<Full>{_mm512_dpbf16_ps(sum.raw, x, w)};
+  GE_INLINE hn::Vec<Full> Add(Wide x, Wide wide, hn::Vec<Full> sum) {
+    return hn::Vec<Full>{_mm512_dpbf16_ps(sum.raw, x, wide)};
   }
 };
 

@@ -1,4 +1,4 @@
-#include "plugins/cpu/kit/loops_conv.h"
+#include "plugins/cpu/kit/conv_loop.h"
 
 #include <algorithm>
 #include <cstring>
@@ -234,17 +234,18 @@ class ScatteredConv final : public PieceLoop {
 
 }  // namespace
 
-std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& s, const Im2colTiles& pieces,
-                               int threads, bool rows, ConvFinish finish) {
-  if (s.how == ConvShape::kDeal) {
-    return std::make_unique<DealtConv>(std::move(multiply), s, pieces, threads, rows,
+std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& shape,
+                               const Im2colTiles& pieces, int threads, bool rows,
+                               ConvFinish finish) {
+  if (shape.how == ConvShape::kDeal) {
+    return std::make_unique<DealtConv>(std::move(multiply), shape, pieces, threads, rows,
                                        std::move(finish));
   }
-  if (s.how == ConvShape::kScatter) {
-    return std::make_unique<ScatteredConv>(std::move(multiply), s, pieces, threads, rows,
+  if (shape.how == ConvShape::kScatter) {
+    return std::make_unique<ScatteredConv>(std::move(multiply), shape, pieces, threads, rows,
                                            std::move(finish));
   }
-  return std::make_unique<GatheredConv>(std::move(multiply), s, pieces, threads, rows,
+  return std::make_unique<GatheredConv>(std::move(multiply), shape, pieces, threads, rows,
                                         std::move(finish));
 }
 

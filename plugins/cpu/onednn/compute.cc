@@ -140,12 +140,12 @@ std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConv(const Vendor& ve
                    LayoutTag::Of(TurnBack(plan->dst, transposed)));
 }
 
-OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, const Layout& seen,
+OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& unit, const Layout& target, const Layout& seen,
                                          uint32_t storage_of_x, bool allow_binary) {
   Fused f;
-  const size_t channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(target.rank) - 1;
-  const size_t seen_channel = Is<ConvSpec>(u) ? 1 : static_cast<size_t>(seen.rank) - 1;
-  for (const PostOp& p : u.post_ops) {
+  const size_t channel = Is<ConvSpec>(unit) ? 1 : static_cast<size_t>(target.rank) - 1;
+  const size_t seen_channel = Is<ConvSpec>(unit) ? 1 : static_cast<size_t>(seen.rank) - 1;
+  for (const PostOp& p : unit.post_ops) {
     if (!VendorHas(p.fn) || (machine_.exact && !VendorKeepsNan(p.fn))) break;
     VendorPost v;
     v.fn = p.fn;
@@ -166,9 +166,9 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
       if (!(r.layout == target)) break;
       r.layout = seen;
       size_t readers = 0;
-      for (const PostOp& q : u.post_ops) readers += q.operand == p.operand ? 1 : 0;
+      for (const PostOp& q : unit.post_ops) readers += q.operand == p.operand ? 1 : 0;
       if (p.fn == Fn::kAdd && !f.sum && readers == 1 && r.place.storage != storage_of_x &&
-          Dead(r.place, u)) {
+          Dead(r.place, unit)) {
         f.sum = r;
         v.kind = VendorPost::kSum;
         f.post_ops.push_back(v);
@@ -176,7 +176,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
         continue;
       }
       // oneDNN 2.6.3 takes a whole operand of one channel for one number a channel.
-      if (Is<ConvSpec>(u) && d[channel] == 1) break;
+      if (Is<ConvSpec>(unit) && d[channel] == 1) break;
     } else if (OnlyAxis(d, channel)) {
       Dims s(static_cast<size_t>(seen.rank), 1);
       s[seen_channel] = d[channel];
@@ -194,7 +194,7 @@ OnednnBuilder::Fused OnednnBuilder::Fuse(const Unit& u, const Layout& target, co
 
 // Layouts and kernel of a convolution: those of the program that this one is to be like, or what
 // oneDNN says, which takes it as long as making the primitive's description itself.
-std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
+std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& unit,
                                                                const ConvSpec& spec) {
   const auto of = [&](const Choice& choice) {
     ConvPlan plan;
@@ -208,7 +208,7 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
     plan.told = true;
     return plan;
   };
-  const uint32_t node = u.nodes.back();
+  const uint32_t node = unit.nodes.back();
   if (out_.like != nullptr) {
     const auto before = out_.like->choices.find(node);
     if (before != out_.like->choices.end()) {
@@ -234,73 +234,74 @@ std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanConv(const Unit& u,
 // The convolution as it is asked for, turned and with its bias, and how it is done: of rounded
 // numbers where that is cheaper and oneDNN does it well, with a rounded result where nobody reads
 // more of it.
-std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanRounded(const Unit& u, ConvSpec* spec) {
-  spec->bias = !u.bias.empty() || u.in.size() > 2;
-  if (!p_.constant(u.in[1])) spec->block = TrainingBlock(simd_);
-  if (!Rounds(u, p_, machine_)) return PlanConv(u, *spec);
+std::optional<OnednnBuilder::ConvPlan> OnednnBuilder::PlanRounded(const Unit& unit,
+                                                                  ConvSpec* spec) {
+  spec->bias = !unit.bias.empty() || unit.in.size() > 2;
+  if (!p_.constant(unit.in[1])) spec->block = TrainingBlock(simd_);
+  if (!Rounds(unit, p_, machine_)) return PlanConv(unit, *spec);
   std::vector<VendorPost> post_ops;  // those that oneDNN computes without an operand
-  for (const PostOp& q : u.post_ops) {
+  for (const PostOp& q : unit.post_ops) {
     const VendorPost post{VendorPost::kUnary, q.fn, q.a, q.b, {}};
     if (q.binary() || !VendorHas(q.fn) || VendorRepeats(post_ops, post)) break;
     post_ops.push_back(post);
   }
   spec->rounds = true;
   for (const bool result : {true, false}) {
-    if (result && (post_ops.size() < u.post_ops.size() || whole_.count(u.out[0]) > 0 ||
-                   leaves_.count(u.out[0]) > 0)) {
+    if (result && (post_ops.size() < unit.post_ops.size() || whole_.count(unit.out[0]) > 0 ||
+                   leaves_.count(unit.out[0]) > 0)) {
       continue;
     }
     spec->rounds_result = result;
-    std::optional<ConvPlan> plan = PlanConv(u, *spec);
+    std::optional<ConvPlan> plan = PlanConv(unit, *spec);
     const auto whole = plan && result ? vendor_.Conv(*spec, &plan->prim, post_ops) : std::nullopt;
     const Prim* const done = whole ? &*whole : plan && !plan->told ? &plan->prim : nullptr;
     if (plan && (!result || whole) && (done == nullptr || RoundsWell(*done))) return plan;
-    out_.choices.erase(u.nodes.back());
+    out_.choices.erase(unit.nodes.back());
   }
   spec->rounds = spec->rounds_result = false;
-  return PlanConv(u, *spec);
+  return PlanConv(unit, *spec);
 }
 
-void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
-  if (IsUpscale(c)) return EmitUpscale(u, c);
-  ConvSpec spec = c;
+void OnednnBuilder::EmitConv(const Unit& unit, const ConvSpec& conv_spec) {
+  if (IsUpscale(conv_spec)) return EmitUpscale(unit, conv_spec);
+  ConvSpec spec = conv_spec;
   const bool transposed = Turn(&spec);
-  const bool read_bias = u.in.size() > 2;  // it is no constant
-  const auto planned = PlanRounded(u, &spec);
+  const bool read_bias = unit.in.size() > 2;  // it is no constant
+  const auto planned = PlanRounded(unit, &spec);
   if (!planned) throw std::runtime_error("oneDNN has no convolution for this node");
   const Prim* const plan = &planned->prim;
-  const Rep x = Image(u.in[0], TurnBack(plan->src, transposed));
+  const Rep x = Image(unit.in[0], TurnBack(plan->src, transposed));
   const Layout target = TurnBack(plan->dst, transposed);
   // With functions that its fast kernels lack oneDNN falls back to a plain loop; ours are faster.
   Fused f;
   std::optional<Prim> prim;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    f = attempt < 2 ? Fuse(u, target, plan->dst, x.place.storage, attempt == 0) : Fused();
+    f = attempt < 2 ? Fuse(unit, target, plan->dst, x.place.storage, attempt == 0) : Fused();
     prim = vendor_.Conv(spec, plan, f.post_ops, planned->prefer);
     if (prim && MisplacesOperand(*prim, f.post_ops)) continue;
     if (prim && (f.post_ops.empty() || prim->impl.find("ref") == std::string::npos)) break;
   }
-  if (!prim || (spec.rounds_result && f.taken < u.post_ops.size())) {
+  if (!prim || (spec.rounds_result && f.taken < unit.post_ops.size())) {
     throw std::runtime_error("oneDNN has no convolution for this node");
   }
   const bool slow = prim->impl.find("ref") != std::string::npos;
-  const auto choice = out_.choices.find(u.nodes.back());
+  const auto choice = out_.choices.find(unit.nodes.back());
   if (planned->told && slow && !choice->second.slow) {  // another layout may be better
     throw std::runtime_error("oneDNN has plain loops alone for this size in the former layout");
   }
   if (choice != out_.choices.end()) choice->second.slow = slow;
   const Layout given = GivenWeights(spec);
-  const bool whole = f.taken == u.post_ops.size();
+  const bool whole = f.taken == unit.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{target, f.sum->place}
-                : whole ? NewResult(u.out[0], target)
+                : whole ? NewResult(unit.out[0], target)
                         : Rep{target, NewInternal(0, bytes)};
   std::vector<Arg> args = {
       {DNNL_ARG_SRC, x.place, prim->src_desc},
-      {DNNL_ARG_WEIGHTS, WeightsAs(u.in[1], given, prim->weights_desc), prim->weights_desc},
+      {DNNL_ARG_WEIGHTS, WeightsAs(unit.in[1], given, prim->weights_desc), prim->weights_desc},
       {DNNL_ARG_DST, y.place, prim->dst_desc}};
   if (spec.bias) {
-    const BufferRef bias = read_bias ? GetDense(u.in[2]).place : BiasOf(u, u.dims[1]);
+    const BufferRef bias = read_bias ? GetDense(unit.in[2]).place : BiasOf(unit, unit.dims[1]);
     args.push_back({DNNL_ARG_BIAS, bias, prim->bias_desc});
   }
   for (const auto& [k, r] : f.operands) {
@@ -308,28 +309,30 @@ void OnednnBuilder::EmitConv(const Unit& u, const ConvSpec& c) {
   }
   AddPrim(spec.transposed ? "deconv" : "conv", *prim, std::move(args));
   if (spec.rounds_result) {
-    rounded_[u.out[0]].push_back(y);
+    rounded_[unit.out[0]].push_back(y);
   } else if (whole) {
-    AddRep(u.out[0], y);
+    AddRep(unit.out[0], y);
   } else {
-    ApplyPostOps(u, f.taken, y, y.layout);
+    ApplyPostOps(unit, f.taken, y, y.layout);
   }
 }
 
 // A transposed convolution whose windows do not overlap is one product of every pixel with all
 // taps, whose rows are then dealt out (oneDNN 2.6.3 needs 400 ms for 24 to 1 channels at 320x320,
 // this 3).
-void OnednnBuilder::EmitUpscale(const Unit& u, const ConvSpec& c) {
-  const int64_t in = c.src[1], out = c.dst[1], kh = c.weights[2], kw = c.weights[3];
-  const int64_t pixels = c.src[0] * c.src[2] * c.src[3], columns = kh * kw * out;
-  const Rep x = Get(u.in[0], Layout::ChannelsLast(c.src));
+void OnednnBuilder::EmitUpscale(const Unit& unit, const ConvSpec& conv_spec) {
+  const int64_t in = conv_spec.src[1], out = conv_spec.dst[1], kh = conv_spec.weights[2],
+                kw = conv_spec.weights[3];
+  const int64_t pixels = conv_spec.src[0] * conv_spec.src[2] * conv_spec.src[3],
+                columns = kh * kw * out;
+  const Rep x = Get(unit.in[0], Layout::ChannelsLast(conv_spec.src));
   MatMulSpec spec;
   spec.src = Layout::Dense({pixels, in});
   spec.weights = Layout::Dense({in, columns});
   spec.dst = Layout::Dense({pixels, columns});
-  spec.bias = !u.bias.empty();
-  const Layout target = Layout::ChannelsLast(c.dst);
-  Fused f = Fuse(u, target, target, x.place.storage, false);
+  spec.bias = !unit.bias.empty();
+  const Layout target = Layout::ChannelsLast(conv_spec.dst);
+  Fused f = Fuse(unit, target, target, x.place.storage, false);
   const auto prim = vendor_.MatMul(spec, f.post_ops);
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
   const uint64_t bytes = static_cast<uint64_t>(pixels * columns) * sizeof(float);
@@ -337,40 +340,40 @@ void OnednnBuilder::EmitUpscale(const Unit& u, const ConvSpec& c) {
   // ONNX has [in][out][kh][kw], the product [in][kh][kw][out].
   const Desc dense = Vendor::ToDesc(spec.weights), packed = prim->weights_desc;
   const std::string key = "taps " + ToText({in, out, kh * kw}) + " to " + Vendor::KeyOf(packed);
-  const BufferRef weights = Pack(
-      {u.in[1]}, key, packed.get_size(), [=, vendor = &vendor_](const void* const* from, void* to) {
-        const std::vector<float> taps =
-            OutputsLast(static_cast<const float*>(from[0]), in, out, kh * kw);
-        vendor->Pack(dense, taps.data(), packed, to);
-      });
+  const BufferRef weights = Pack({unit.in[1]}, key, packed.get_size(),
+                                 [=, vendor = &vendor_](const void* const* from, void* to) {
+                                   const std::vector<float> taps = OutputsLast(
+                                       static_cast<const float*>(from[0]), in, out, kh * kw);
+                                   vendor->Pack(dense, taps.data(), packed, to);
+                                 });
   std::vector<Arg> args = {{DNNL_ARG_SRC, x.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, weights, prim->weights_desc},
                            {DNNL_ARG_DST, product, prim->dst_desc}};
   if (spec.bias) {
-    args.push_back({DNNL_ARG_BIAS, BiasOf(u, out, 0, kh * kw), prim->bias_desc});
+    args.push_back({DNNL_ARG_BIAS, BiasOf(unit, out, 0, kh * kw), prim->bias_desc});
   }
   AddPrim("upscale", *prim, std::move(args));
-  const Dims order = {c.src[0], c.src[2], kh, c.src[3], kw * out};
+  const Dims order = {conv_spec.src[0], conv_spec.src[2], kh, conv_spec.src[3], kw * out};
   Layout from = Layout::Dense(order);
   from.stride[2] = kw * out;
   from.stride[3] = kh * kw * out;
   const Layout to = Layout::Dense(order);
-  const bool whole = f.taken == u.post_ops.size();
-  const Rep y = whole ? NewResult(u.out[0], target) : Rep{target, NewInternal(0, bytes)};
-  AddStep("deal " + ToText(c.dst), CopyLoop(simd_, to, {{from, to, Dims(5, 0), Dims(5, 0), order}}),
-          {y.place, product});
+  const bool whole = f.taken == unit.post_ops.size();
+  const Rep y = whole ? NewResult(unit.out[0], target) : Rep{target, NewInternal(0, bytes)};
+  AddStep("deal " + ToText(conv_spec.dst),
+          CopyLoop(simd_, to, {{from, to, Dims(5, 0), Dims(5, 0), order}}), {y.place, product});
   if (whole) {
-    AddRep(u.out[0], y);
+    AddRep(unit.out[0], y);
   } else {
-    ApplyPostOps(u, f.taken, y, target);
+    ApplyPostOps(unit, f.taken, y, target);
   }
 }
 
-void OnednnBuilder::EmitPool(const Unit& u, const PoolSpec& pool) {
-  Rep x = Main(u.in[0]);
+void OnednnBuilder::EmitPool(const Unit& unit, const PoolSpec& pool) {
+  Rep x = Main(unit.in[0]);
   auto prim = vendor_.Pool(pool, x.layout);
   if (!prim && !x.layout.dense()) {
-    x = GetDense(u.in[0]);
+    x = GetDense(unit.in[0]);
     prim = vendor_.Pool(pool, x.layout);
   }
   // Large images in plain order are pooled by loops that take 5 ns a tap (2.6.3; it has kernels
@@ -379,80 +382,80 @@ void OnednnBuilder::EmitPool(const Unit& u, const PoolSpec& pool) {
     const Layout last = Layout::ChannelsLast(pool.src);
     auto better = vendor_.Pool(pool, last);
     if (better && better->impl.rfind("simple", 0) != 0) {
-      x = Get(u.in[0], last);
+      x = Get(unit.in[0], last);
       prim = std::move(better);
     }
   }
   if (!prim) throw std::runtime_error("oneDNN has no pool for this node");
-  const Rep y = NewResult(u.out[0], prim->dst);
+  const Rep y = NewResult(unit.out[0], prim->dst);
   AddPrim("pool", *prim,
           {{DNNL_ARG_SRC, x.place, prim->src_desc}, {DNNL_ARG_DST, y.place, prim->dst_desc}});
-  AddRep(u.out[0], y);
+  AddRep(unit.out[0], y);
 }
 
-void OnednnBuilder::EmitMatMul(const Unit& u, const ProductSpec& s) {
-  const Dims b = p_.dims(u.in[1]);
+void OnednnBuilder::EmitMatMul(const Unit& unit, const ProductSpec& spec) {
+  const Dims b = p_.dims(unit.in[1]);
   const Dims batch(b.begin(), b.end() - 2);
-  if (Product(batch) == 1 && (!s.trans_a || p_.dims(u.in[0]).size() == 2)) {
-    EmitFoldedMatMul(u, s);
+  if (Product(batch) == 1 && (!spec.trans_a || p_.dims(unit.in[0]).size() == 2)) {
+    EmitFoldedMatMul(unit, spec);
   } else {
-    EmitBatchedMatMul(u);
+    EmitBatchedMatMul(unit);
   }
 }
 
 // [..., M, K] x [K, N] as one product of all rows.
-void OnednnBuilder::EmitFoldedMatMul(const Unit& u, const ProductSpec& s) {
-  const Dims bd = p_.dims(u.in[1]);
-  const int64_t n = u.dims.back(), k = bd[bd.size() - (s.trans_b ? 1 : 2)];
-  const int64_t m = Product(u.dims) / n;
+void OnednnBuilder::EmitFoldedMatMul(const Unit& unit, const ProductSpec& product_spec) {
+  const Dims bd = p_.dims(unit.in[1]);
+  const int64_t n = unit.dims.back(), k = bd[bd.size() - (product_spec.trans_b ? 1 : 2)];
+  const int64_t m = Product(unit.dims) / n;
   MatMulSpec spec;
-  Rep x = GetDense(u.in[0]);
+  Rep x = GetDense(unit.in[0]);
   spec.src = Layout::Dense({m, k});
-  if (s.trans_a) {
+  if (product_spec.trans_a) {
     spec.src.stride[0] = 1;
     spec.src.stride[1] = m;
   }
   spec.weights = Layout::Dense({k, n});
-  if (s.trans_b) {
+  if (product_spec.trans_b) {
     spec.weights.stride[0] = 1;
     spec.weights.stride[1] = k;
   }
   spec.dst = Layout::Dense({m, n});
-  spec.bias = !u.bias.empty();
-  spec.any_weights = p_.constant(u.in[1]);
-  const Layout target = Layout::Dense(u.dims);
-  Fused f = Fuse(u, target, spec.dst, x.place.storage, true);
+  spec.bias = !unit.bias.empty();
+  spec.any_weights = p_.constant(unit.in[1]);
+  const Layout target = Layout::Dense(unit.dims);
+  Fused f = Fuse(unit, target, spec.dst, x.place.storage, true);
   auto prim = vendor_.MatMul(spec, f.post_ops);
   if (!prim) {
     f = Fused();
     prim = vendor_.MatMul(spec, {});
   }
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
-  const bool whole = f.taken == u.post_ops.size();
+  const bool whole = f.taken == unit.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(target.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{target, f.sum->place}
-                : whole ? NewResult(u.out[0], target)
+                : whole ? NewResult(unit.out[0], target)
                         : Rep{target, NewInternal(0, bytes)};
   const BufferRef weights = spec.any_weights
-                                ? PackWeights(u.in[1], spec.weights, prim->weights_desc)
-                                : GetDense(u.in[1]).place;
+                                ? PackWeights(unit.in[1], spec.weights, prim->weights_desc)
+                                : GetDense(unit.in[1]).place;
   std::vector<Arg> args = {{DNNL_ARG_SRC, x.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, weights, prim->weights_desc},
                            {DNNL_ARG_DST, y.place, prim->dst_desc}};
-  if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(u, n), prim->bias_desc});
+  if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(unit, n), prim->bias_desc});
   for (const auto& [at, r] : f.operands) {
     args.push_back({ArgOfPost(f.post_ops, at), r.place, Vendor::ToDesc(r.layout)});
   }
   AddPrim("matmul", *prim, std::move(args));
   if (whole) {
-    AddRep(u.out[0], y);
+    AddRep(unit.out[0], y);
   } else {
-    ApplyPostOps(u, f.taken, y, target);
+    ApplyPostOps(unit, f.taken, y, target);
   }
 }
 
-void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
-  const int rank = static_cast<int>(u.dims.size());
+void OnednnBuilder::EmitBatchedMatMul(const Unit& unit) {
+  const int rank = static_cast<int>(unit.dims.size());
   auto operand = [&](uint32_t v, bool strided) {
     const Dims d = Aligned(p_.dims(v), rank);
     Rep r = strided ? Unblocked(v) : GetDense(v);
@@ -461,10 +464,10 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
   };
   MatMulSpec spec;
   spec.any_weights = false;
-  spec.bias = !u.bias.empty();
-  spec.dst = Layout::Dense(u.dims);
-  Rep a = operand(u.in[0], true), b = operand(u.in[1], true);
-  Fused f = Fuse(u, spec.dst, spec.dst, a.place.storage, true);
+  spec.bias = !unit.bias.empty();
+  spec.dst = Layout::Dense(unit.dims);
+  Rep a = operand(unit.in[0], true), b = operand(unit.in[1], true);
+  Fused f = Fuse(unit, spec.dst, spec.dst, a.place.storage, true);
   if (f.sum && f.sum->place.storage == b.place.storage) f = Fused();
   auto make = [&] {
     spec.src = a.layout;
@@ -474,8 +477,8 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
   };
   auto prim = make();
   if (!prim) {
-    a = operand(u.in[0], false);
-    b = operand(u.in[1], false);
+    a = operand(unit.in[0], false);
+    b = operand(unit.in[1], false);
     prim = make();
   }
   if (!prim) {
@@ -483,23 +486,23 @@ void OnednnBuilder::EmitBatchedMatMul(const Unit& u) {
     prim = vendor_.MatMul(spec, {});
   }
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
-  const bool whole = f.taken == u.post_ops.size();
+  const bool whole = f.taken == unit.post_ops.size();
   const uint64_t bytes = static_cast<uint64_t>(spec.dst.extent()) * sizeof(float);
   const Rep y = f.sum   ? Rep{spec.dst, f.sum->place}
-                : whole ? NewResult(u.out[0], spec.dst)
+                : whole ? NewResult(unit.out[0], spec.dst)
                         : Rep{spec.dst, NewInternal(0, bytes)};
   std::vector<Arg> args = {{DNNL_ARG_SRC, a.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, b.place, prim->weights_desc},
                            {DNNL_ARG_DST, y.place, prim->dst_desc}};
-  if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(u, u.dims.back()), prim->bias_desc});
+  if (spec.bias) args.push_back({DNNL_ARG_BIAS, BiasOf(unit, unit.dims.back()), prim->bias_desc});
   for (const auto& [at, r] : f.operands) {
     args.push_back({ArgOfPost(f.post_ops, at), r.place, Vendor::ToDesc(r.layout)});
   }
   AddPrim("matmul", *prim, std::move(args));
   if (whole) {
-    AddRep(u.out[0], y);
+    AddRep(unit.out[0], y);
   } else {
-    ApplyPostOps(u, f.taken, y, spec.dst);
+    ApplyPostOps(unit, f.taken, y, spec.dst);
   }
 }
 

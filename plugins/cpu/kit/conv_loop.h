@@ -34,7 +34,8 @@ struct ConvFinish {
 // Buffers: result, x, weights, a buffer of Pieces::bytes() for each thread, then the bias if there
 // is one. Weights lie as ONNX has them; with `rows` those of a transposed convolution are
 // [group][out, taps][in], so that no product is `turned`. s.how is not kPlain.
-std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& s, const Im2colTiles& pieces,
-                               int threads, bool rows, ConvFinish finish);
+std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& shape,
+                               const Im2colTiles& pieces, int threads, bool rows,
+                               ConvFinish finish);
 
 }  // namespace ge_engines::cpu
