@@ -442,12 +442,12 @@ void Builder::Touch(const BufferRef& ref) {
   s.last = std::max(s.last, step);
 }
 
-void Builder::AddStep(const std::string& label, std::unique_ptr<Kernel> work,
+void Builder::AddStep(const std::string& label, std::unique_ptr<Kernel> kernel,
                       std::vector<BufferRef> places) {
   Step s;
   if (out_.profile) s.label = label;
   s.node = node_;
-  s.work = std::move(work);
+  s.kernel = std::move(kernel);
   for (const BufferRef& p : places) Touch(p);
   s.places = std::move(places);
   out_.steps.push_back(std::move(s));

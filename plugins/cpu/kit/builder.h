@@ -1,7 +1,7 @@
-// Compiles one segment: units -> steps. Chooses every layout inside (an engine's own works state
+// Compiles one segment: units -> steps. Chooses every layout inside (an engine's own kernels state
 // what they want, loops follow what they get), converts only where two disagree and at the border,
 // packs constants, counts lifetimes. The base emits pointwise functions and copies; an engine
-// derives from it and adds the works that are its own. Used once, by one thread; throws
+// derives from it and adds the kernels that are its own. Used once, by one thread; throws
 // std::exception, which the entry points catch.
 #pragma once
 
@@ -104,7 +104,7 @@ class Builder {
   BufferRef TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value);
   Rep Constant(uint32_t value, const Layout& want);
   // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
-  // works that touch little of it.
+  // kernels that touch little of it.
   Rep KeptConstant(uint32_t value);
   // What `fill` writes from the payloads of these constants. The key says all that it depends on
   // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
@@ -116,7 +116,7 @@ class Builder {
   // ---- steps
   // For the label of a step, which nobody reads where nobody asked for a profile.
   std::string Sizes(const Dims& dims) const { return out_.profile ? ToText(dims) : std::string(); }
-  void AddStep(const std::string& label, std::unique_ptr<Kernel> work,
+  void AddStep(const std::string& label, std::unique_ptr<Kernel> kernel,
                std::vector<BufferRef> places);
   void Touch(const BufferRef& ref);
   // The segment's workspace has so many bytes at the least.

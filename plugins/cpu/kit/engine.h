@@ -64,19 +64,19 @@ class Engine {
   virtual Price PriceOf(const Unit& unit, const Parser& parser) const = 0;
   // Whether the unit's inputs are rounded (GE_OFFER_ROUNDS): always where that is cheaper.
   virtual bool Rounds(const Unit&, const Parser&) const { return false; }
-  // The forms in which a work reads and leaves images; nullopt for loops, which follow what they
-  // get.
+  // The layouts in which a kernel reads and leaves images; nullopt for loops, which follow what
+  // they get.
   virtual std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit&,
                                                                           const Parser&) const {
     return std::nullopt;
   }
-  // Whether such a work is as fast in all forms of ForeignLayouts(), in and out.
+  // Whether such a kernel is as fast in all layouts of ForeignLayouts(), in and out.
   virtual bool AnyLayout(const Unit&, const Parser&) const { return false; }
-  // Whether such a work leaves a plain image at no more than the form that it likes.
+  // Whether such a kernel leaves a plain image at no more than the layout that it prefers.
   virtual bool PlainOutput(const Unit&, const Parser&) const { return false; }
-  // Whether the unit, a work that follows, keeps the form of its images.
+  // Whether the unit, a kernel that follows, keeps the layout of its images.
   virtual bool KeepsLayout(const Unit&) const { return true; }
-  // Forms in which images of other engines may come to such units.
+  // Layouts in which images of other engines may come to such units.
   virtual std::vector<LayoutTag> ForeignLayouts() const { return {}; }
   virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                                Program* program) const = 0;

@@ -21,9 +21,9 @@ inline std::vector<float> Random(int64_t n, uint32_t seed) {
 }
 inline size_t Z(int64_t i) { return static_cast<size_t>(i); }
 
-inline void RunLoop(const Kernel& work, std::vector<float*> places) {
+inline void RunLoop(const Kernel& kernel, std::vector<float*> places) {
   ge_err err = {};
-  EXPECT_EQ(work.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
+  EXPECT_EQ(kernel.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
 }
 
 // Advances a row-major index; false at the end.

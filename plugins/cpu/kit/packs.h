@@ -1,5 +1,5 @@
-// Packs: constants in the form in which works read them. A builder says what it wants and how it is
-// written; the host owns the bytes, has each written once, and shares them among programs
+// Packs: constants in the form in which kernels read them. A builder says what it wants and how it
+// is written; the host owns the bytes, has each written once, and shares them among programs
 // (ge_pack). A PackBook is an engine's own: it knows how each key is written, as long as the engine
 // lives. Its calls may come from any thread.
 #pragma once

@@ -1,5 +1,6 @@
 // Analytic prices of what our CPU engines share: pointwise functions and the traffic of memory.
-// An engine adds its own works. Measured on one host (see price.cc); the host corrects them. Pure.
+// An engine adds its own kernels. Measured on one host (see price.cc); the host corrects them.
+// Pure.
 #pragma once
 
 #include "plugins/cpu/kit/engine.h"

@@ -28,7 +28,7 @@ std::unique_ptr<Frame> Program::MakeFrame() const {
   for (const Step& s : steps) {
     f->first.push_back(static_cast<uint32_t>(places));
     places += s.places.size();
-    f->state.push_back(s.work->NewState());
+    f->state.push_back(s.kernel->NewState());
   }
   f->address.assign(places, nullptr);
   return f;
@@ -73,8 +73,8 @@ void Program::Bind(const ge_launch& launch, Frame& frame) const {
       for (const BufferRef& p : s.places) {
         frame.address[at++] = reinterpret_cast<float*>(frame.base[p.storage] + p.offset);
       }
-      s.work->Bind({frame.address.data() + frame.first[k], frame.state[k].get(), frame.data.get(),
-                    s.node, nullptr});
+      s.kernel->Bind({frame.address.data() + frame.first[k], frame.state[k].get(), frame.data.get(),
+                      s.node, nullptr});
     }
   }
   frame.bound = true;
@@ -82,7 +82,7 @@ void Program::Bind(const ge_launch& launch, Frame& frame) const {
 
 ge_rc Program::Execute(size_t k, Frame& frame, ge_err* err) const {
   const Step& s = steps[k];
-  return s.work->Do(
+  return s.kernel->Do(
       {frame.address.data() + frame.first[k], frame.state[k].get(), frame.data.get(), s.node, err});
 }
 

@@ -35,16 +35,16 @@ struct BufferRef {
   uint64_t offset = 0;  // bytes
 };
 
-// What a work needs in one frame beside its addresses.
-struct WorkState {
-  virtual ~WorkState() = default;
+// What a kernel needs in one frame beside its addresses.
+struct KernelState {
+  virtual ~KernelState() = default;
 };
 
 struct Call {
-  float* const* p = nullptr;   // addresses of the step's places, in order
-  WorkState* state = nullptr;  // made by this work, or nullptr
-  void* frame = nullptr;       // Program::frame_data of this frame, or nullptr
-  uint32_t node = 0;           // for messages
+  float* const* p = nullptr;     // addresses of the step's buffers, in order
+  KernelState* state = nullptr;  // made by this kernel, or nullptr
+  void* frame = nullptr;         // Program::frame_data of this frame, or nullptr
+  uint32_t node = 0;             // for messages
   ge_err* err = nullptr;
 };
 
@@ -52,13 +52,13 @@ struct Call {
 class Kernel {
  public:
   virtual ~Kernel() = default;
-  virtual std::unique_ptr<WorkState> NewState() const { return nullptr; }
+  virtual std::unique_ptr<KernelState> NewState() const { return nullptr; }
   // The addresses have changed since the last call in this frame. May throw.
   virtual void Bind(const Call&) const {}
   virtual ge_rc Do(const Call& call) const = 0;
 };
 
-// A work that cannot fail and keeps nothing.
+// A kernel that cannot fail and keeps nothing.
 class Loop : public Kernel {
  public:
   virtual void Run(float* const* p) const = 0;
@@ -71,7 +71,7 @@ class Loop : public Kernel {
 struct Step {
   std::string label;
   uint32_t node = 0;  // index in the segment's graph, for messages
-  std::unique_ptr<Kernel> work;
+  std::unique_ptr<Kernel> kernel;
   std::vector<BufferRef> places;
 };
 
@@ -86,12 +86,12 @@ class ThreadScope {
 };
 
 struct Frame {
-  std::vector<char*> base;                        // by storage
-  std::vector<float*> address;                    // of all steps' places, in order
-  std::vector<uint32_t> first;                    // by step: into `address`
-  std::vector<std::unique_ptr<WorkState>> state;  // by step
-  std::shared_ptr<void> data;                     // Program::frame_data
-  bool bound = false;                             // all addresses are those of the last launch
+  std::vector<char*> base;                          // by storage
+  std::vector<float*> address;                      // of all steps' buffers, in order
+  std::vector<uint32_t> first;                      // by step: into `address`
+  std::vector<std::unique_ptr<KernelState>> state;  // by step
+  std::shared_ptr<void> data;                       // Program::frame_data
+  bool bound = false;                               // all addresses are those of the last launch
 };
 
 // What a program asks of the host: the position in the launch's list.
@@ -100,7 +100,7 @@ struct WantedPack {
   uint64_t bytes = 0;
 };
 
-// What a library chose for a work, so that the same segment at other dims need not ask it.
+// What a library chose for a kernel, so that the same segment at other dims need not ask it.
 struct Choice {
   LayoutTag in, out;
   const char* kernel = nullptr;  // to be taken instead of the library's first; null: none
@@ -121,7 +121,7 @@ class Program {
   std::vector<Step> steps;
   std::vector<AlignedBlock> constants;
   std::map<uint32_t, Choice> choices;  // by the last node of a unit
-  // Constants whose payload at this address was looked through and serves a work; those of a
+  // Constants whose payload at this address was looked through and serves a kernel; those of a
   // program that is `like` stay where they are as long as it does.
   std::map<uint32_t, const void*> looked_through;
   std::map<PackName, WantedPack> wanted;  // a map: the records below point to its names
@@ -131,7 +131,7 @@ class Program {
   std::vector<ge_pack> packs;
   std::vector<uint32_t> alias;  // pairs (output position, input position) that may share a place
   uint64_t workspace = 0;
-  // Makes what all works of one frame share, e.g. a vendor's stream; may be empty.
+  // Makes what all kernels of one frame share, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;
   // Times of each step, kept only when profiling is on (then launches must not overlap).
   bool profile = false;

@@ -1,4 +1,4 @@
-// A program's steps, its frames and when it stops, with works that only count.
+// A program's steps, its frames and when it stops, with kernels that only count.
 #include "plugins/cpu/kit/program.h"
 
 #include <gtest/gtest.h>
@@ -16,9 +16,9 @@ struct Seen {
 class Count : public Kernel {
  public:
   explicit Count(Seen* seen) : seen_(*seen) {}
-  std::unique_ptr<WorkState> NewState() const override {
+  std::unique_ptr<KernelState> NewState() const override {
     ++seen_.states;
-    return std::make_unique<WorkState>();
+    return std::make_unique<KernelState>();
   }
   void Bind(const Call&) const override { ++seen_.bound; }
   ge_rc Do(const Call& call) const override {
@@ -42,12 +42,12 @@ class ProgramTest : public ::testing::Test {
     out.kind = Storage::kOut;
     program_.storages = {out};
     for (uint32_t k = 0; k < 2; ++k) {
-      auto work = std::make_unique<Count>(&seen_[k]);
-      work_[k] = work.get();
+      auto kernel = std::make_unique<Count>(&seen_[k]);
+      work_[k] = kernel.get();
       Step step;
       step.label = k == 0 ? "first" : "second";
       step.node = 5 + k;
-      step.work = std::move(work);
+      step.kernel = std::move(kernel);
       step.places = {{0, k * sizeof(float)}};
       program_.steps.push_back(std::move(step));
     }

@@ -8,18 +8,18 @@ namespace ge_engines::cpu::native {
 void NativeBuilder::EmitMain(const Unit& unit) { KindOfUnit(unit).Emit(unit, this); }
 
 void NativeBuilder::AddPlain(const Unit& unit, const std::string& label,
-                             std::unique_ptr<Kernel> work, std::vector<BufferRef> reads) {
+                             std::unique_ptr<Kernel> kernel, std::vector<BufferRef> reads) {
   const Rep y = NewResult(unit.out[0], Plain(unit.out[0]));
   reads.insert(reads.begin(), y.place);
-  AddStep(label + " " + Sizes(unit.dims), std::move(work), std::move(reads));
+  AddStep(label + " " + Sizes(unit.dims), std::move(kernel), std::move(reads));
   AddRep(unit.out[0], y);
 }
 
 void NativeBuilder::AddInLayout(const Unit& unit, const std::string& label, const Layout& layout,
-                                std::unique_ptr<Kernel> work, std::vector<BufferRef> reads) {
+                                std::unique_ptr<Kernel> kernel, std::vector<BufferRef> reads) {
   const Rep y = NewResult(unit.out[0], layout);
   reads.insert(reads.begin(), y.place);
-  AddStep(label + " " + Sizes(unit.dims), std::move(work), std::move(reads));
+  AddStep(label + " " + Sizes(unit.dims), std::move(kernel), std::move(reads));
   AddRep(unit.out[0], y);
 }
 

@@ -41,11 +41,11 @@ class NativeBuilder final : public Builder {
 
   // ---- steps: places {result, reads...}
   // The result is plain.
-  void AddPlain(const Unit& unit, const std::string& label, std::unique_ptr<Kernel> work,
+  void AddPlain(const Unit& unit, const std::string& label, std::unique_ptr<Kernel> kernel,
                 std::vector<BufferRef> reads);
   // The result lies so.
   void AddInLayout(const Unit& unit, const std::string& label, const Layout& layout,
-                   std::unique_ptr<Kernel> work, std::vector<BufferRef> reads);
+                   std::unique_ptr<Kernel> kernel, std::vector<BufferRef> reads);
   // A step that takes the first `taken` posts along, and the others behind it.
   void AddTiled(const Unit& unit, size_t taken, const Layout& target, const std::string& label,
                 std::unique_ptr<Loop> loop, std::vector<BufferRef> reads);

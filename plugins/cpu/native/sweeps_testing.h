@@ -80,9 +80,9 @@ void InEachSetting(F call) {
   omp_set_num_threads(before);
 }
 
-inline void RunLoop(const Kernel& work, std::vector<float*> places) {
+inline void RunLoop(const Kernel& kernel, std::vector<float*> places) {
   ge_err err = {};
-  ASSERT_EQ(work.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
+  ASSERT_EQ(kernel.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
 }
 
 // A result and how far each of its numbers may be off.

@@ -1,4 +1,4 @@
-// The works of the engine `onednn`: oneDNN's primitives for convolutions, products, pools and
+// The kernels of the engine `onednn`: oneDNN's primitives for convolutions, products, pools and
 // reorders. Layouts and lifetimes are the base's affair. Used once, by one thread; throws.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace ge_engines::cpu::onednn {
 
-class PrimWork;
+class PrimitiveKernel;
 
 class OnednnBuilder final : public Builder {
  public:
@@ -84,7 +84,7 @@ class OnednnBuilder final : public Builder {
   // Values of which a unit of this segment reads more than their rounded numbers.
   std::set<uint32_t> whole_;
   std::map<uint32_t, std::vector<Rep>> rounded_;  // values as bfloat16, where they are
-  std::vector<PrimWork*> unmade_;                 // of the program's works
+  std::vector<PrimitiveKernel*> unmade_;          // of the program's kernels
 };
 
 // Weights that are no constants are being trained: oneDNN 2.6.3's gradients want channels in

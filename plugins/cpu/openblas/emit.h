@@ -1,5 +1,5 @@
-// The works of the engine `openblas`: matrix products, and convolutions as products. Everything is
-// in plain row-major order; bias and pointwise functions are the base's loops. Used once, by one
+// The kernels of the engine `openblas`: matrix products, and convolutions as products. Everything
+// is in plain row-major order; bias and pointwise functions are the base's loops. Used once, by one
 // thread; throws.
 #pragma once
 

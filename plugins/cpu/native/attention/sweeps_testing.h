@@ -1,4 +1,4 @@
-// The sweep of sweeps.h for attention. For tests.
+// The sweep of sweeps_testing.h for attention. For tests.
 #pragma once
 
 #include <algorithm>

@@ -6,7 +6,7 @@ namespace ge_engines::cpu::native {
 
 // A step with places {scores, labels or the scores again, x, workspace}.
 void AddLearned(NativeBuilder* builder, const Unit& unit, const std::string& label,
-                std::unique_ptr<Kernel> work, uint64_t floats, int threads) {
+                std::unique_ptr<Kernel> kernel, uint64_t floats, int threads) {
   builder->program().workspace = std::max(builder->program().workspace,
                                           floats * sizeof(float) * static_cast<uint64_t>(threads));
   const BufferRef x = builder->GetDense(unit.in[0]).place;
@@ -17,7 +17,7 @@ void AddLearned(NativeBuilder* builder, const Unit& unit, const std::string& lab
     builder->AddRep(unit.out[1], scores);
   }
   builder->AddRep(unit.out[0], first);
-  builder->AddStep(label + " " + builder->Sizes(unit.dims), std::move(work),
+  builder->AddStep(label + " " + builder->Sizes(unit.dims), std::move(kernel),
                    {scores.place, first.place, x, builder->Workspace()});
 }
 

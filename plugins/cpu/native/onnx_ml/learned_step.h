@@ -11,6 +11,6 @@ namespace ge_engines::cpu::native {
 
 // A step with places {scores, labels or the scores again, x, workspace}.
 void AddLearned(NativeBuilder* builder, const Unit& unit, const std::string& label,
-                std::unique_ptr<Kernel> work, uint64_t floats, int threads);
+                std::unique_ptr<Kernel> kernel, uint64_t floats, int threads);
 
 }  // namespace ge_engines::cpu::native

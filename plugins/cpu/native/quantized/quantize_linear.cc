@@ -116,13 +116,13 @@ namespace {
 // stays so, of whatever size its elements are. Turning it took a third of the time of a network
 // that is on codes in parts.
 bool EmitInOrder(NativeBuilder* b, const Unit& u, const std::string& label,
-                 std::unique_ptr<Kernel> work) {
+                 std::unique_ptr<Kernel> kernel) {
   const bool image = u.dims.size() > 2 && Product(b->parser().dims(u.in[1])) == 1;
   if (!image || b->Main(u.in[0]).layout.dense()) return false;
   const Layout from = Layout::ChannelsLast(u.dims, b->parser().size(u.in[0]));
   const BufferRef x = b->Get(u.in[0], from).place;
   b->AddInLayout(u, label, Layout::ChannelsLast(u.dims, b->parser().size(u.out[0])),
-                 std::move(work),
+                 std::move(kernel),
                  {x, b->GetDense(u.in[1]).place, u.in[2] != 0 ? b->GetDense(u.in[2]).place : x});
   return true;
 }

@@ -70,13 +70,13 @@ bool UsesDot4(const Unit& unit, const Parser& parser, const Machine& machine) {
 
 void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
                   const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
-                  std::unique_ptr<Kernel> work) {
+                  std::unique_ptr<Kernel> kernel) {
   std::vector<BufferRef> reads = {x, weights};
   for (size_t k : kFactors) {
     reads.push_back(unit.in[k] != 0 ? builder->GetDense(unit.in[k]).place : x);
   }
   reads.push_back(builder->NewInternal(0, scratch));
-  builder->AddInLayout(unit, label, y, std::move(work), std::move(reads));
+  builder->AddInLayout(unit, label, y, std::move(kernel), std::move(reads));
 }
 
 void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Layout& x,

@@ -47,7 +47,7 @@ BufferRef PackQuantized(NativeBuilder* builder, const Unit& unit, const Plan& pl
 // x and the result lie as said.
 void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
                   const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
-                  std::unique_ptr<Kernel> work);
+                  std::unique_ptr<Kernel> kernel);
 
 // By dot4.h.
 void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Layout& x,

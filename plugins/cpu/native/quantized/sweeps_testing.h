@@ -1,4 +1,4 @@
-// The sweeps of sweeps.h for works on 8-bit integers. For tests.
+// The sweeps of sweeps_testing.h for kernels on 8-bit integers. For tests.
 #pragma once
 
 #include <algorithm>
