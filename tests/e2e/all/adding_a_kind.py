@@ -43,7 +43,7 @@ def try_page(tree, c):
             return
         environment += "".join(f"{line}\n" for line in command.splitlines() if line.startswith("export "))
         last = text
-    counts = [line for line in last.splitlines() if line.endswith(" skipped")]
+    counts = [line for line in last.splitlines() if line.endswith(" skipped") and line[0].isdigit()]
     c.check(counts == ["60 passed, 0 failed, 0 skipped"] * 2, f"ge-test said {counts}")
     for op in ("Conv", "IsNaN"):
         c.check(any(op in line and "native" in line for line in last.splitlines()),
