@@ -1,4 +1,4 @@
-// ONNX's numbers of attribute types. Not the types of our attributes (ge/ir/attr.h).
+// ONNX's numbers of attribute types. Not the types of our attributes (ge/ops/op.h).
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ enum class InPlace : uint8_t {
 };
 
 struct UnitKind {
-  const char* name;
+  const char* name;                          // for messages
   std::span<const Operator> operators = {};  // those whose nodes parse into it, or into a relative
   bool follows = false;                      // its result lies as what it reads
   bool joins_cast = false;                   // a Cast of its bools to float32 joins it

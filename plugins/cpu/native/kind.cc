@@ -1,5 +1,7 @@
 #include "plugins/cpu/native/kind.h"
 
+#include <stdexcept>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +39,10 @@ const Table& Kinds() {
 
 std::span<const UnitKind* const> KnownKinds() { return Kinds().units; }
 
-const Kind& KindOfUnit(const Unit& unit) { return *Kinds().of_unit.at(&unit.kind()); }
+const Kind& KindOfUnit(const Unit& unit) {
+  const auto it = Kinds().of_unit.find(&unit.kind());
+  if (it != Kinds().of_unit.end()) return *it->second;
+  throw std::logic_error(std::string("no Kind answers for units of kind ") + unit.kind().name);
+}
 
 }  // namespace ge_engines::cpu::native

@@ -20,7 +20,7 @@ struct QuantizedRange {
 inline bool IsInt8(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
 // Beyond this many products of 8-bit integers a sum may leave int32: each is at most 255 * 255.
 inline constexpr int64_t kMaxInt8Depth = 33000;
-// Of groups of 8-bit integers (native/code_groups.h): each x and the result with its own scale.
+// Of groups of 8-bit integers (quantized_group.h): each x and the result with its own scale.
 struct QuantizedScale {
   float scale = 1;
   int32_t zero = 0;

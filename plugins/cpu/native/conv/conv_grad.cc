@@ -24,21 +24,16 @@ namespace ge_engines::cpu::native {
 namespace {
 
 // [in][out][taps] as [out][in][taps], each filter from its last tap to its first.
-class FlipFilters final : public Loop {
- public:
-  FlipFilters(int64_t in, int64_t out, int64_t taps) : in_(in), out_(out), taps_(taps) {}
-  void Run(float* const* p) const override {
-    for (int64_t i = 0; i < in_; ++i) {
-      for (int64_t o = 0; o < out_; ++o) {
-        const float* from = p[1] + (i * out_ + o) * taps_;
-        std::reverse_copy(from, from + taps_, p[0] + (o * in_ + i) * taps_);
+std::unique_ptr<Loop> FlipFilters(int64_t in, int64_t out, int64_t taps) {
+  return LoopOf([=](float* const* p) {
+    for (int64_t i = 0; i < in; ++i) {
+      for (int64_t o = 0; o < out; ++o) {
+        const float* from = p[1] + (i * out + o) * taps;
+        std::reverse_copy(from, from + taps, p[0] + (o * in + i) * taps);
       }
     }
-  }
-
- private:
-  int64_t in_, out_, taps_;
-};
+  });
+}
 
 // The gradient of a convolution's image as a convolution of dY, by the flipped filters; nullopt
 // where windows step over elements.
@@ -83,15 +78,15 @@ class ConvGradKind final : public KindOf<ConvGradSpec> {
     b->NeedWorkspace(floats * sizeof(float));
     const BufferRef dy = b->GetDense(u.in[0]).place, w = b->GetDense(u.in[1]).place;
     const auto bytes = static_cast<uint64_t>(Product(c->weights)) * sizeof(float);
-    const BufferRef transposed = b->NewInternal(0, bytes);
+    const BufferRef flipped = b->NewInternal(0, bytes);
     const int64_t taps = Product(c->weights) / (c->weights[0] * c->weights[1]);
-    b->AddStep("turn " + b->Sizes(c->weights),
-               std::make_unique<FlipFilters>(c->weights[1], c->weights[0], taps), {transposed, w});
+    b->AddStep("turn " + b->Sizes(c->weights), FlipFilters(c->weights[1], c->weights[0], taps),
+               {flipped, w});
     const BufferRef none =
         b->ConstantFloats(std::vector<float>(static_cast<size_t>(c->weights[0]), 0.0f));
     const Rep y = b->NewResult(u.out[0], b->Plain(u.out[0]));
     b->AddStep("direct grad " + b->Sizes(u.dims), DirectLoop(b->simd(), plan, {}),
-               {y.place, dy, transposed, none, b->Workspace()});
+               {y.place, dy, flipped, none, b->Workspace()});
     b->AddRep(u.out[0], y);
   }
 };

@@ -1,7 +1,8 @@
 // Products of weights of few bits by rows of x in whole steps of 8 bits, which MatMulNBits permits
 // where its accuracy_level is 4: each block of a row has a scale of its own, its greatest magnitude
 // by 127. Sums of a block are exact; a code takes a fourth of what a float does. Weights stay in
-// the panels of nbits.h. Chosen at run time, as code_kernels.h. They own nothing; any thread.
+// the panels of nbits.h. Chosen at run time, as quantized/dot4_kernels.h. They own nothing; any
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Convolutions and products of 8-bit integers by weights of 8 bits, exactly, on images whose
-// channels are last: every pixel of a window is a run of bytes, which the kernels of code_kernels.h
+// channels are last: every pixel of a window is a run of bytes, which the kernels of dot4_kernels.h
 // multiply four at a time. A product of rows is a convolution of one tap. They own no tensors;
 // immutable, any number of threads may run one.
 #pragma once
@@ -69,7 +69,7 @@ struct Dot4Plan {
   uint64_t sum_bytes() const;
   uint64_t less_bytes() const;  // of the zero points of weights by column
   int64_t finish_bytes() const;
-  // Behind Pack, of a settled plan: inputs by their place (code_places.h), aligned.
+  // Behind Pack, of a settled plan: inputs by their place (scratch.h), aligned.
   void Settle(const void* const* inputs, void* to) const;
   // w is [groups * out][in][kh][kw], or by_rows; `zeros`: w_zeros codes of the same kind.
   void Pack(const uint8_t* w, bool is_signed, const uint8_t* zeros, void* to) const;
