@@ -1,5 +1,5 @@
 // Writes 100 non-series-parallel placement problems and our costs as JSON for
-// tests/e2e/all/place_integer_programme.py, which solves them with an integer programme.
+// tests/e2e/all/plans/place_integer_programme.py, which solves them with an integer programme.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -83,8 +83,9 @@ json ToJson(const TestProblem& t) {
 TEST(PlaceOracle, DumpForIntegerProgramme) {
   const char* path = std::getenv("GE_PLACE_DUMP");
   if (path == nullptr) {
-    GTEST_SKIP() << "writes problems for tests/e2e/all/place_integer_programme.py, which sets "
-                    "GE_PLACE_DUMP to a file name";
+    GTEST_SKIP()
+        << "writes problems for tests/e2e/all/plans/place_integer_programme.py, which sets "
+           "GE_PLACE_DUMP to a file name";
   }
   constexpr uint64_t kSeed = 27182;
   json all;

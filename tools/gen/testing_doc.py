@@ -2,7 +2,7 @@
 """Writes docs/testing.md: each folder of the product, the tests that reach it, the share of its lines that run
 in them, the share of its mutants that tests notice, and the largest share of an output's greatest
 magnitude by which a random case lets an element be off (ge-test --random -v). Lines are read from what
-`tests/e2e/all/coverage.py --write` wrote last, mutants from `mutate.py --write` beside it.
+`tests/e2e/all/code/coverage.py --write` wrote last, mutants from `mutate.py --write` beside it.
 
 A test reaches a folder when it lies there or includes a header of it.
 
@@ -115,7 +115,7 @@ def about_lines(args):
     without = f", without those of {left_out.replace(' ', ', ')}, which the machine lacked" if left_out else ""
     which = "the quick steps of `./test`" if steps == ["all"] else f"these steps of `./test`: {', '.join(steps)}"
     return [
-        f"Lines: those that run in {which}, by `tests/e2e/all/coverage.py` on {day}{without}. "
+        f"Lines: those that run in {which}, by `tests/e2e/all/code/coverage.py` on {day}{without}. "
         f"In all {ran(total)}. A line of a template, or of a kernel of several instruction sets, counts once.", ""], rows
 
 
@@ -148,7 +148,7 @@ def about_mutants(total, seed, found):
     unswept = [folder for folder in folders() if folder not in found and before(folder) not in found]
     names = ", ".join(f"`{folder}`" for folder in unswept)
     return [
-        f"Mutants: changes of one place, drawn by seed {seed[0]}, that `tests/e2e/all/mutate.py` compiles into the "
+        f"Mutants: changes of one place, drawn by seed {seed[0]}, that `tests/e2e/all/code/mutate.py` compiles into the "
         f"product and switches on one at a time, {seed[1]} of {seed[2]}, as large a part of each folder that the table "
         "gives a count; those that a step of `./test` notices, of those that it could "
         f"(`mutants_equal.txt` beside it argues why it could not notice {total['equal']} others). In all "
@@ -178,8 +178,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=40, help="random cases of each operator")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("--mutants", type=pathlib.Path, default=ROOT / "tests/e2e/all/mutants_found.txt")
-    parser.add_argument("--coverage", type=pathlib.Path, default=ROOT / "tests/e2e/all/coverage_found.txt")
+    parser.add_argument("--mutants", type=pathlib.Path, default=ROOT / "tests/e2e/all/code/mutants_found.txt")
+    parser.add_argument("--coverage", type=pathlib.Path, default=ROOT / "tests/e2e/all/code/coverage_found.txt")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/testing.md")
     args = parser.parse_args()
     rows, tests, table = bounds(args), reached(), rooms.read(ROOT)

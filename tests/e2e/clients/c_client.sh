@@ -34,7 +34,7 @@ fi
 
 # Every function of ge.h is called by a client of one of these tests.
 for name in $(grep -oE '\bge_[a-z_]+\(' sdk/include/ge/ge.h | tr -d '(' | sort -u); do
-  if grep -q "\b$name(" tests/e2e/*/*_client.c; then
+  if grep -q "\b$name(" tests/e2e/*/*_client.c tests/e2e/all/*/*_client.c; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))

@@ -19,6 +19,7 @@ Examples:
 """
 import argparse
 import concurrent.futures
+import functools
 import os
 import pathlib
 import re
@@ -101,10 +102,17 @@ class Page:
         return any(kind == "code" and CONSOLE.search(text) for _, text, kind in self.blocks[first:last])
 
 
+@functools.cache
+def scripts():
+    """Names of the scripts of tools/bench and tests/e2e/all and of the folders below."""
+    return {path.name for top in ("tools/bench", "tests/e2e/all") for kind in ("*.py", "*.sh")
+            for path in (ROOT / top).rglob(kind)}
+
+
 def names_command(text):
     for match in COMMAND.finditer(" ".join(text.split())):
         word = match[1]
-        if word in PROGRAMS or any((ROOT / folder / word).is_file() for folder in ("tools/bench", "tests/e2e/all")):
+        if word in PROGRAMS or word in scripts():
             return True
         if word.startswith(("tools/", "tests/", "docs/decisions/")) and (ROOT / word).is_file():
             return True

@@ -3,7 +3,7 @@
 root of its own (empty_root.py), as a user who owns only a home, with nothing of this tree in sight.
 
   README.md                     each command that begins with `ge`, in blocks and in the text, and its lines
-                                of C. Those of a clone are typed by tests/e2e/all/first_page.py, its lines
+                                of C. Those of a clone are typed by tests/e2e/all/docs/first_page.py, its lines
                                 of Python by tests/e2e/python/python_package.py
   docs/training.md              each line of a block that begins with `ge`; the example of training
   docs/sessions.md, engines.md, models.md, gradients.md

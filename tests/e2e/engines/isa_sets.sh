@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every engine under each instruction set that the host has, with 1 and 2 threads: the node tests,
 # random cases at the sizes at which kernels take other ways, and random models. A short form:
-# tests/e2e/all/large_random.sh is the long one.
+# tests/e2e/all/engines/large_random.sh is the long one.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 source tests/counted.sh

@@ -1,4 +1,4 @@
-# What adcheck.sh and all/adcheck.sh have in common; both source it. The counts that they print last.
+# What adcheck.sh and all/gradients/adcheck.sh share; both source it. The counts that they print last.
 build=${GE_BUILD:-build/release}
 export GE_CACHE_DIR=off GE_PROBE=fixed
 passed=0 failed=0 skipped=0

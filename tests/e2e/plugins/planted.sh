@@ -90,7 +90,7 @@ for field in effects after origin hints recursive trainable role; do
 done
 clean "prover" "$units"
 # ./test --all plants these: a line that has moved would be noticed hours later.
-clean "the table of bugs" python3 tests/e2e/all/random_models_bugs.py --check
+clean "the table of bugs" python3 tests/e2e/all/code/random_models_bugs.py --check
 caught "a prover that accepts all" env GE_PLANTED=accept-all "$units"
 echo "$passed passed, $failed failed, 0 skipped"
 [[ $failed == 0 ]]

@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# Arenas, max-live and peak memory of real networks.
-set -eu
-cd "$(dirname "$0")/../../.."
-exec build/venv/bin/python tests/e2e/all/memory.py

@@ -1,5 +1,0 @@
-#!/usr/bin/env bash
-# Netron opens what we export.
-set -eu
-cd "$(dirname "$0")/../../.."
-exec python3 tests/e2e/all/netron_opens.py "$@"
