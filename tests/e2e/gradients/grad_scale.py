@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tools/bench"))
+sys.path.insert(0, str(ROOT / "tools/bench/training"))
 from grad_scale import chain, handing, layers  # noqa: E402
 
 GE = pathlib.Path(os.environ.get("GE_BUILD", ROOT / "build/release")) / "bin/ge"

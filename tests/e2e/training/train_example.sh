@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../../.."
 folder=$(mktemp -d)
 [ "$(wc -l < examples/train/main.cc)" -lt 60 ]
 trap 'rm -rf "$folder"' EXIT
-build/venv/bin/python tools/bench/train_nets.py lenet "$folder/lenet.onnx"
+build/venv/bin/python tools/bench/training/train_nets.py lenet "$folder/lenet.onnx"
 GE_CACHE_DIR=off GE_PROBE=fixed build/release/bin/train "$folder/lenet.onnx" 150 | tee "$folder/out"
 # Guessing gets 0.1.
 awk '/^test accuracy/ { found = 1; good = $3 > 0.6 } END { exit !(found && good) }' "$folder/out"

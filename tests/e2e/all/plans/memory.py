@@ -3,7 +3,7 @@
 
   tests/e2e/all/plans/memory.py
 
-Arena <= 1.10 x max-live and max-live <= 1.10 x the bound that tools/bench/max_live.py computes from
+Arena <= 1.10 x max-live and max-live <= 1.10 x the bound that tools/bench/plans/max_live.py computes from
 the printed plan, under ref and under onednn,ref. For resnet50 and bert_base under onednn,ref:
 copied_constant_bytes <= 5 % of weight_bytes, peak above base <= 1.25 x (weights + max-live).
 Last line: N passed, N failed, N skipped.
@@ -37,7 +37,7 @@ def bound_holds(model, engines, r, folder):
     plan = pathlib.Path(folder) / "plan.txt"
     with plan.open("w") as out:
         subprocess.run([GE, "dump", *flags(model, engines), "--to", "memory"], stdout=out, check=True)
-    done = subprocess.run([sys.executable, ROOT / "tools/bench/max_live.py", plan, "--max-live", str(r["max_live_bytes"]), "--arena", str(r["arena_bytes"])], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, ROOT / "tools/bench/plans/max_live.py", plan, "--max-live", str(r["max_live_bytes"]), "--arena", str(r["arena_bytes"])], capture_output=True, text=True)
     return done.returncode == 0, " ".join(done.stdout.split("\n")[-2:]).strip()
 
 

@@ -12,7 +12,7 @@ import tempfile
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-sys.path.insert(0, str(ROOT / "tools" / "bench"))
+sys.path[:0] = [str(ROOT / "tools/bench"), str(ROOT / "tools/bench/training")]
 import train_large  # noqa: E402
 from ge_session import GeSession  # noqa: E402
 

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import nn
 
-import train_torch  # puts tools/bench and tests/e2e/training where modules are found
+import train_torch  # puts tools/bench/training and tests/e2e/training where modules are found
 import train_nets
 from train_tool import order_of, step_of
 

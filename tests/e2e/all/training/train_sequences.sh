@@ -4,5 +4,5 @@
 set -eu
 cd "$(dirname "$0")/../../../.."
 build/venv-torch/bin/python -c "import torch, onnx" 2>/dev/null ||
-  python3 tools/bench/grad_nets.py --setup
+  python3 tools/bench/training/grad_nets.py --setup
 exec build/venv-torch/bin/python tests/e2e/all/training/train_sequences.py "$@"

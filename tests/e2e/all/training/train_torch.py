@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
-sys.path[:0] = [str(ROOT / "tools/bench"), str(ROOT / "tests/e2e/training")]
+sys.path[:0] = [str(ROOT / "tools/bench/training"), str(ROOT / "tests/e2e/training")]
 import train_nets  # noqa: E402
 from train_tool import order_of  # noqa: E402
 

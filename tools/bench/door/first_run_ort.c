@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bench/first_run.h"
+#include "tools/bench/door/first_run.h"
 
 typedef void (*Function)(void);
 typedef void* Status; /* NULL = good */

@@ -17,10 +17,10 @@ token needs takes at the speed at which this machine reads memory (read_speed.c,
 of our time per token.
 
 Examples:
-  tools/bench/decoder.py
-  tools/bench/decoder.py --layers 4 --tokens 64 --rounds 3
-  tools/bench/decoder.py --kv-cache 512 --json decoder.json
-  tools/bench/decoder.py --bits 4
+  tools/bench/sequences/decoder.py
+  tools/bench/sequences/decoder.py --layers 4 --tokens 64 --rounds 3
+  tools/bench/sequences/decoder.py --kv-cache 512 --json decoder.json
+  tools/bench/sequences/decoder.py --bits 4
 """
 import argparse
 import importlib
@@ -31,7 +31,8 @@ import subprocess
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("numpy", "onnx", "onnxruntime")
 

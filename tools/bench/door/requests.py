@@ -11,8 +11,8 @@ Exit codes: 0 the bounds hold (geometric mean >= 1, p99 <= 5 medians), 1 not, 2 
 side failed.
 
 Examples:
-  tools/bench/requests.py
-  tools/bench/requests.py squeezenet --callers 1,8 --rounds 5 --seconds 3
+  tools/bench/door/requests.py
+  tools/bench/door/requests.py squeezenet --callers 1,8 --rounds 5 --seconds 3
 """
 import argparse
 import json
@@ -25,7 +25,8 @@ import tempfile
 import threading
 import time
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("numpy", "onnx", "onnxruntime")
 

@@ -12,8 +12,8 @@ Below: plans after the fifth image, the median and the interval of fresh / repea
 how our boxes match ONNX Runtime's (same class, overlap over 0.9, score within 1e-3).
 
 Examples:
-  tools/bench/pieces.py
-  tools/bench/pieces.py fasterrcnn --images 10
+  tools/bench/exports/pieces.py
+  tools/bench/exports/pieces.py fasterrcnn --images 10
 """
 import argparse
 import json
@@ -23,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
 

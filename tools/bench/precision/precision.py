@@ -8,9 +8,9 @@ NAME@N is a model of sequences with N tokens. --layers takes each product by its
 bf16 result against float32 from the same inputs, relative to the largest magnitude of the result.
 
 Examples:
-  tools/bench/precision.py resnet50 minilm
-  tools/bench/precision.py --threads 2 --rounds 3 gpt2_small@1 gpt2_small@128
-  tools/bench/precision.py --layers resnet50 bert_base minilm ppocr_rec
+  tools/bench/precision/precision.py resnet50 minilm
+  tools/bench/precision/precision.py --threads 2 --rounds 3 gpt2_small@1 gpt2_small@128
+  tools/bench/precision/precision.py --layers resnet50 bert_base minilm ppocr_rec
 """
 import argparse
 import json
@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("numpy", "onnx", "onnxruntime", "openvino")
 
@@ -35,7 +36,7 @@ import models  # noqa: E402
 import precision_layers  # noqa: E402
 import reference  # noqa: E402
 
-HERE = pathlib.Path(__file__).resolve().parent
+PEER = pathlib.Path(__file__).resolve().parents[1] / "peer_bench.py"
 NAMES = ["resnet50", "bert_base", "minilm", "ppocr_rec", "gpt2_small@1", "gpt2_small@128"]
 
 
@@ -67,7 +68,7 @@ class Case:
                           self.args.engines, options, output)
 
     def peer(self, precision, save=None):
-        command = [sys.executable, str(HERE / "peer_bench.py"), "openvino", str(self.model),
+        command = [sys.executable, str(PEER), "openvino", str(self.model),
                    "--threads", str(self.args.threads), "--repeat", str(self.args.repeat),
                    "--precision", precision]
         for key, file in self.inputs.items():

@@ -3,7 +3,7 @@
 
 ROW is a JSON object as exports_fixed.ROWS or `--draw` have them. Writes FOLDER/NAME.onnx and
 FOLDER/NAME/ with the inputs as .npy and reference.json, and prints one JSON line. Runs in
-build/venv-exports (tools/bench/exports.py --setup makes it), a process a model.
+build/venv-exports (tools/bench/exports/exports.py --setup makes it), a process a model.
 
 Examples:
   export_one.py --draw 22 --count 20
@@ -15,8 +15,9 @@ import pathlib
 import sys
 import warnings
 
-import exports_drawn
-import exports_fixed
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import exports_drawn  # noqa: E402
+import exports_fixed  # noqa: E402
 
 
 def torch_model(row):

@@ -8,9 +8,9 @@ is faster. Its 95 % bootstrap interval decides; a plan that is more than twice a
 runs only. Exit code 1 when a verdict is "no" or a plan could not be timed.
 
 Examples:
-  tools/bench/market.py lenet mlp
-  tools/bench/market.py --isa avx2 --isa avx512 --engines native,onednn,openblas,ref
-  tools/bench/market.py resnet50 --moves 0 --rounds 30 --json > market.json
+  tools/bench/plans/market.py lenet mlp
+  tools/bench/plans/market.py --isa avx2 --isa avx512 --engines native,onednn,openblas,ref
+  tools/bench/plans/market.py resnet50 --moves 0 --rounds 30 --json > market.json
 """
 import argparse
 import json
@@ -18,7 +18,8 @@ import os
 import pathlib
 import sys
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
 

@@ -10,10 +10,10 @@ took alone; "plan" is what PLACE predicts for the whole plan over the median of 
 processes, the models taking turns). Both are judged. Exit code 1 when a bound is passed.
 
 Examples:
-  tools/bench/prices.py lenet minilm resnet50
-  tools/bench/prices.py --isa avx2 --engines native,onednn,openblas,ref
-  tools/bench/prices.py --worst 10 ppocr_det lenet       # and the nodes that are furthest off
-  tools/bench/prices.py --keep build/prices              # what was measured serves the next time
+  tools/bench/plans/prices.py lenet minilm resnet50
+  tools/bench/plans/prices.py --isa avx2 --engines native,onednn,openblas,ref
+  tools/bench/plans/prices.py --worst 10 ppocr_det lenet       # and the nodes that are furthest off
+  tools/bench/plans/prices.py --keep build/prices              # what was measured serves the next time
 """
 import argparse
 import json
@@ -24,7 +24,8 @@ import shutil
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
 

@@ -11,8 +11,8 @@ can be smaller. With --max-live and --arena the figures of the prover and of MEM
 bound's total, or the arena above --arena-limit times max-live.
 
 Examples:
-  ge dump lenet.onnx --to memory > lenet.plan && tools/bench/max_live.py lenet.plan
-  tools/bench/max_live.py resnet50.plan --max-live 9633792 --arena 9633792
+  ge dump lenet.onnx --to memory > lenet.plan && tools/bench/plans/max_live.py lenet.plan
+  tools/bench/plans/max_live.py resnet50.plan --max-live 9633792 --arena 9633792
 """
 import argparse
 import json

@@ -13,9 +13,9 @@ how far the class scores are apart, as a share of the greatest. Exit code 1 wher
 --bound (a score's quantum is 1/256) or a side fails.
 
 Examples:
-  tools/bench/litert.py --setup
-  tools/bench/litert.py --make
-  tools/bench/litert.py --rounds 7
+  tools/bench/exports/litert.py --setup
+  tools/bench/exports/litert.py --make
+  tools/bench/exports/litert.py --rounds 7
 """
 import argparse
 import json
@@ -26,7 +26,8 @@ import sys
 import tempfile
 import time
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 ROOT = project_venv.ROOT
 VENV = ROOT / "build" / "venv-litert"
@@ -55,7 +56,7 @@ def make(seed):
     """Runs under VENV: writes NAME.tflite and NAME.onnx of both into FOLDER."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     # TensorFlow looks for modules whose names ours have, too.
-    sys.path[:] = [p for p in sys.path if pathlib.Path(p).resolve() != HERE]
+    sys.path[:] = [p for p in sys.path if pathlib.Path(p).resolve() not in (HERE, HERE.parent)]
     import keras
     import tensorflow as tf
     from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
@@ -189,7 +190,7 @@ def main():
     project_venv.enter("numpy", "onnx")
     import ge_run
     if missing := [n for n in args.names if not (FOLDER / f"{n}.onnx").is_file()]:
-        sys.stderr.write(f"litert.py: {missing[0]} is not there; run: tools/bench/litert.py --setup, "
+        sys.stderr.write(f"litert.py: {missing[0]} is not there; run: tools/bench/exports/litert.py --setup, "
                          "then --make\n")
         return 2
     rows, failed = [], False

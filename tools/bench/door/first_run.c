@@ -10,7 +10,7 @@
  * for a second, a thread each; how many other threads can run is sampled. DIMS is 1x3x224x224, or -
  * for a scalar; files hold raw bytes. Prints one JSON object. */
 #define _GNU_SOURCE
-#include "tools/bench/first_run.h"
+#include "tools/bench/door/first_run.h"
 
 #include <dirent.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 """Nets to train, as ONNX files for inference with first weights from a seed: those of
-tools/bench/train.py and of the tests of `ge train`. Needs onnx and numpy.
+tools/bench/training/train.py and of the tests of `ge train`. Needs onnx and numpy.
 
   train_nets.py lenet|mlp FILE.onnx [SEED]"""
 import sys

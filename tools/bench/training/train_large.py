@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools" / "bench"))
 WORDS, TOKENS, WIDTH, HEADS = 30522, 128, 768, 12
 OPTIMIZERS = {"resnet50": "sgd;lr=0.01;momentum=0.9", "bert": "adamw;lr=0.0001;weight-decay=0.01"}
 

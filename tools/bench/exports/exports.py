@@ -13,10 +13,10 @@ interval over rounds; peak memory above idle of both; the share of ref by the pl
 ratio whose whole interval lies above --mark. Exit code 1: a model refused, or its answer is wrong.
 
 Examples:
-  tools/bench/exports.py --setup
-  tools/bench/exports.py --make --jobs 2
-  tools/bench/exports.py --threads 1,2
-  tools/bench/exports.py stn_op20d --rounds 9 --seconds 3
+  tools/bench/exports/exports.py --setup
+  tools/bench/exports/exports.py --make --jobs 2
+  tools/bench/exports/exports.py --threads 1,2
+  tools/bench/exports/exports.py stn_op20d --rounds 9 --seconds 3
 """
 import argparse
 import concurrent.futures
@@ -28,7 +28,8 @@ import subprocess
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 ROOT = project_venv.ROOT
 VENV = ROOT / "build" / "venv-exports"
@@ -285,7 +286,7 @@ def main():
         return set_up()
     python = VENV / "bin" / "python"
     if not python.exists():
-        sys.exit("exports.py: PyTorch is not installed; run: tools/bench/exports.py --setup")
+        sys.exit("exports.py: PyTorch is not installed; run: tools/bench/exports/exports.py --setup")
     if pathlib.Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), *sys.argv])
     if args.show:

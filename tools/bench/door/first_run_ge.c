@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bench/first_run.h"
+#include "tools/bench/door/first_run.h"
 
 struct Session {
   const struct Work* work;

@@ -17,7 +17,8 @@ import sys
 import tempfile
 import warnings
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 ROOT = project_venv.ROOT
 VENV = ROOT / "build" / "venv-torch"
@@ -126,7 +127,6 @@ def one(name, make, scratch):
 
 
 def work(args):
-    sys.path.insert(0, str(pathlib.Path(__file__).parent))
     from grad_nets_list import NETS
     rows = []
     with tempfile.TemporaryDirectory() as folder:

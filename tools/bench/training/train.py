@@ -3,17 +3,19 @@
 turns, so that a busy moment of the machine meets both. Prints a JSON line for each net: medians of
 the rounds' median steps in ms, and how many times as fast we are, round by round.
 
-Example: tools/bench/train.py --bench train_bench.py --python build/venv-torch/bin/python lenet mlp
+Example: tools/bench/training/train.py --bench train_bench.py --python build/venv-torch/bin/python lenet mlp
 """
 import argparse
 import json
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
 
-import project_venv
-import train_nets
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
+import train_nets  # noqa: E402
 
 ROOT = project_venv.ROOT
 

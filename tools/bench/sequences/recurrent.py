@@ -5,16 +5,18 @@ A figure is the median of rounds; a round runs each side a few times, another on
 The last column is our time / theirs. Outputs are compared. Asserts nothing else.
 
 Examples:
-  tools/bench/recurrent.py --threads 1
-  tools/bench/recurrent.py --only gru --rounds 9
+  tools/bench/sequences/recurrent.py --threads 1
+  tools/bench/sequences/recurrent.py --only gru --rounds 9
 """
 import argparse
 import pathlib
 import statistics
+import sys
 import tempfile
 import time
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("numpy", "onnx", "onnxruntime")
 

@@ -7,9 +7,9 @@ float32, ours over ONNX Runtime's, and how far outputs are off, relative to the 
 magnitude. Exits 1 where an output is off by more than --bound, or a side fails.
 
 Examples:
-  tools/bench/halves.py resnet50 minilm
-  tools/bench/halves.py --models build/models --engines onednn,ref --rounds 3 lenet
-  tools/bench/halves.py --write some/folder mobilenetv2         # the float16 models alone
+  tools/bench/precision/halves.py resnet50 minilm
+  tools/bench/precision/halves.py --models build/models --engines onednn,ref --rounds 3 lenet
+  tools/bench/precision/halves.py --write some/folder mobilenetv2         # the float16 models alone
 """
 import argparse
 import json
@@ -19,7 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("numpy", "onnx", "onnxruntime")
 
@@ -33,7 +34,7 @@ import ge_run  # noqa: E402
 import models  # noqa: E402
 import reference  # noqa: E402
 
-HERE = pathlib.Path(__file__).resolve().parent
+PEER = pathlib.Path(__file__).resolve().parents[1] / "peer_bench.py"
 NAMES = ["resnet50", "mobilenetv2", "squeezenet", "bert_base", "minilm", "gpt2_small", "mlp",
          "lenet", "ppocr_det", "ppocr_rec"]
 # Inputs that the operator wants in float32 whatever its data are.
@@ -112,7 +113,7 @@ class Case:
                           self.args.engines, options, output)
 
     def peer(self, save=None):
-        command = [sys.executable, str(HERE / "peer_bench.py"), "ort", str(self.half),
+        command = [sys.executable, str(PEER), "ort", str(self.half),
                    "--threads", str(self.args.threads), "--repeat", str(self.args.repeat)]
         for key, path in self.inputs.items():
             command += ["--input", f"{key}={path}"]

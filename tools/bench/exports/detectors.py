@@ -11,9 +11,9 @@ Images are 3x320x320, and the model's own resizing leaves them so. Beside NAME.o
 NAME.images.json has the seeds of 20 images, none of those, on which 20 to 80 boxes survive.
 
 Examples:
-  tools/bench/detectors.py --setup
-  tools/bench/detectors.py build/models            # all six: fasterrcnn.onnx ...
-  tools/bench/detectors.py build/models maskrcnn
+  tools/bench/exports/detectors.py --setup
+  tools/bench/exports/detectors.py build/models            # all six: fasterrcnn.onnx ...
+  tools/bench/exports/detectors.py build/models maskrcnn
 """
 import argparse
 import json
@@ -22,7 +22,7 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 VENV = ROOT / "build" / "venv-detectors"
 PACKAGES = ["torch==2.4.1", "torchvision==0.19.1", "onnx==1.22.0", "numpy"]
 TWO_STAGES = ["fasterrcnn", "maskrcnn", "keypointrcnn"]
@@ -221,7 +221,7 @@ def main():
         return
     python = VENV / "bin" / "python"
     if not python.exists():
-        sys.exit("detectors.py: PyTorch is not installed; run: tools/bench/detectors.py --setup")
+        sys.exit("detectors.py: PyTorch is not installed; run: tools/bench/exports/detectors.py --setup")
     if pathlib.Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), *sys.argv])
     pathlib.Path(args.folder).mkdir(parents=True, exist_ok=True)

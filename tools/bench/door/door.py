@@ -23,12 +23,12 @@ Without a mode: the median of --repeat runs, after --warmup of them; beside it t
 --before names an older `ge` to show beside. OPENBLAS_CORETYPE is taken out of the environment of all.
 
 Examples:
-  tools/bench/door.py                                         # 14 models, default threads, warm
-  tools/bench/door.py --threads default 1 --cache both --json door.json
-  tools/bench/door.py squeezenet lstm --rounds 9 --neighbour
-  tools/bench/door.py --first
-  tools/bench/door.py --best-of-threads --neighbour
-  tools/bench/door.py lenet --before old/build/release/bin/ge --cache fresh
+  tools/bench/door/door.py                                         # 14 models, default threads, warm
+  tools/bench/door/door.py --threads default 1 --cache both --json door.json
+  tools/bench/door/door.py squeezenet lstm --rounds 9 --neighbour
+  tools/bench/door/door.py --first
+  tools/bench/door/door.py --best-of-threads --neighbour
+  tools/bench/door/door.py lenet --before old/build/release/bin/ge --cache fresh
 """
 import argparse
 import importlib.metadata
@@ -39,7 +39,8 @@ import pathlib
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
 

@@ -5,8 +5,8 @@ InferenceSession.run, and by the C API from a C program (ge run), in turns. Asse
 Runs under the environment that tests/e2e/python/python.sh makes, build/python/venv, or another with the package.
 
 Examples:
-  tools/bench/python_call.py
-  tools/bench/python_call.py --rounds 9 --calls 50000 --threads 2
+  tools/bench/door/python_call.py
+  tools/bench/door/python_call.py --rounds 9 --calls 50000 --threads 2
 """
 import argparse
 import importlib.util
@@ -18,9 +18,9 @@ import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 PYTHON = ROOT / "build" / "python" / "venv" / "bin" / "python"
-MODEL = ROOT / "tests" / "e2e" / "three_nodes.gt"
+MODEL = ROOT / "tests" / "e2e" / "models" / "three_nodes.gt"
 
 
 def enter():

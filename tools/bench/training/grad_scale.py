@@ -12,10 +12,12 @@ printed and judged by nobody; tests/e2e/gradients/grad_scale.sh compares instruc
 import argparse
 import pathlib
 import statistics
+import sys
 import tempfile
 import time
 
-from ge_session import GeSession
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from ge_session import GeSession  # noqa: E402
 
 HEAD = ["ge 1", 'opset "" 27', 'opset "ge" 1', "const w : f32[16] = splat 0.9",
         "const m : f32[16,16] = splat 0.05"]

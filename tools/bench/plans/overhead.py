@@ -6,15 +6,16 @@ tinychain: 1,000 Sin and Neg on 4 floats by each list of engines, every node a s
 (--no-fuse) and as placed. Exit code 1 when a bound is passed; the bounds are the project's.
 
 Examples:
-  tools/bench/overhead.py
-  tools/bench/overhead.py --engines ref --engines native,onednn,ref --json
+  tools/bench/plans/overhead.py
+  tools/bench/plans/overhead.py --engines ref --engines native,onednn,ref --json
 """
 import argparse
 import json
 import pathlib
 import sys
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
 

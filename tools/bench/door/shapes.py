@@ -16,9 +16,9 @@ first shape's. peer: growth of ONNX Runtime, which copies all weights at load.
 searches: covers that were searched for in 16 shapes.
 
 Examples:
-  tools/bench/shapes.py
-  tools/bench/shapes.py ppocr_rec minilm --rounds 3 --show
-  tools/bench/shapes.py --json shapes.json
+  tools/bench/door/shapes.py
+  tools/bench/door/shapes.py ppocr_rec minilm --rounds 3 --show
+  tools/bench/door/shapes.py --json shapes.json
 """
 import argparse
 import json
@@ -28,7 +28,8 @@ import subprocess
 import sys
 import tempfile
 
-import project_venv
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import project_venv  # noqa: E402
 
 project_venv.enter("pip", "numpy", "onnx", "onnxruntime")
 
