@@ -1,4 +1,4 @@
-// Functions of one and two numbers, reductions and forms of weights that units name. Plain values.
+// Functions of one and two numbers, reductions and forms of weights, named by units. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and o
 // Weights of a few bits.
 struct NBitsForm {
   int bits = 4;        // 2, 4 or 8
-  int64_t block = 32;  // rows that share a scale, a multiple of the codes of 32 bits
-  int zero_bytes = 0;  // of a zero point: 1, a code; 4, a float; 0, half of all codes is meant
+  int64_t block = 32;  // rows with one scale, a multiple of the weights in 32 bits
+  int zero_bytes = 0;  // of a zero point: 1, an integer; 4, a float; 0: half the range
 };
 
 }  // namespace ge_engines

@@ -1,5 +1,5 @@
-// UnitKind: what engines ask of a kind of unit, whichever of them computes it. Each kind has one,
-// in its own file of a family's folder. Constants of the program; any thread.
+// UnitKind: the answers of one kind of unit to any engine. Each kind has one UnitKind, in its own
+// file of a family's folder. Constants of the program; any thread.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ class Parser;
 struct Unit;
 struct Why;
 
-// Which dtypes an operator's tensors may have. Index inputs (axes, shapes, starts) are told from
-// tensors by their position: `data` inputs come first, 0 = all are data.
+// Dtypes of an operator's tensors. An input's position tells index inputs (axes, shapes, starts)
+// from tensors: `data` inputs come first, 0 = all are data.
 enum class Types {
   kFloat,      // float32
   kWord,       // 1, 2, 4 or 8 bytes, moved and not looked at
@@ -24,25 +24,25 @@ enum class Types {
   kAny,        // whole bytes, moved
 };
 
-// How nodes of one operator become units.
+// The rule that makes units of one operator's nodes.
 struct Operator {
   const char* op;  // with its domain in front, but for ONNX's
-  // Makes *unit of a node whose tensors have been checked, or says why it cannot.
+  // Makes *unit of a node with checked tensors, or writes the reason to *why.
   bool (*parse)(const Parser& parser, uint32_t node, Unit* unit, Why* why);
   Types types = Types::kFloat;
   uint32_t data = 1;
   bool empty_constants = false;  // constant index inputs may be empty
   bool skips_first = false;      // the first output may be left out: the rule says what is made
-  // A unit of several nodes, this one being the last: an engine's own pattern. All of it is made.
+  // Makes all of *unit from several nodes, this one last: an engine's own pattern.
   bool (*group)(const Parser& parser, uint32_t node, Unit* unit) = nullptr;
   bool empty_inputs = false;  // any input may be empty: the rule says what that means
-  // Its row stands before those that other kinds have of this operator.
+  // This row stands before the rows of other kinds for the same operator.
   bool first = false;
-  // The node together with Transposes of its matrices, for engines that read these as they lie.
+  // Takes Transposes of the matrices into the unit, for engines that read transposed matrices.
   bool (*widen)(const Matcher& matcher, uint32_t node, Unit* unit) = nullptr;
 };
 
-// Whether pointwise units behind a unit join it as posts, and which constants are its bias.
+// Whether following pointwise units become post-ops, and which constants are a bias.
 enum class PostOps : uint8_t {
   kNone,
   kPlain,     // they join; none is a bias
@@ -50,7 +50,7 @@ enum class PostOps : uint8_t {
   kColumns,   // the bias is along the last axis
 };
 
-// Inputs that a unit reads just where it writes: a result may take their place.
+// Inputs that a unit reads just where it writes. A result may overwrite them.
 enum class InPlace : uint8_t {
   kNone,
   kPointwise,  // of one post: each input of the result's dims
@@ -65,8 +65,8 @@ struct UnitKind {
   bool joins_cast = false;                   // a Cast of its bools to float32 joins it
   PostOps post_ops = PostOps::kNone;
   InPlace in_place = InPlace::kNone;
-  // The position in Unit::in of weights that whoever convolves brings into an order of its own; 0
-  // where there are none.
+  // Position in Unit::in of the weights that convolving engines reorder; 0: the unit has
+  // none.
   size_t (*filter)(const Unit& unit) = nullptr;
 };
 

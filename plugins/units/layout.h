@@ -1,5 +1,5 @@
-// How a tensor lies in memory inside a segment: strides, and maybe one inner block of channels. It
-// is not a vendor descriptor and owns no memory. Plain values; any thread.
+// Layout: strides of a tensor inside a segment, and maybe one inner block of channels. It is not a
+// vendor descriptor and owns no memory. Plain values; any thread.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using Dims = ShortList<int64_t, 6>;        // of more axes hardly a tensor is
 using Ids = ShortList<uint32_t, 6>;        // of nodes or values
 inline constexpr int64_t kMostLanes = 16;  // floats of the widest vector
 
-// Of numbers that are not negative, up.
+// Rounds the quotient up; neither number is negative.
 inline int64_t CeilDiv(int64_t left, int64_t right) { return (left + right - 1) / right; }
 inline int64_t Product(const Dims& dims) {
   int64_t n = 1;
@@ -24,15 +24,15 @@ inline int64_t Product(const Dims& dims) {
   return n;
 }
 
-// Of a dense tensor, in elements.
+// Strides of a dense tensor, in elements.
 inline Dims StridesOf(const Dims& dims) {
   Dims s(dims.size(), 1);
   for (size_t k = dims.size(); k-- > 1;) s[k - 1] = s[k] * dims[k];
   return s;
 }
 
-// With cblock = b > 0, axis 1 is cut in blocks of b channels that lie innermost; the last block is
-// padded with zeros. stride[1] is then the distance between blocks. Strides count elements.
+// With cblock = b > 0, axis 1 is cut in blocks of b innermost channels; the last block is padded
+// with zeros. stride[1] is then the distance between blocks. Strides count elements.
 struct Layout {
   int rank = 0;
   int cblock = 0;
@@ -75,7 +75,7 @@ struct Layout {
     return l;
   }
 
-  // dims in the manner of `model`: blocked, channels last, or dense for everything else.
+  // dims with the layout kind of `model`: blocked, channels last, or dense for everything else.
   static Layout Like(const Dims& dims, const Layout& model) {
     if (dims.size() < 3 || static_cast<int>(dims.size()) != model.rank) return Dense(dims);
     if (model.cblock > 0) return Blocked(dims, model.cblock);
@@ -91,7 +91,7 @@ struct Layout {
     for (int i = 0; i < rank; ++i) n *= dim[i];
     return n;
   }
-  // Elements from the first to behind the last, padding included.
+  // Elements from the first to one past the last, padding included.
   int64_t extent() const {
     int64_t n = cblock > 0 ? cblock : 1;
     for (int i = 0; i < rank; ++i) {
@@ -122,13 +122,13 @@ struct Layout {
   }
 };
 
-// A layout without its dims, as engines name it to each other: plain, channels last, or channels in
+// A layout without its dims; engines exchange these names: plain, channels last, or channels in
 // blocks. Other layouts do not leave a segment.
 struct LayoutTag {
   int block = 0;  // channels of one block; 0 = none
   bool last = false;
 
-  // Plain where the layout is no other form. With one pixel every layout is plain in memory.
+  // Plain if no other tag fits. With one pixel every layout is plain in memory.
   static LayoutTag Of(Layout layout) {
     if (layout.rank < 3 || layout.dense()) return {};
     layout.size = 4;  // says nothing of the order

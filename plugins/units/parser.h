@@ -1,5 +1,5 @@
-// Parser: whether a node of the host's graph can be a unit, and why not. Views of the graph are
-// valid for the call in which they were made. Pure; any thread.
+// Parser: checks whether a node of the host's graph can be a unit, and says why not. Its views of
+// the graph live as long as the host's call. Pure; any thread.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@ namespace ge_engines {
 class OperatorIndex;
 class Parser {
  public:
-  // Knows the operators of these kinds, a table of the program's.
+  // The parser of these kinds' operators; `kinds` is a table of the program's.
   Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds);
 
-  // The node as a unit of its own.
+  // Makes *out of the node alone.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
-  // The engine's own pattern that ends in this node; false where there is none.
+  // Sets *out to the engine's own pattern that ends in this node; false if there is none.
   bool Group(uint32_t node, Unit* out) const;
-  // The node together with Transposes of its matrices, where the engine takes those.
+  // Whether the engine takes Transposes of a node's matrices into the node's unit.
   bool widens() const;
   bool Widen(const Matcher& matcher, uint32_t node, Unit* out) const;
 
@@ -30,10 +30,10 @@ class Parser {
   int32_t dtype(uint32_t given) const { return value(given).type.dtype; }
   // Bytes of one element; parsed values have whole ones.
   int size(uint32_t value) const { return static_cast<int>(gp::ElementBits(dtype(value)) / 8); }
-  // What a unit computes with and makes is float32: an engine without other kernels asks.
+  // Whether the unit's inputs and outputs are float32. Engines without other kernels ask it.
   bool OnlyFloats(const Unit& unit, Why* why) const;
   bool constant(uint32_t given) const { return given != 0 && value(given).data != nullptr; }
-  // Constants with one element; constants of int64 or int32.
+  // Reads constants with one element; constants of int64 or int32.
   bool Scalar(uint32_t given, float* out) const;
   bool Integers(uint32_t given, Dims* out) const;
   // Payload of an f32 constant, copied.
@@ -44,7 +44,7 @@ class Parser {
   bool Checks(uint32_t node, const Operator& entry, Why* why) const;
   // Whether the node's outputs are known to be empty.
   bool MakesNothing(const ge_node& n) const;
-  // The value in that slot of a node's "input" or "output".
+  // Checks the value in slot `slot` of a node's "input" or "output" (`side`).
   bool CheckValue(uint32_t given, const char* side, uint32_t slot, bool index, bool may_be_empty,
                   const Operator& entry, Why* why) const;
 
@@ -52,7 +52,7 @@ class Parser {
   const OperatorIndex& operators_;
 };
 
-// x's dims, 1s in front, repeated along axes of one element, are y's.
+// Whether x's dims, with 1s in front and repeated along axes of one element, become y's.
 bool Broadcasts(const Dims& x, const Dims& y);
 // The attribute `axis` of `rank` axes, counted from the front.
 bool AxisOf(const ge_node& n, size_t rank, int64_t named, int* axis, Why* why);

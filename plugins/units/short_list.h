@@ -1,6 +1,6 @@
-// ShortList: a list of numbers of which the first few lie in the object itself, since planning a
-// new shape makes thousands of them: dims, strides, the values of a unit. Longer ones take memory.
-// A value like std::vector, with the part of its interface that is used here.
+// ShortList: a std::vector of numbers whose first few elements lie in the object itself. Planning a
+// new shape makes thousands of dims, strides and lists of values, so short ones allocate nothing;
+// longer ones do. It has only the members of std::vector that its users call.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class ShortList {
   }
   ~ShortList() { Free(); }
 
-  // What libraries take.
+  // Libraries take a std::vector.
   operator std::vector<T>() const { return std::vector<T>(begin(), end()); }  // NOLINT: implicit
 
   size_t size() const { return size_; }
@@ -98,7 +98,7 @@ class ShortList {
     std::fill(gap, gap + n, value);
     return gap;
   }
-  // Not of this list.
+  // The range must not be of this list.
   template <std::forward_iterator It>
   iterator insert(const_iterator at, It first, It last) {
     const iterator gap = Open(at, static_cast<size_t>(std::distance(first, last)));
@@ -129,7 +129,7 @@ class ShortList {
     other->size_ = 0;
     other->room_ = kInside;
   }
-  // For n elements, of which the first `keep` stay.
+  // Makes room for n elements; the first `keep` keep their values.
   void Room(size_t n, size_t keep) {
     if (n <= room_) return;
     if (n > std::numeric_limits<uint32_t>::max() / 2) throw std::bad_alloc();

@@ -1,5 +1,5 @@
-// Spec: what a unit is told of its operator, a plain value of one of the families' types. It lies
-// in the unit itself, since planning a new shape makes thousands of them.
+// Spec: a unit's operator and attributes, as a plain value of one of the families' types. It lies
+// in the unit itself: planning a new shape makes thousands of specs.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ge_engines {
 
-// Every output is empty: whatever the operator is, nothing is read or made.
+// All outputs are empty: the unit reads and writes nothing, whichever operator it is.
 struct NothingSpec {
   static const UnitKind kKind;
 };
@@ -44,7 +44,7 @@ class Spec {
   bool holds() const {
     return type_ == &kTypeOf<S>;
   }
-  // Of that kind alone.
+  // The spec as an S. The unit must be of that kind.
   template <class S>
   const S& get() const {
     return *std::launder(reinterpret_cast<const S*>(room_));

@@ -1,5 +1,5 @@
-// A unit: what an engine computes as one thing, a main operator and the pointwise functions that
-// follow it. Plain values; nothing is parsed or compiled here.
+// Unit: a main operator and the following pointwise functions, computed by an engine as one thing.
+// Plain values; nothing is parsed or compiled here.
 #pragma once
 
 #include <cstdint>
@@ -58,13 +58,13 @@ template <class... Specs>
 bool Is(const Unit& unit) {
   return (unit.spec.holds<Specs>() || ...);
 }
-// What it is told if it is of this kind, else nullptr.
+// The spec as an S; nullptr for another kind.
 template <class S>
 const S* As(const Unit& unit) {
   return unit.spec.holds<S>() ? &unit.spec.get<S>() : nullptr;
 }
 
-// Posts before the first that has an operand: a loop can do them on a piece of its result.
+// Number of post-ops before the first with an operand. A loop applies these to parts of a result.
 size_t UnaryPostOps(const Unit& unit);
 
 std::string ToText(const Dims& dims);

@@ -1,5 +1,5 @@
-// The common axes of a dense result and of two operands that are repeated along some of them. Plain
-// values; any thread.
+// Common axes of a dense result and of two operands repeated along some of them. Plain values; any
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -109,7 +109,7 @@ void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {
   if (!images) return Builder::AddConversion(from, to);
   const int64_t pixels = Product(d) / (d[0] * d[1]);
   const bool last = !to.layout.dense();
-  AddStep("codes, channels " + std::string(last ? "last " : "first ") + Sizes(d),
+  AddStep("bytes, channels " + std::string(last ? "last " : "first ") + Sizes(d),
           ByteTransposeLoop(simd_, d[0], last ? d[1] : pixels, last ? pixels : d[1]),
           {to.place, from.place});
 }

@@ -1,5 +1,5 @@
-// What the kinds of the engine `native` write steps with. Layouts and lifetimes are the base's
-// affair. Names no kind. Used once, by one thread; throws.
+// NativeBuilder: the kinds of the engine `native` write their steps with it. Its base chooses
+// layouts and lifetimes. It names no kind. Used once, by one thread; throws.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace ge_engines::cpu::native {
 
-// A loop that is one function of the addresses of its buffers. It cannot fail and keeps nothing;
-// any number of threads may run it.
+// A loop from a function of its buffers' addresses. It cannot fail and keeps nothing; any number of
+// threads may run it.
 template <class F>
 std::unique_ptr<Loop> LoopOf(F run) {
   class FunctionLoop final : public Loop {
@@ -40,30 +40,30 @@ class NativeBuilder final : public Builder {
   const Machine& machine() const { return machine_; }
 
   // ---- steps: places {result, reads...}
-  // The result is plain.
+  // Adds a step with a plain result.
   void AddPlain(const Unit& unit, const std::string& label, std::unique_ptr<Kernel> kernel,
                 std::vector<BufferRef> reads);
-  // The result lies so.
+  // Adds a step with a result in this layout.
   void AddInLayout(const Unit& unit, const std::string& label, const Layout& layout,
                    std::unique_ptr<Kernel> kernel, std::vector<BufferRef> reads);
-  // A step that takes the first `taken` posts along, and the others behind it.
+  // Adds a step with the first `taken` post-ops inside; the other post-ops follow it.
   void AddTiled(const Unit& unit, size_t taken, const Layout& target, const std::string& label,
                 std::unique_ptr<Loop> loop, std::vector<BufferRef> reads);
-  // Posts that a tile can take along, until the first that it cannot; their operands' places are
-  // added.
+  // The unit's post-ops for tiles, up to the first that a tile cannot apply; adds the buffers of
+  // their operands to *places.
   std::vector<TilePostOp> PostOpsOfTiles(const Unit& unit, const Layout& target,
                                          std::vector<BufferRef>* places);
 
   // ---- values
-  // The order of in[0], for a result of the unit's dims: channels last or plain.
+  // Layout for a result of the unit's dims in the order of in[0]: channels last or plain.
   Layout LayoutOfInput(const Unit& unit);
-  // A matrix operand, dense; *transposed when its two last axes lie the other way around.
+  // A dense matrix operand; *transposed if its last two axes are swapped.
   Rep Matrix(uint32_t value, bool transpose, bool may_transpose, bool* transposed);
-  // [n][rows][columns] of a constant as [n][columns][rows].
+  // A constant [n][rows][columns] transposed to [n][columns][rows].
   BufferRef Transposed(uint32_t value, int64_t n, int64_t rows, int64_t columns);
-  // value where it lies if channels of a pixel are neighbours there, else channels last.
+  // The value unchanged if a pixel's channels are neighbours, else channels last.
   Rep Channels(uint32_t value);
-  // value with its channels as lanes: as it lies, or channels last.
+  // The value with channels as lanes: unchanged, or channels last.
   Rep Lanes(uint32_t value);
 
  private:

@@ -1,4 +1,4 @@
-// Images of bytes between channels first and last.
+// Images of bytes, converted between channels first and channels last.
 #pragma once
 
 #include <cstdint>

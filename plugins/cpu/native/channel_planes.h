@@ -1,5 +1,5 @@
-// Images whose channels are neighbours, as planes of pixels, and windows over them. Plain values;
-// any thread.
+// ChannelPlanes: images with neighbouring channels as planes of pixels, and windows over them.
+// Plain values; any thread.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ struct ChannelPlanes {
   bool padded;                       // the last block has channels that are none
 };
 
-// Taps of a window at most, and where they are.
+// Most taps of a window, and their addresses.
 inline constexpr int64_t kMostTaps = 256;
 using ChannelTaps = std::array<const float*, kMostTaps>;
 
-// Windows along three axes, the last of which makes lines.
+// Windows along three axes; the last axis makes lines.
 struct ChannelWindows {
   WindowAxis depth, height, width;
   std::vector<WindowAxis::Run> runs;  // of the width
@@ -37,8 +37,8 @@ struct ChannelWindows {
   int64_t lines() const { return depth.result * height.result; }
   int64_t src_pixels() const { return depth.dim * height.dim * width.dim; }
 
-  // f(tap, offset) for each tap of the first window of a run in line `line` of the result; a tap's
-  // number counts all taps of a window, offsets are pixels of the plane.
+  // Calls f(tap, offset) for each tap of the first window of a run in the result's line `line`. Tap
+  // numbers count all taps of a window; offsets are pixels of the plane.
   template <class F>
   void ForTaps(int64_t line, const WindowAxis::Run& run, int64_t taps_h, int64_t taps_w,
                F call) const {
@@ -55,7 +55,7 @@ struct ChannelWindows {
       }
     }
   }
-  // Elements that the mean of a run's windows is over.
+  // Number of elements in the mean of each window of a run.
   int64_t Count(int64_t line, const WindowAxis::Run& run) const {
     return depth.count[static_cast<size_t>(line / height.result)] *
            height.count[static_cast<size_t>(line % height.result)] *

@@ -1,6 +1,6 @@
-// Kind: the answers of the engine `native` about one kind of unit, in the file of that kind beside
-// its loops. The table of kinds is made of file names: of each plugins/cpu/native/FAMILY/KIND.cc
-// with a plugins/units/FAMILY/KIND.h. Stateless; any thread.
+// Kind: the answers of the engine `native` about one kind of unit, in that kind's file beside its
+// loops. CMake makes the table of kinds of file names: each plugins/cpu/native/FAMILY/KIND.cc with
+// a plugins/units/FAMILY/KIND.h. Stateless; any thread.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ class Kind {
  public:
   virtual ~Kind() = default;
   virtual const UnitKind& unit() const = 0;
-  // Whether there is work for a unit that parsed.
+  // Whether `native` has a kernel for a parsed unit.
   virtual bool Takes(const Unit&, const Parser&, const Machine&, Why*) const { return true; }
-  // Analytic. Pure.
+  // The analytic price. Pure.
   virtual Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const = 0;
-  // The steps of a unit. Throws.
+  // Adds the unit's steps. Throws.
   virtual void Emit(const Unit& unit, NativeBuilder* builder) const = 0;
 
   // ---- layouts of images and rounding: as the functions of Engine
@@ -35,7 +35,7 @@ class Kind {
   virtual bool KeepsLayout(const Unit&) const { return true; }
 };
 
-// A kind whose units are told an S.
+// A kind with a spec of type S.
 template <class S>
 class KindOf : public Kind {
  public:
@@ -52,9 +52,9 @@ class KindOf : public Kind {
     return kKinds;                                         \
   }
 
-// The units' kinds that have a Kind.
+// The kinds of units with a Kind.
 std::span<const UnitKind* const> KnownKinds();
-// Of a unit that a parser made which knows these.
+// The Kind of a unit; its parser knows only KnownKinds().
 const Kind& KindOfUnit(const Unit& unit);
 
 }  // namespace ge_engines::cpu::native

@@ -1,7 +1,7 @@
-// The engine `native`: inference on the CPU by our own loops, which are at their best where a call
-// into a library costs more than the work (small tensors, products of few rows, chains of
-// elementwise functions, look-ups) or where libraries lack it (8-bit integers with any zero point).
-// A union of its offers is one segment.
+// The engine `native`: inference on the CPU by our own loops. They are best where a call into a
+// library costs more than the work (small tensors, products of few rows, chains of elementwise
+// functions, look-ups) or where libraries lack it (8-bit integers with any zero point). A union of
+// its offers is one segment.
 #include <memory>
 #include <optional>
 #include <span>

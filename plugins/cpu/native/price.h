@@ -1,4 +1,4 @@
-// Analytic prices that the kinds of the engine `native` share: they name no kind. Pure; any thread.
+// Analytic prices shared by the kinds of the engine `native`; they name no kind. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// What a unit costs beside one step: ns of arithmetic by one thread, without its posts.
+// Cost of a unit beside one step: ns of arithmetic by one thread, without its post-ops.
 struct WorkCost {
   double ns = 0;
   std::optional<double> bytes = std::nullopt;     // read and made; absent: all of the unit's values
@@ -19,19 +19,19 @@ struct WorkCost {
 Price WorkPrice(const Unit& unit, const Parser& parser, const Machine& machine,
                 const WorkCost& cost);
 
-// A loop over all of x and the result: ns an element of x beside the bytes, and elements of the
-// result that are moved alone, by no vectors.
+// Price of a loop over all of x and the result: ns an element of x beside the bytes, and elements
+// of the result moved one by one, without vectors.
 Price LoopPrice(const Unit& unit, const Parser& parser, const Machine& machine,
                 double ns_per_element, int64_t moved_alone = 0);
 
-// A view inside a segment, a copy at its border. `apart`: the copy's neighbours lie apart.
+// A view inside a segment, a copy at its border. `apart`: the copy reads elements one by one.
 Price ViewPrice(const Unit& unit, const Parser& parser, const Machine& machine, bool apart);
 
-// ns on all threads, with the posts done on its tiles. The caller states workspace and packs.
+// Price of `ns` on all threads, with post-ops on tiles. The caller adds workspace and packs.
 Price TiledPrice(const Unit& unit, const Parser& parser, const Machine& machine, double ns);
 
-// Sums of convolutions, ns by one thread, which read weights as they come; `buffer`: bytes of one
-// thread's.
+// Price of a convolution's sums, `ns` by one thread, with unpacked weights; `buffer`: bytes of one
+// thread's buffer.
 Price SumsPrice(const Unit& unit, const Parser& parser, const Machine& machine, double ns,
                 Finish finish, uint64_t buffer);
 

@@ -1,5 +1,5 @@
-// Rows of numbers in pieces that threads share, and sums of their squares. Only for the sources of
-// loops over rows.
+// Rows of numbers in pieces for threads to share, and sums of their squares. Only for the sources
+// of loops over rows.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,12 @@ constexpr int64_t kShort = 16;  // elements of a row that is not worth the calls
 
 constexpr int64_t kBlockElements = 4096;
 
-// Elements that are added up in float32. Beside a great square of theirs the 64 of one of eight
-// partial sums may round away, 4e-6 of all at the most, where a whole row of 20,000 lost 1.5e-4.
-// Pieces of half the length make a row of 1,000 take 15 % longer instead of 4 %.
+// Elements added up in float32. A great square may round away the 64 others of one of eight partial
+// sums, 4e-6 of the total at most; a whole row of 20,000 lost 1.5e-4. Pieces of half the length
+// make a row of 1,000 take 15 % longer instead of 4 %.
 constexpr int64_t kPiece = 512;
 
-// Where squares stay in the range of float32, and numbers are numbers.
+// The range in which squares fit float32. NaN lies outside of it.
 constexpr float kLeast = 1e-15f, kMost = 1e15f;
 
 inline bool InRange(float norm) { return std::fabs(norm) >= kLeast && std::fabs(norm) <= kMost; }

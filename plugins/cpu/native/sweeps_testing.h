@@ -1,4 +1,4 @@
-// Loops and kernels of the CPU engines at one size each, against plain sums in double precision: in
+// Checks loops and kernels of the CPU engines, one size a call, against plain sums in double: in
 // each instruction set of this host, with one thread and with two. For tests alone.
 #pragma once
 
@@ -37,9 +37,9 @@ namespace ge_engines::cpu::native {
 
 inline constexpr int64_t kMostRows = 33;  // four blocks of rows and one more
 inline constexpr float kGuard = 12345.0f;
-// Rounding of a sum of random terms, relative to the sum of their sizes: errors of single additions
-// are at most 6e-8 of a partial sum and point anywhere. A term that is missing or counted twice is
-// as large among up to a million.
+// Rounding of a sum of random terms, relative to the sum of their magnitudes: errors of single
+// additions are at most 6e-8 of a partial sum, with random signs. A missing or doubled term is as
+// large among up to a million.
 inline constexpr double kBound = 4e-7;
 
 inline size_t Z(int64_t i) { return static_cast<size_t>(i); }
@@ -51,7 +51,7 @@ inline std::vector<float> Random(int64_t n, uint32_t seed) {
   for (float& x : v) x = d(g);
   return v;
 }
-// As many random numbers as any sweep wants, made once.
+// The random numbers of all sweeps, made once.
 inline float* Numbers(int64_t n) {
   static std::vector<float> all = Random(1 << 21, 1);
   EXPECT_LE(Z(n), all.size());
@@ -85,7 +85,7 @@ inline void RunLoop(const Kernel& kernel, std::vector<float*> places) {
   ASSERT_EQ(kernel.Do({places.data(), nullptr, nullptr, 0, &err}), GE_OK);
 }
 
-// A result and how far each of its numbers may be off.
+// A result and the allowed error of each number.
 struct Wanted {
   std::vector<double> sum, size;
   explicit Wanted(int64_t n) : sum(Z(n)), size(Z(n)) {}
@@ -98,7 +98,7 @@ struct Wanted {
 
 // ---- products ----------------------------------------------------------------------------------
 
-// left [m][k] times `right` [k][n], or [n][k] where `turned`.
+// left [m][k] times `right` [k][n], or [n][k] if `transposed`.
 inline Wanted Product(const float* left, const float* right, int64_t m, int64_t n, int64_t k,
                       bool transposed) {
   Wanted w(m * n);
@@ -168,7 +168,7 @@ inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
   }
 }
 
-// Weights in panels, with what follows a product: relu((x * w + bias) * z).
+// Weights in panels, with bias and post-ops: relu((x * w + bias) * z).
 inline void SweepPanels(int64_t m, int64_t n, int64_t k) {
   float *x = Numbers(m * k), *w = Weights(n * k), *bias = Numbers(n) + 7, *z = Numbers(m * n) + 3;
   for (const bool transposed : {false, true}) {
@@ -191,7 +191,7 @@ inline void SweepPanels(int64_t m, int64_t n, int64_t k) {
   }
 }
 
-// Depths and columns such that n * k lies at both sides of `floats`, with tails of both.
+// Depths and columns with n * k at both sides of `floats`, and tails of both.
 inline void SweepAround(int64_t floats, int64_t n) {
   const int64_t k = (floats + n - 1) / n;
   for (const int64_t depth : {k - 1, k, k + 1, k + 5}) SweepProduct(n, depth);
@@ -220,7 +220,7 @@ inline void SweepPointwise(int64_t rows, int64_t n) {
   });
 }
 
-// A product of two tensors that are repeated along each choice of three axes.
+// A product of two tensors, each repeated along each choice of three axes.
 inline void SweepRepeated(const Dims& dims) {
   for (int repeats = 0; repeats < 64; ++repeats) {
     Dims xd = dims, zd = dims;
@@ -364,7 +364,7 @@ inline void SweepCompareAndSelect(int64_t n) {
   });
 }
 
-// Where of operands that are repeated along any axes of [a][`right`][n].
+// Where with operands repeated along any axes of [a][`right`][n].
 inline void SweepWhere(int64_t left, int64_t right, int64_t n) {
   const Dims result = {left, right, n};
   float *x = Numbers(left * right * n), *z = Weights(left * right * n);

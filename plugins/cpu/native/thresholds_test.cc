@@ -1,5 +1,5 @@
-// Both sides of every size of thresholds.def, and the tails of the tiles around it. A row of the
-// table without a sweep does not compile.
+// Runs both sides of every size of thresholds.def, and the tails of the tiles around it. A row of
+// the table without a sweep does not compile.
 #include "plugins/cpu/kit/thresholds.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What follows a kernel that makes its result in tiles, done while a tile is in a cache. A value.
+// Post-ops of a kernel that makes its result in tiles, applied while a tile is in a cache. A value.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace ge_engines::cpu::native {
 
-// A binary one has an operand of the result's dims and layout, a place of its own in the order of
-// the list behind the kernel's other buffers.
+// A binary post-op has an operand of the result's dims and layout. Its buffer follows the kernel's
+// other buffers, in the order of the list.
 struct TilePostOp {
   Fn fn = Fn::kLinear;
   float a = 0, b = 0;
@@ -22,8 +22,8 @@ inline size_t Operands(const std::vector<TilePostOp>& post_ops) {
                                            [](const TilePostOp& q) { return q.binary; }));
 }
 
-// The posts on m rows of n floats from y on, ldy apart. p: the kernel's buffers, of which the
-// result is the first and the operands of posts are those from `operands` on.
+// Applies post_ops to m rows of n floats from y on, ldy apart. p: the kernel's buffers; the first
+// is the result, those from `operands` on are the post-ops' operands.
 inline void FinishTile(const Simd& simd, const std::vector<TilePostOp>& post_ops, float* const* p,
                        size_t operands, float* y, int64_t m, int64_t n, int64_t ldy) {
   if (post_ops.empty()) return;

@@ -1,5 +1,5 @@
-// One axis of sliding windows: where each begins, which of its taps lie in x, and how many elements
-// its mean is over. Plain values; any thread.
+// WindowAxis: where each sliding window begins along one axis, its taps inside x, and the number of
+// elements in its mean. Plain values; any thread.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct WindowAxis {
     }
   }
 
-  // Neighbours of the result whose windows have the same taps in x.
+  // Neighbours in the result: their windows have the same taps in x.
   struct Run {
     int64_t first, n;
   };
@@ -56,7 +56,7 @@ struct WindowAxis {
   std::vector<int64_t> start, first, end, count;  // by result index; taps [first, end)
 
  private:
-  // The first tap of a window from s on that is at `at` or behind, at most `taps`.
+  // The first tap at or behind position `at`, for a window from s on; at most `taps`.
   int64_t Tap(int64_t s, int64_t at, int64_t taps) const {
     if (s >= at) return 0;
     return std::min((at - s + dilation - 1) / dilation, taps);

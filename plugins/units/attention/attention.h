@@ -1,5 +1,5 @@
-// Attention, as the operator of ONNX and as exporters write it: MatMul, scaling and masks, Softmax,
-// MatMul, with views between. Pure; any thread.
+// Attention: ONNX's operator, and the MatMul, scaling and masks, Softmax and MatMul (with views
+// between) of exporters. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace ge_engines {
 
-// What is done to scores before their softmax.
+// One change of the scores before their softmax.
 struct ScoreStep {
   enum Kind { kUnary, kBinary, kWhere } kind = kUnary;
   Fn fn = Fn::kLinear;
@@ -25,7 +25,7 @@ struct HeadSteps {
   int64_t batch = 0, head = 0, row = 0;
 };
 // Attention; in: q, k, v, operands of the steps, then lengths or 0. Batches and heads of `rows`
-// queries, of which `share` heads read one of the keys.
+// queries; `share` query heads read one head of keys.
 struct AttendSpec {
   int64_t batch = 1, heads = 1, share = 1, rows = 0, keys = 0, size = 0, v_size = 0;
   HeadSteps q, k, v, y;

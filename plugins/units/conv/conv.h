@@ -14,16 +14,16 @@ struct ConvSpec {
   Dims stride, dilation, pad_l, pad_r;
   int64_t groups = 1;
   bool bias = false;
-  // Channels of a block in which images are to lie; 0: as the library likes best.
+  // Channels in one block of the images' layout; 0: the library chooses.
   int block = 0;
-  // Of oneDNN: image and weights are rounded to bfloat16; what is made, too.
+  // oneDNN alone: image and weights are rounded to bfloat16; so is the result.
   bool rounds = false, rounds_result = false;
   auto operator<=>(const ConvSpec&) const = default;
   static const UnitKind kKind;
 };
-// Whether a convolution's weights and bias are constants, which most engines lay out beforehand.
+// Whether weights and bias of a convolution are constants. Most engines pack them beforehand.
 bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why);
-// Geometry of a convolution whose three tensors have these dims.
+// Fills *spec with the geometry of a convolution. x, dims and y: shapes of its three tensors.
 bool ConvShapeOf(const ge_node& n, const Dims& x, const Dims& dims, const Dims& y, ConvSpec* spec,
                  Why* why);
 // The same from the inputs at these positions; the weights are constant.

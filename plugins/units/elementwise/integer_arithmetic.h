@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div, Max and Min of integers; of float32 they are pointwise. Pure; any thread.
+// Add, Sub, Mul, Div, Max and Min of integers (those of float32: pointwise.h). Pure; any thread.
 #pragma once
 
 #include "plugins/units/unit.h"

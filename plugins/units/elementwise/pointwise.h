@@ -1,5 +1,5 @@
-// Pointwise functions of float32 and of one or two tensors, which other units take along as posts.
-// Pure; any thread.
+// Pointwise functions of one or two float32 tensors. Other units take them along as post-ops. Pure;
+// any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ge_engines {
 
-// in[0], then posts
+// in[0], then post-ops
 struct PointwiseSpec {
   static const UnitKind kKind;
 };

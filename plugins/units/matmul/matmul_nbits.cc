@@ -21,7 +21,7 @@ bool ParseNBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
   s.narrow = gp::AttrInt(n, "accuracy_level") == kByteAccuracy;
   if (in(4) != 0) return why->Say(GE_WHY_ATTRIBUTE, "g_idx is not computed");
   if (s.form.bits != 2 && s.form.bits != 4 && s.form.bits != 8) {
-    return why->Say(GE_WHY_ATTRIBUTE, "only codes of 2, 4 and 8 bits");
+    return why->Say(GE_WHY_ATTRIBUTE, "only weights of 2, 4 and 8 bits");
   }
   if (s.n < 1 || s.k < 1 || s.form.block < 16 || s.form.block % 16 != 0) {
     return why->Say(GE_WHY_ATTRIBUTE, "blocks of no whole words");
@@ -29,7 +29,7 @@ bool ParseNBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const int64_t blocks = CeilDiv(s.k, s.form.block);
   const bool here = in(1) != 0 && g.dtype(in(1)) == GE_U8 && in(2) != 0 &&
                     g.dtype(in(2)) == GE_F32 && g.dtype(n.in[0]) == GE_F32;
-  if (!here) return why->Say(GE_WHY_DTYPE, "only codes of uint8 with scales of float32");
+  if (!here) return why->Say(GE_WHY_DTYPE, "only weights in uint8 with scales of float32");
   for (uint32_t at : {1u, 2u, 3u, 5u}) {
     if (in(at) != 0 && !g.constant(in(at))) {
       return why->Say(GE_WHY_DYNAMIC, "weights, scales, zero points or bias are not constant");

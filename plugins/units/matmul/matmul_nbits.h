@@ -7,7 +7,7 @@
 
 namespace ge_engines {
 
-struct NBitsSpec {  // MatMulNBits; in: a, codes, scales, zero points or 0; all but a constants
+struct NBitsSpec {  // MatMulNBits; in: a, weights, scales, zero points or 0; all but a constant
   int64_t n = 0, k = 0;
   NBitsForm form;
   bool narrow = false;  // its accuracy_level permits x in steps of 8 bits

@@ -8,8 +8,8 @@
 
 namespace ge_engines {
 
-// Elements in another order: along each axis `size` of them, `times` elements of axis `x` of the
-// input apart, `to` elements of the dense result.
+// Reorders elements. Along each axis `size` elements, `times` elements apart along axis `x` of the
+// input, `to` elements apart in the dense result.
 struct MoveSpec {
   struct Axis {
     int64_t size, x, times, to;

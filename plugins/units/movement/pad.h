@@ -5,8 +5,8 @@
 
 namespace ge_engines {
 
-// in: x, then the filling or nothing; axes from -before on. Axes without pads are one with the axis
-// before them.
+// in: x, then the filling or nothing; axes begin at -before. Axes without pads are merged with the
+// axis before them.
 struct FillPadSpec {
   Dims x, y, before;
   static const UnitKind kKind;

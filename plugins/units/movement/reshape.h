@@ -1,4 +1,4 @@
-// Reshape, Flatten, Squeeze, Unsqueeze and Identity: the same elements in the same order. Pure; any
+// Reshape, Flatten, Squeeze, Unsqueeze and Identity: elements and their order stay. Pure; any
 // thread.
 #pragma once
 

@@ -18,14 +18,14 @@ struct LinearModel {
   std::vector<int64_t> labels;  // of a regressor none; of one line two, told by its sign
   PostTransform transform = PostTransform::kNone;
 
-  // Of scores: a line that tells two classes has two.
+  // Columns of the scores: one line with two classes gives two.
   int64_t columns() const { return lines == 1 && !labels.empty() ? 2 : lines; }
 };
 struct LinearModelSpec {  // weighted sums of features; in and out as of tree ensembles
   std::shared_ptr<const LinearModel> lines;
   static const UnitKind kKind;
 };
-// Whether sums of so many features go line by line, as dot products, or all lines side by side.
+// Whether sums go line by line, as dot products, or all lines side by side.
 bool SumsByLine(int64_t lines, int64_t features);
 
 }  // namespace ge_engines

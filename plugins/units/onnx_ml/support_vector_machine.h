@@ -16,7 +16,7 @@ struct SupportVectorMachine {
   double gamma = 0, coef0 = 0, degree = 0;
   int64_t rows = 0, features = 0, count = 0;
   std::vector<float> vectors;  // [features][count]
-  // Of a vector its weight against each other class; of a regressor one. [count][weights]
+  // Weights of each vector, one for each other class; a regressor has one. [count][weights]
   std::vector<double> coefficients;
   int64_t weights = 1;
   std::vector<double> rho, prob_a, prob_b;  // by pair of classes; of a regressor one

@@ -25,7 +25,7 @@ struct Vote {
   uint32_t choice = 0;
   double weight = 0;
 };
-// What a row's sums become.
+// The result of a row's sums.
 enum class EnsembleEnd : uint8_t { kTargets, kClasses, kOneOfTwo, kSecondOfTwo };
 enum class VoteSum : uint8_t { kAverage, kSum, kMin, kMax };  // by ONNX's numbers
 struct TreeEnsemble {
@@ -34,7 +34,7 @@ struct TreeEnsemble {
   std::vector<uint32_t> roots, levels;  // by tree; branches to its farthest leaf
   std::vector<uint32_t> first;          // by leaf, and their end: its votes
   std::vector<Vote> votes;
-  // Where each leaf has a vote for each choice, in their order: the weights alone.
+  // Weights alone, if each leaf votes for all choices in their order; else empty.
   std::vector<double> full;
   Branch how = Branch::kLeq;
   bool missing = false;  // some branch sends NaN to where its condition holds

@@ -27,7 +27,7 @@ bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why) {
       !is(QuantIn::kWZero, w) || !is(QuantIn::kYZero, y) || !is(QuantIn::kXScale, GE_F32) ||
       !is(QuantIn::kWScale, GE_F32) || !is(QuantIn::kYScale, GE_F32) ||
       !is(QuantIn::kBias, GE_I32)) {
-    return why->Say(GE_WHY_DTYPE, "only 8-bit codes with scales of float32");
+    return why->Say(GE_WHY_DTYPE, "only 8-bit integers with scales of float32");
   }
   if (!parser.constant(unit->in[1]) ||
       (has(QuantIn::kWZero) && !parser.constant(unit->in[QuantIn::kWZero]))) {

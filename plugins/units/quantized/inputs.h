@@ -8,19 +8,19 @@
 
 namespace ge_engines {
 
-// Positions in Unit::in of integer convolutions and products; 0 where there is none. Weights and
-// their zero points are constants; without y_scale the result is the sums, int32.
+// Positions in Unit::in of integer convolutions and products; 0: absent. Weights and their zero
+// points are constants. Without y_scale the result is the int32 sums.
 struct QuantIn {
   enum : size_t { kX, kW, kXZero, kWZero, kXScale, kWScale, kYScale, kYZero, kBias, kCount };
 };
-// What Relu and Clip leave of a result's codes.
+// The range of a quantized result after Relu and Clip.
 struct QuantizedRange {
   int32_t least = INT32_MIN, most = INT32_MAX;
 };
 inline bool IsInt8(int32_t dtype) { return dtype == GE_I8 || dtype == GE_U8; }
-// Beyond this many products of 8-bit integers a sum may leave int32: each is at most 255 * 255.
+// More products of 8-bit integers (each at most 255 * 255) may overflow an int32 sum.
 inline constexpr int64_t kMaxInt8Depth = 33000;
-// Of groups of 8-bit integers (quantized_group.h): each x and the result with its own scale.
+// Scale and zero point of one x or of the result in a quantized group (quantized_group.h).
 struct QuantizedScale {
   float scale = 1;
   int32_t zero = 0;

@@ -39,7 +39,7 @@ bool ParseQuantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& grid = u->spec.emplace<QuantizeSpec>().grid;
   if (g.dtype(n.in[0]) != GE_F32 || !IsInt8(g.dtype(n.out[0])) || g.dims(n.in[0]) != u->dims) {
-    return why->Say(GE_WHY_DTYPE, "only float32 to 8-bit codes");
+    return why->Say(GE_WHY_DTYPE, "only float32 to 8-bit integers");
   }
   if (gp::View(n.op) == "DynamicQuantizeLinear") {
     grid.inner = Product(u->dims);
@@ -62,7 +62,7 @@ bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   // Of int32 only as the bias of a group.
   const bool known = IsInt8(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_I32;
   if (!known || g.dtype(n.out[0]) != GE_F32 || g.dims(n.in[0]) != u->dims) {
-    return why->Say(GE_WHY_DTYPE, "only 8-bit codes to float32");
+    return why->Say(GE_WHY_DTYPE, "only 8-bit integers to float32");
   }
   if (!Grid(g, n, u, &grid, why)) return false;
   return u->in[2] == 0 || g.dtype(u->in[2]) == g.dtype(n.in[0]) ||

@@ -7,7 +7,7 @@
 
 namespace ge_engines {
 
-// A scale for each of `dim` slices of a tensor [outer, dim, inner]; 1 for a scale for all.
+// One scale for each of `dim` slices of a tensor [outer, dim, inner]; 1: one scale for all.
 struct QuantGrid {
   int64_t outer = 1, dim = 1, inner = 1;
 };

@@ -1,5 +1,5 @@
-// Elementwise functions, means and Concat of 8-bit tensors, which groups between DequantizeLinear
-// and QuantizeLinear become. Plain values.
+// Elementwise functions, means and Concat of 8-bit tensors. quantized_group.h makes them of groups
+// between DequantizeLinear and QuantizeLinear. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct QuantizedConstantSpec {
   QuantizedRange range;
   static const UnitKind kKind;
 };
-struct QuantizedMapSpec {  // in: x; `posts` without operands, to each code by a table
+struct QuantizedMapSpec {  // in: x; post-ops without operands, by a table
   QuantizedScale x, y;
   QuantizedRange range;
   static const UnitKind kKind;

@@ -59,7 +59,7 @@ int32_t Int8At(const Parser& g, uint32_t v) {
 
 bool IsOne(const Parser& g, uint32_t v) { return Product(g.dims(v)) == 1; }
 
-// Scale and zero point of codes that one of each describes; nullopt: other kinds.
+// Scale and zero point, one each, of quantized values; nullopt: other kinds.
 std::optional<QuantizedScale> ScaleOf(const Parser& g, int32_t codes, uint32_t scale,
                                       uint32_t zero) {
   if (!IsInt8(codes) || !g.constant(scale) || g.dtype(scale) != GE_F32 || !IsOne(g, scale)) {
@@ -73,7 +73,7 @@ std::optional<QuantizedScale> ScaleOf(const Parser& g, int32_t codes, uint32_t s
   return s;
 }
 
-// v as floats of codes that this group alone reads.
+// v as dequantized floats that this group alone reads.
 std::optional<Floats> Dequantized(const Group& p, uint32_t v) {
   const uint32_t at = p.ProducerOf(v);
   if (!p.Is(at, "DequantizeLinear") || !p.Alone(v) || p.g.dtype(v) != GE_F32) return std::nullopt;
@@ -93,7 +93,7 @@ int32_t Quantized(const QuantizedScale& s, float v) {
   return static_cast<int32_t>(std::min(std::max(q, least), most));
 }
 
-// Relu and Clip in front of QuantizeLinear, as bounds of codes: rounding keeps order.
+// Turns Relu and Clip before QuantizeLinear into bounds of its result: rounding keeps order.
 bool Narrow(Group* p, uint32_t node) {
   if (p->Is(node, "Relu")) {
     p->range.least = std::max(p->range.least, p->y.zero);
@@ -128,7 +128,7 @@ bool FindMain(Group* p) {
     const uint32_t at = p->ProducerOf(v);
     if (at == kNone || !p->Alone(v)) return false;
     const bool bounds = p->Is(at, "Relu") || p->Is(at, "Clip");
-    // Of codes, and not of what an operator makes: the operator itself.
+    // Bounds of a dequantized input, not of an operator's result: Relu or Clip is the operator.
     if (!bounds || p->Is(p->ProducerOf(p->node(at).in[0]), "DequantizeLinear")) {
       p->main = p->u->root = at;
       p->u->nodes.push_back(at);
@@ -164,7 +164,7 @@ bool IsWeight(const Group& p, const Floats& w, size_t axis) {
   return d.size() == 1 || at == static_cast<int64_t>(axis);
 }
 
-// A bias that adds to the sums of codes: int32 of their scale, or float32; one a channel.
+// A bias of the sums, one a channel: int32 at the sums' scale, or float32.
 bool TakeBias(Group* p, uint32_t v, const Floats& x, const Floats& w, int64_t channels) {
   p->u->in[QuantIn::kBias] = v;
   if (v == 0) return true;
@@ -241,7 +241,7 @@ bool GroupOfProduct(Group* p) {
 
 // ---- elementwise, pools, joins
 
-// The inputs of the operator as codes, each with a scale.
+// The operator's quantized inputs, each with its scale.
 bool TakeInputs(Group* p, uint32_t count, std::vector<QuantizedScale>* scales) {
   const ge_node& n = p->node(p->main);
   for (uint32_t i = 0; i < count; ++i) {
@@ -261,7 +261,7 @@ bool IsOfChannels(const Dims& d, const Dims& dims) {
          Product(d) == d[0] * d[1];
 }
 
-// Codes and a constant that broadcasts along all axes but one: [outer][middle][inner].
+// A quantized x and a constant, broadcast along all axes but one: [outer][middle][inner].
 bool GroupOfConstant(Group* p, uint32_t constant) {
   const ge_node& n = p->node(p->main);
   const uint32_t v = n.in[constant];
@@ -375,7 +375,7 @@ bool GroupOfConcat(Group* p) {
   return true;
 }
 
-// The same codes in other dims.
+// The same quantized values in other dims.
 bool GroupOfView(Group* p) {
   Unit one;
   Why why;

@@ -18,7 +18,7 @@ bool ParseMaxPool(const Parser& g, uint32_t i, Unit* u, Why* why) {
   constexpr int64_t kWidest = 1024;
   PoolSpec pool = u->spec.get<PoolSpec>();
   if (pool.kernel.size() > 2 || pool.kernel.back() > kWidest || pool.stride.back() > kWidest) {
-    return why->Say(GE_WHY_SHAPE, "codes in 3-D, or a window wider than 1024");
+    return why->Say(GE_WHY_SHAPE, "8-bit integers in 3-D, or a window wider than 1024");
   }
   u->spec = QuantizedPoolSpec{std::move(pool)};
   return true;

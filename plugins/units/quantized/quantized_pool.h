@@ -1,4 +1,4 @@
-// MaxPool of 8-bit integers; of float32 it is a pool. Pure; any thread.
+// MaxPool of 8-bit integers (that of float32: reduce/pool.h). Pure; any thread.
 #pragma once
 
 #include "plugins/units/reduce/pool.h"

@@ -8,7 +8,7 @@
 namespace ge_engines {
 
 enum class Cell { kRnn, kGru, kLstm };
-// What a recurrent cell does to a sum: ONNX's names, with their parameters.
+// An activation of a recurrent cell, with ONNX's name and its parameters.
 struct CellFn {
   enum Kind {
     kRelu,
@@ -26,8 +26,8 @@ struct CellFn {
   float a = 0, b = 0;
   auto operator<=>(const CellFn&) const = default;
 };
-// RNN, GRU and LSTM; in: x, w, r, then bias, lengths, h, c and peepholes, or 0; out: those of y,
-// y_h and y_c that are wanted.
+// RNN, GRU and LSTM. in: x, w, r, then bias, lengths, h, c, peepholes, or 0 for an absent one; out:
+// y, y_h and y_c, without the unused ones.
 struct RecurrentSpec {
   Cell cell = Cell::kLstm;
   int64_t steps = 0, batch = 0, inputs = 0, hidden = 0;

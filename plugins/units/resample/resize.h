@@ -13,8 +13,8 @@ struct ResizeSpec {  // nearest, whole factors
   Dims factors;
   static const UnitKind kKind;
 };
-// How element i of an axis of a resized tensor is made: x[at] + w * (x[next] - x[at]), or x[at]
-// where next and w are empty.
+// Element i along an axis of a resized tensor: x[at] + w * (x[next] - x[at]), or x[at] if next and
+// w are empty.
 struct Taps {
   std::vector<int32_t> at, next;
   std::vector<float> w;
@@ -24,7 +24,7 @@ struct ResampleSpec {      // Resize, nearest by any factor or linear
   static const UnitKind kKind;
 };
 // Element i of an axis is the sum of w[first[i] ...] * x[from[i] ...] over first[i + 1] - first[i]
-// neighbours; all are empty where the axis stays.
+// neighbours; all are empty if the axis is unchanged.
 struct WeighedAxis {
   std::vector<int32_t> from, first;
   std::vector<float> w;

@@ -8,7 +8,7 @@
 
 namespace ge_engines {
 
-// ge.AdamStep, ge.MomentumStep and so on; in and out as the nodes'. `beta1` is the momentum,
+// ge.AdamStep, ge.MomentumStep and so on; in and out as in the nodes. `beta1` is the momentum,
 // `beta2` RMSProp's alpha.
 enum class StepRule : uint8_t { kMomentum, kAdam, kRmsProp, kAdagrad, kLion, kLars, kLamb };
 struct StepSpec {

@@ -1,7 +1,7 @@
-// softmax(Q K^T, scaled and masked) V by blocks of keys: the scores of all queries are never there,
-// as the greatest score and the sum of exponentials of each row go along with the result (an online
-// softmax). Memory: a tile of scores and panels of a block for each thread. It owns no tensors;
-// immutable, any number of threads may run it. docs/decisions/0046-attention.md.
+// softmax(Q K^T, scaled and masked) V by blocks of keys (an online softmax): no tensor holds all
+// scores. The greatest score and the sum of exponentials of each row go along with the result.
+// Memory: a tile of scores and panels of a block for each thread. It owns no tensors; immutable,
+// any number of threads may run it. docs/decisions/0046-attention.md.
 #pragma once
 
 #include <cstdint>

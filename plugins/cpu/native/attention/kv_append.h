@@ -1,4 +1,4 @@
-// New rows of a cache of keys or values.
+// AppendLoop: writes new rows into a cache of keys or values.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace ge_engines::cpu::native {
 
-// result = cache [outer][room][row], but for `rows` rows from the length on, which are new.
+// result = cache [outer][room][row] with `rows` new rows from the length on.
 struct Append {
   int64_t outer = 1, room = 0, rows = 0, row_bytes = 0;
 };
 
-// Buffers: result, which may be the cache, cache, length (one int64), new rows. Rows that do not
-// fit make Do return GE_INVALID_ARGUMENT, with the result untouched.
+// Buffers: result (may be the cache), cache, length (one int64), new rows. If the new rows do not
+// fit, Do returns GE_INVALID_ARGUMENT and leaves the result untouched.
 std::unique_ptr<Kernel> AppendLoop(const Append& append);
 
 }  // namespace ge_engines::cpu::native

@@ -1,4 +1,4 @@
-// The sweep of sweeps_testing.h for attention. For tests.
+// Runs attention at the sizes of a sweep (native/sweeps_testing.h). For tests.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +46,8 @@ inline Wanted AttendWanted(const AttendSpec& spec, const float* q, const float* 
   return want;
 }
 
-// Two heads with a mask that is added, one of bools that leaves each row its first key, and a
-// scale; causal too.
+// Two heads with an added mask, with a bool mask that keeps each row's first key, with a scale;
+// causal too.
 inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size) {
   constexpr int64_t kHeads = 2;
   const float *q = Numbers(kHeads * rows * size), *v = Weights(kHeads * keys * v_size);

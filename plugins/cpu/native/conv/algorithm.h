@@ -1,6 +1,6 @@
-// ConvAlgorithm: one of the ways in which `native` convolves. Those of algorithms.def are tried in
-// its order; the first that takes a convolution has it. One is a file: its loops, and behind them
-// what is asked here. Stateless; any thread.
+// ConvAlgorithm: one convolution algorithm of `native`. AlgorithmOf tries those of algorithms.def
+// in order; the first that takes a convolution gets it. One algorithm is one file: its loops, then
+// its answers to the questions here. Stateless; any thread.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ namespace ge_engines::cpu::native {
 class ConvAlgorithm {
  public:
   virtual ~ConvAlgorithm() = default;
-  // Constants: weights and bias are.
+  // constants: whether weights and bias are constants.
   virtual bool Takes(const ConvSpec& spec, bool constants, const Machine& machine) const = 0;
-  // Whether its buffers fit this unit, or why not.
+  // Whether its buffers fit this unit; if not, *why says so.
   virtual bool Fits(const Unit&, const ConvSpec&, const Parser&, const Machine&, Why*) const {
     return true;
   }
@@ -34,7 +34,7 @@ class ConvAlgorithm {
   virtual bool PlainOutput() const { return false; }
 };
 
-// The first of the list that takes it; the last takes all.
+// The first algorithm of the list that takes the convolution; the last takes all.
 const ConvAlgorithm& AlgorithmOf(const ConvSpec& spec, bool constants, const Machine& machine);
 
 }  // namespace ge_engines::cpu::native

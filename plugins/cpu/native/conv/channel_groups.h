@@ -1,7 +1,7 @@
-// Convolutions of several groups, of volumes, and transposed ones, on images whose channels are
-// neighbours in memory. Each window is a list of places in the image, so that nothing is copied.
-// Groups of 2, 4 and 8 channels that are narrower than a vector share it; of a transposed
-// convolution the pixels at one remainder of the strides are a convolution by the taps that meet
+// ChannelGroupsLoop: convolutions of several groups, of volumes, and transposed ones, on images
+// with neighbouring channels. A list of addresses in the image describes each window, so nothing is
+// copied. Groups of 2, 4 and 8 channels narrower than a vector share one. In a transposed
+// convolution, the pixels at one remainder of the strides form a convolution by the taps that meet
 // there. They own no tensors; immutable, any number of threads may run one. Measured:
 // docs/decisions/0045-groups.md. Source: ONNX Conv, ConvTranspose.
 #pragma once
@@ -20,13 +20,13 @@
 
 namespace ge_engines::cpu::native {
 
-// Whether a convolution is one that is made so.
+// Whether this algorithm takes the convolution.
 bool IsChannelGroups(const ConvSpec& spec);
 
 struct ChannelGroupsPlan {
   ChannelGroupsPlan(const Simd& simd, const ConvSpec& spec, const Machine& machine);
 
-  // Columns that one call sums, and the channels that they read.
+  // Columns summed by one call, and their channels of x.
   struct Part {
     int64_t out, n;     // channels of the result
     int64_t at, depth;  // channels of x; of each group where `own`
@@ -78,8 +78,8 @@ struct ChannelGroupsPlan {
   void PackPart(const Phase& phase, const Part& part, const float* w, float* to) const;
 };
 
-// Buffers: result, x, weights, bias of bias_floats(), operands of posts, workspace of all threads.
-// Channels last.
+// Buffers: result, x, weights, bias of bias_floats(), operands of post-ops, workspace of all
+// threads. Channels last.
 std::unique_ptr<Loop> ChannelGroupsLoop(const Simd& simd, const ChannelGroupsPlan& plan,
                                         std::vector<TilePostOp> post_ops);
 

@@ -1,5 +1,5 @@
-// Depth-wise convolutions that sum vectors of channels where they lie: channels last or in blocks.
-// They own no tensors; immutable, any number of threads may run one. Measured:
+// Depth-wise convolutions: they sum vectors of channels in place, channels last or in blocks. They
+// own no tensors; immutable, any number of threads may run one. Measured:
 // docs/decisions/0042-channels-last.md. Source: ONNX Conv.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace ge_engines::cpu::native {
 
-// One filter a channel, at most kMostTaps taps. Weights and biases lie by channel, rounded up to
-// whole blocks, weights [tap][channel]. Places: result, x, weights, bias, operands of posts.
+// One filter a channel, at most kMostTaps taps. Weights and biases are by channel, rounded up to
+// whole blocks, weights [tap][channel]. Buffers: result, x, weights, bias, operands of post-ops.
 bool IsChannelWise(const ConvSpec& spec);
 std::unique_ptr<Loop> ChannelSumsLoop(const Simd& simd, const ConvSpec& spec, const Layout& x,
                                       const Layout& result, std::vector<TilePostOp> post_ops);
-// Weights as above from ONNX's, for `channels` of them and zeros behind.
+// Packs ONNX's weights as above, for `channels` of them and zeros behind.
 void PackChannelSums(const ConvSpec& spec, int64_t channels, const float* w, float* to);
 double ChannelSumsNs(const ConvSpec& spec, const Machine& machine);  // on all threads
 

@@ -1,8 +1,8 @@
-// Works on images whose channels are neighbours in memory. Convolutions are products with weights
-// in panels: the windows of some pixels are gathered as rows; with one tap the image holds the
-// rows. None needs code of its own for a size, so that a new one costs nothing. They own no
-// tensors; immutable, any number of threads may run one. Measured:
-// docs/decisions/0042-channels-last.md. Source: ONNX Conv.
+// Convolutions on images with neighbouring channels. They are products with weights in panels: a
+// loop gathers the windows of some pixels as rows; with one tap the image holds the rows already.
+// No size needs generated code, so a new size costs nothing. They own no tensors; immutable, any
+// number of threads may run one. Measured: docs/decisions/0042-channels-last.md. Source: ONNX
+// Conv.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Whether a convolution of one group is best made so: enough channels to fill rows and vectors.
+// Whether channels last suits a convolution of one group: channels must fill rows and vectors.
 bool IsChannelsLast(const ConvSpec& spec);
 
 struct ChannelsLastPlan {
@@ -29,7 +29,7 @@ struct ChannelsLastPlan {
   PanelPlan product;  // rows: pixels of the result; depth: taps, then channels
   int threads = 1;
   bool rows_there;  // one tap of each pixel: x itself is the matrix
-  // What a thread takes at once.
+  // The share that a thread takes at once.
   int64_t pixels = 1, panels = 1;
 
   uint64_t workspace_floats() const;  // of one thread: gathered rows
@@ -38,7 +38,7 @@ struct ChannelsLastPlan {
   double ns(const Machine& machine) const;  // analytic, on all threads
 };
 
-// Buffers: result, x, panels, bias, operands of posts, workspace of all threads. Channels last.
+// Buffers: result, x, panels, bias, operands of post-ops, workspace of all threads. Channels last.
 std::unique_ptr<Loop> ChannelsLastLoop(const Simd& simd, const ChannelsLastPlan& plan,
                                        std::vector<TilePostOp> post_ops);
 

@@ -1,6 +1,6 @@
-// Convolutions and pools of images whose channels are neighbours against sums in double precision,
-// in each instruction set of this host: borders, strides, dilations, tails of channels and pixels,
-// threads, posts with and without operands, blocks that are not full.
+// Convolutions and pools of images with neighbouring channels against sums in double precision, in
+// each instruction set of this host: borders, strides, dilations, tails of channels and pixels,
+// threads, post-ops with and without operands, blocks that are not full.
 #include "plugins/cpu/native/conv/channels_last.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Conv and ConvTranspose, each by the first algorithm that takes it.
+// Conv and ConvTranspose: the first algorithm that takes one computes it.
 #include "plugins/units/conv/conv.h"
 
 #include <optional>

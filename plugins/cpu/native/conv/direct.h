@@ -1,8 +1,8 @@
-// Convolutions without gathered windows: lines of the image are copied once with their padding,
-// those and the columns that a stride leaves out apart, so that every tap reads whole vectors side
-// by side and each vector read serves several output channels. Lines that fit into the first caches
-// make a strip; strips are shared among OpenMP's threads. Nothing here owns tensors; a loop is
-// immutable, any number of threads may run it. Source: ONNX Conv.
+// Convolutions without gathered windows: a loop copies lines of the image once with their padding,
+// and splits lines and columns by the strides' remainders. So every tap reads whole vectors side by
+// side, and each vector serves several output channels. A strip is as many lines as fit into the
+// first caches; OpenMP's threads share the strips. Nothing here owns tensors; a loop is immutable,
+// any number of threads may run it. Source: ONNX Conv.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ bool IsDepthwise(const ConvSpec& spec);
 bool IsDirect(const ConvSpec& spec, const Machine& machine);
 
 struct DirectPlan {
-  // Of a convolution that is not transposed, with at most two spatial axes.
+  // Plans a convolution with at most two spatial axes; not a transposed one.
   DirectPlan(const ConvSpec& spec, const Machine& machine);
   ConvShape s;
   int threads = 1;
@@ -32,8 +32,8 @@ struct DirectPlan {
   int64_t strips = 1;  // an image and group
   int64_t block = 1;   // output channels whose sums wait in the workspace
 
-  // Of each input channel's taps: where the strip's first number reads. As many as a filter has
-  // weights: prices do without.
+  // The first read of each input channel's taps in a strip, as many as a filter has weights. Prices
+  // do not need it.
   std::vector<int64_t> Reads() const;
   int64_t rows() const;                     // copied lines of a phase
   int64_t channel() const;                  // floats of an input channel's copy
@@ -42,12 +42,12 @@ struct DirectPlan {
   double ns(const Machine& machine) const;  // analytic
 };
 
-// Buffers: result, x, weights as ONNX has them, bias, workspace of all threads. Dense, or the
-// result with channels last. `posts` have no operands.
+// Buffers: result, x, weights as in ONNX, bias, workspace of all threads. Dense, or the result with
+// channels last. The post-ops have no operands.
 std::unique_ptr<Loop> DirectLoop(const Simd& simd, const DirectPlan& plan,
                                  std::vector<PointwiseOp> post_ops, bool channels_last = false);
 
-// Whether a result is left with channels last: many of them, of several lines.
+// Whether the result gets channels last: for many channels of several lines.
 bool LeavesChannelsLast(const ConvSpec& spec);
 Price DirectPrice(const Unit& unit, const ConvSpec& spec, const Parser& parser,
                   const Machine& machine);

@@ -1,5 +1,5 @@
-// Small convolutions and their sums in double precision, for the tests of those that compute them.
-// Not for product code.
+// Small convolutions and their sums in double precision, for tests of convolution algorithms. Not
+// for product code.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline ConvSpec SpecOf(const ConvCase& conv_case) {
   return s;
 }
 
-// Number `at` of the result, less its bias; pixels of the padding are zeros that count.
+// Element `at` of the result without its bias; the padding's zeros count as terms.
 inline double DirectSum(const ConvCase& conv_case, const ConvSpec& spec,
                         const std::vector<float>& x, const std::vector<float>& w, int64_t at) {
   const int64_t x0 = at % spec.dst[3], y0 = at / spec.dst[3] % spec.dst[2];

@@ -1,6 +1,6 @@
 // Direct convolutions against sums in double precision, in each instruction set of this host:
 // depth-wise and dense ones, strides, dilations, borders on one side, several filters a channel,
-// strips, threads, posts, infinities and NaN.
+// strips, threads, post-ops, infinities and NaN.
 #include "plugins/cpu/native/conv/direct.h"
 
 #include <gtest/gtest.h>

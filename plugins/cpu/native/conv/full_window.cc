@@ -1,4 +1,4 @@
-// Convolutions whose one window covers all of a picture: products of the batch's rows.
+// Convolutions with one window over the whole picture: products of the batch's rows.
 #include <cstdint>
 
 #include "plugins/cpu/kit/engine.h"

@@ -5,7 +5,7 @@
 
 namespace ge_engines::cpu::native {
 
-// The image of a pixel and its place among the pixels of an image, `size` along three axes.
+// The image of a pixel and its position in an image of `size` pixels along three axes.
 struct Pixel {
   int64_t image, at[3];
 };

@@ -1,9 +1,9 @@
-// Convolutions of 3 x 3 taps at stride 1 by Winograd's F(h x w, 3 x 3), those of volumes slice by
-// slice, with any taps in depth, whose products add up before they are turned back: with h = w = 4
-// a quarter of the multiplications, with rounding about twice a direct sum's (docs/numerics.md). A
-// tile in which something is infinite or NaN, or overflows, is computed again by definition. What
-// it costs in memory: weights grow 4-fold for 4 x 4, 1.8-fold for 2 x 2. Nothing here owns tensors;
-// a loop is immutable, any number of threads may run it.
+// WinogradLoop: convolutions of 3 x 3 taps at stride 1 by F(h x w, 3 x 3). It takes volumes slice
+// by slice, with any taps in depth: it adds their products before the transform back. h = w = 4
+// needs a quarter of the multiplications and rounds about twice as much as a direct sum
+// (docs/numerics.md). A tile with an infinity, a NaN or an overflow is computed again by
+// definition. Weights grow 4-fold for 4 x 4, 1.8-fold for 2 x 2. Nothing here owns tensors; a loop
+// is immutable, any number of threads may run it.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +20,15 @@
 
 namespace ge_engines::cpu::native {
 
-// Also whether the channels are enough for it to be faster than direct sums.
+// Whether it takes the convolution: only if it has enough channels to beat direct sums.
 bool IsWinograd(const ConvSpec& spec, const Machine& machine);
 
-// How one convolution is cut: tiles of h x w pixels, blocks of tiles that are transformed at once,
-// groups of output channels whose sums stay in registers.
+// How one convolution is cut: tiles of h x w pixels, blocks of tiles transformed at once, groups of
+// output channels with their sums in registers.
 struct WinogradPlan {
   // Tiles of 2 or 4 pixels a side.
   WinogradPlan(const ConvSpec& spec, const Machine& machine, int tile_h, int tile_w);
-  // The size of tiles that should be the fastest.
+  // The plan with the presumably fastest size of tiles.
   static WinogradPlan Best(const ConvSpec& spec, const Machine& machine);
 
   int h, w;
@@ -44,11 +44,11 @@ struct WinogradPlan {
 
   int64_t positions() const { return (h + 2) * (w + 2); }
   int64_t in_blocks() const { return (in + lanes - 1) / lanes; }
-  // Channels that are added up, of all taps in depth; of several each begins a vector.
+  // Channels in one sum, of all taps in depth; with several taps each tap begins a new vector.
   int64_t depth() const { return taps == 1 ? in : taps * in_blocks() * lanes; }
-  // The slice of x that tap k reads for slice d of the result, maybe beyond the borders.
+  // The slice of x for tap k and slice d of the result; it may lie beyond the borders.
   int64_t SliceOf(int64_t d, int64_t k) const { return d * stride_d + k * dilation_d - pad_d; }
-  // [first, end) of the taps that read within x; where none does the first, which reads zeros.
+  // [first, end) of the taps inside x; if none is, the first tap, and it reads zeros.
   std::pair<int64_t, int64_t> TapsOf(int64_t d) const;
   int64_t group() const { return vectors * lanes; }  // output channels
   int64_t groups() const { return (out + group() - 1) / group(); }
@@ -64,15 +64,15 @@ struct WinogradPlan {
   std::string PackKey() const;
 };
 
-// Whether n weights, maybe unaligned, stay finite when they are transformed; others are none for
-// us.
+// Whether n weights, maybe unaligned, stay finite when transformed; otherwise Winograd must not
+// take them.
 bool WinogradKeepsFinite(const void* weights, int64_t n);
 // ONNX's weights [out][in][taps][3][3], transformed: [output group][position][depth()][group].
 void WinogradWeights(const WinogradPlan& plan, const float* weights, float* u);
 
 // Buffers: result, x, transformed weights, bias (of groups() * group() floats), workspace of each
-// thread, ONNX's weights (for tiles that are not finite), operands of posts from place 6 on. Images
-// plain in channels: channels last or in blocks of a multiple of lanes.
+// thread, ONNX's weights (for tiles that are not finite), operands of post-ops from buffer 6 on.
+// Images have unit-stride channels: channels last or in blocks of a multiple of lanes.
 std::unique_ptr<Loop> WinogradLoop(const Simd& simd, const WinogradPlan& plan, const Layout& x,
                                    const Layout& result, std::vector<TilePostOp> post_ops);
 

@@ -1,6 +1,6 @@
 // Winograd's convolution against direct sums in double precision, in each instruction set of this
-// host: every size of tiles, both layouts, borders, odd channels, posts, several threads,
-// images and volumes.
+// host: every size of tiles, both layouts, borders, odd channels, post-ops, several threads, images
+// and volumes.
 #include "plugins/cpu/native/conv/winograd.h"
 
 #include <gtest/gtest.h>

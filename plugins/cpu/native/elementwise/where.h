@@ -1,4 +1,4 @@
-// One of two tensors by a condition.
+// Selects from two tensors by a condition.
 #pragma once
 
 #include <memory>

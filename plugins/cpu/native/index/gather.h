@@ -1,4 +1,4 @@
-// Rows that integers name.
+// Gathers rows by index.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Gather {
   bool backwards = true;                   // negative indices count from the end
 };
 
-// Buffers: result, x, indices. An index outside [-axis, axis), or [0, axis) where none counts
-// backwards, makes Do return GE_INVALID_ARGUMENT, with the result untouched.
+// Buffers: result, x, indices. If an index is outside [-axis, axis), or [0, axis) without counting
+// backwards, Do returns GE_INVALID_ARGUMENT and leaves the result untouched.
 std::unique_ptr<Kernel> GatherLoop(const Gather& gather);
 
 }  // namespace ge_engines::cpu::native

@@ -1,4 +1,4 @@
-// Elements and tuples that integers name, read or written.
+// Reads or writes elements and tuples by index.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Of the tensors of GatherElements, ScatterElements, GatherND and ScatterND.
+// Shapes and dtypes of GatherElements, ScatterElements, GatherND and ScatterND.
 struct IndexPlan {
   IndexSpec spec;
   Dims x, index;
@@ -17,8 +17,8 @@ struct IndexPlan {
   bool wide = true;   // indices are int64; otherwise int32
 };
 
-// Buffers: result, x, indices; of scatters also updates, of which repeated places keep the last or
-// add up all.
+// Buffers: result, x, indices; scatters also updates. An index that repeats keeps its last update
+// or adds up all of them.
 std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& plan);
 
 }  // namespace ge_engines::cpu::native

@@ -15,12 +15,12 @@ struct TopKPlan {
   int threads = 1;
 };
 
-// Floats of workspace that each thread needs.
+// Workspace of one thread, in floats.
 uint64_t TopKFloats(const AxisCut& cut);
 
-// Buffers: values, places (int64), x, k, workspace; what is not wanted may be any place. `taken`
-// elements of each row, sorted; of equal ones the first; NaN is above every number. A k other than
-// `taken` is GE_INVALID_ARGUMENT.
+// Buffers: values, positions (int64), x, k, workspace; unused outputs may be any buffer. Sorts
+// `taken` elements of each row; the first of equal ones wins; NaN is above every number. A k other
+// than `taken` is GE_INVALID_ARGUMENT.
 std::unique_ptr<Kernel> TopKKernel(int32_t dtype, const AxisCut& cut, const TopKPlan& kplan);
 
 }  // namespace ge_engines::cpu::native

@@ -1,8 +1,8 @@
-// Products of weights of few bits by rows of x in whole steps of 8 bits, which MatMulNBits permits
-// where its accuracy_level is 4: each block of a row has a scale of its own, its greatest magnitude
-// by 127. Sums of a block are exact; a code takes a fourth of what a float does. Weights stay in
-// the panels of nbits.h. Chosen at run time, as quantized/dot4_kernels.h. They own nothing; any
-// thread.
+// Products of n-bit weights by rows of x rounded to 8 bits, as MatMulNBits permits at
+// accuracy_level 4. Each block of a row has its own scale: its greatest magnitude by 127. Sums of a
+// block are exact; an 8-bit value takes a fourth of a float's bytes. Weights stay in the panels of
+// nbits.h. NBitKernelsOf chooses at run time, like Dot4KernelsOf (quantized/dot4_kernels.h). They
+// own nothing; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace ge_engines::cpu::native {
 
-// A row of x becomes records, one a block: a float, by which its codes are times; an int32, their
-// sum negated; then the codes, in the order that kernels meet those of weights in a panel's words.
+// A row of x becomes one record a block: its scale (a float), the negated sum of its int8 values
+// (int32), then these values, in the order of the weights in a panel's words.
 inline constexpr int64_t kNBitHead = 8;
-// The sum of a longer block's codes does not fit into 16 bits.
+// Longest block: a sum of more int8 values does not fit into 16 bits.
 inline constexpr int64_t kNBitBlock = 256;
 
 struct NBitProduct {
@@ -34,14 +34,14 @@ struct NBitKernels {
   double gain;  // operations a ns over those of floats, of products of many rows
 };
 
-// Of the records of k floats.
+// Bytes of the records of k floats.
 int64_t NBitBytes(const NBitsForm& form, int64_t k);
 // Null where this processor, the instruction set (GE_ISA_*) or the form has none.
 const NBitKernels* NBitKernelsOf(uint32_t isa, const NBitsForm& form);
 extern const NBitKernels kNBitKernelsAvx512, kNBitKernelsAvx2;
 
-// Where each of 16 codes of x goes, for weights of 2, 4 and 8 bits: a word holds the first code in
-// its highest bits, and those whose places in their bytes are the same are a quad, the highest
+// Order of 16 int8 values of x, for weights of 2, 4 and 8 bits. A word holds the first weight in
+// its highest bits. Weights at the same position of their bytes form a quad, the highest position
 // first.
 extern const uint8_t kNarrowOrder2[16], kNarrowOrder4[16], kNarrowOrder8[16];
 

@@ -1,5 +1,6 @@
-// Compiled for AVX2, and so without any inline function that another file may have, too. Products
-// of codes of at most 4 bits fit into 16 bits, by pairs and summed over 32 rows.
+// Compiled for AVX2, so it uses no shared inline function (one definition rule: the linker might
+// keep the AVX2 copy). Products of weights of at most 4 bits fit into 16 bits, by pairs and summed
+// over 32 rows.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t kFewRows = 2, kManyRows = 5;
 constexpr int64_t kStretch = 32;       // 16 pairs of 2 * 15 * 127, four bytes of a quad in two sums
 constexpr int64_t kAheadBytes = 2048;  // words are asked for so early
-// Below it the inverse of a scale is no finite float, and codes are zeros.
+// Below it the inverse of a scale is no finite float; the int8 values are zeros.
 constexpr float kLeastMagnitude = 1e-30f;
 
 GE_AVX2 int Int(const uint8_t* at) {
@@ -32,8 +33,8 @@ GE_AVX2 __m256i Load(const void* from) {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from));
 }
 
-// NaN is greater than all others as an integer. Where the greatest is no number it is the scale, of
-// codes that are zeros: their products are none either.
+// As an integer NaN is greater than all others. If the greatest is no number, it is the scale and
+// the int8 values are zeros: their products are no numbers either.
 GE_AVX2 float GreatestOf(const float* x, int64_t n) {
   __m256i most = _mm256_setzero_si256();
   const __m256i mask = _mm256_set1_epi32(0x7fffffff);

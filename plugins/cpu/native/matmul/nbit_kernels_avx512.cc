@@ -1,4 +1,4 @@
-// Compiled for AVX512-VNNI, and so without any inline function that another file may have, too.
+// Compiled for AVX512-VNNI; it uses no shared inline function, as in nbit_kernels_avx2.cc.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 // Rows whose sums stay in registers: beside three vectors of columns, and beside one.
 constexpr int64_t kFewRows = 4, kManyRows = 12;
 constexpr int64_t kAheadBytes = 2048;  // words are asked for so early
-// Below it the inverse of a scale is no finite float, and codes are zeros.
+// Below it the inverse of a scale is no finite float; the int8 values are zeros.
 constexpr float kLeastMagnitude = 1e-30f;
 
 GE_VNNI int Int(const uint8_t* at) {
@@ -37,8 +37,8 @@ GE_VNNI __m128i OrderOf(const NBitsForm& form) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i*>(order));
 }
 
-// NaN is greater than all others as an integer. Where the greatest is no number it is the scale, of
-// codes that are zeros: their products are none either.
+// As an integer NaN is greater than all others. If the greatest is no number, it is the scale and
+// the int8 values are zeros: their products are no numbers either.
 void Narrow(const NBitsForm& form, const float* x, int64_t k, uint8_t* to) {
   const __m128i order = OrderOf(form);
   for (; k > 0; k -= form.block, x += form.block, to += kNBitHead + form.block) {
@@ -96,7 +96,7 @@ GE_VNNI void Sums(const NBitProduct& q, const Part& p) {
   const NBitsForm& f = q.form;
   const __m512i mask = _mm512_set1_epi8(static_cast<char>((1 << kBits) - 1));
   const __m512i half = _mm512_set1_epi8(static_cast<char>(1 << (kBits - 1)));
-  // Without zero points words hold codes less half of all: the highest bit of each is turned.
+  // Without zero points words hold weights less half of the range: their highest bit is flipped.
   const __m512i turn = f.zero_bytes > 0 ? _mm512_setzero_si512()
                        : kBits == 2     ? _mm512_set1_epi8(static_cast<char>(0xaa))
                        : kBits == 4     ? _mm512_set1_epi8(static_cast<char>(0x88))

@@ -1,4 +1,4 @@
-// Products of weights of few bits by narrowed rows, beside plain arithmetic over the same steps.
+// Products of n-bit weights by rows of int8, beside plain arithmetic over the same steps.
 #include "plugins/cpu/native/matmul/nbit_kernels.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(NBitKernels, AgreeWithPlainArithmetic) {
   SweepNBits(1, 5000, 96, {4, 32, 0}, true);  // pieces for two threads
 }
 
-// The greatest codes of both sides: sums of 16 and 32 bits hold them.
+// The greatest values of both sides: sums of 16 and 32 bits hold them.
 TEST(NBitKernels, SumsHoldTheGreatestCodes) {
   constexpr int64_t k = 512, n = 48;
   InEachSetting([&](const Setting& s) {

@@ -7,20 +7,20 @@
 namespace ge_engines::cpu::native {
 namespace {
 
-// Code i of bytes that hold the low ones first.
+// Weight i of bytes with the low bits first.
 uint32_t Int8At(const uint8_t* bytes, int64_t i, int bits) {
   const int64_t at = i * bits;
   return bytes[at / 8] >> (at % 8) & ((1u << bits) - 1);
 }
 
-// The codes of a word, the first of which is in its lowest bits, the other way round.
+// The weights of a word in reverse: the first moves from the lowest to the highest bits.
 uint32_t FirstOnTop(uint32_t word, int bits) {
   if (bits <= 2) word = (word & 0x33333333u) << 2 | (word >> 2 & 0x33333333u);
   if (bits <= 4) word = (word & 0x0f0f0f0fu) << 4 | (word >> 4 & 0x0f0f0f0fu);
   return __builtin_bswap32(word);
 }
 
-// Half of all codes in each place of a word.
+// Half of the weights' range in each position of a word.
 uint32_t HalfInAll(int bits) {
   return bits == 2 ? 0xaaaaaaaau : bits == 4 ? 0x88888888u : 0x80808080u;
 }
@@ -75,8 +75,8 @@ class PanelOfCodes {
     return to;
   }
 
-  // Rows i, i + 1, ... of a block, as many as a word holds. Without zero points half of all codes
-  // is one: the code less that has a sign.
+  // Rows i, i + 1, ... of a block, as many as a word holds. Without zero points the zero point is
+  // half of the range: the difference has a sign.
   uint8_t* WriteWords(int64_t block, int64_t i, uint8_t* to) const {
     const int64_t bytes = form_.block * form_.bits / 8;
     for (int64_t c = 0; c < p_.columns; ++c, to += sizeof(uint32_t)) {
@@ -114,7 +114,7 @@ void PackNBits(const PanelPlan& plan, const void* const* from, void* to) {
 
 std::string NBitsKey(const PanelPlan& plan) {
   const NBitsForm& form = *plan.coded;
-  return "codes " + ToText({form.bits, form.block, form.zero_bytes, plan.n, plan.k, plan.columns});
+  return "nbit " + ToText({form.bits, form.block, form.zero_bytes, plan.n, plan.k, plan.columns});
 }
 
 }  // namespace ge_engines::cpu::native

@@ -1,5 +1,5 @@
-// Weights of 2, 4 or 8 bits in blocks (MatMulNBits) as panels of codes: what the memory holds stays
-// as small as the model has it. How a panel lies: kit/simd/nbits.cc. Pure; any thread.
+// Weights of 2, 4 or 8 bits in blocks (MatMulNBits) as panels: memory holds them as small as the
+// model does. Layout of a panel: kit/simd/nbits.cc. Pure; any thread.
 #pragma once
 
 #include <string>

@@ -29,8 +29,8 @@ void AddPanels(NativeBuilder* builder, const Unit& unit, const PanelPlan& plan, 
   std::vector<TilePostOp> post_ops = builder->PostOpsOfTiles(unit, target, &places);
   const size_t taken = post_ops.size();
   const std::string label = plan.rounded != nullptr  ? "rounded panels "
-                            : plan.narrow != nullptr ? "panels of codes by codes "
-                            : plan.coded             ? "panels of codes "
+                            : plan.narrow != nullptr ? "nbit panels by int8 "
+                            : plan.coded             ? "nbit panels "
                                                      : "panels ";
   if (room > 0) places.push_back(builder->NewInternal(0, room * sizeof(float)));
   builder->AddTiled(unit, taken, target, label + builder->Sizes({plan.m, plan.n, plan.k}),

@@ -1,5 +1,5 @@
-// Products with packed weights as steps, at their price: MatMul, and what is one. Used by one
-// thread; throws.
+// Adds products with packed weights as steps, and prices them: MatMul and operators that become
+// one. Used by one thread; throws.
 #pragma once
 
 #include "plugins/cpu/kit/engine.h"
@@ -18,7 +18,7 @@ void AddPanels(NativeBuilder* builder, const Unit& unit, const PanelPlan& plan, 
 
 PanelPlan PanelPlanOf(const Fold& fold, const Machine& machine);
 
-// A product with constant weights, or a convolution of one pixel; its posts are done on its tiles.
+// A product with constant weights, or a one-pixel convolution, with post-ops on its tiles.
 Price PanelPrice(const Unit& unit, const PanelPlan& plan, const Parser& parser,
                  const Machine& machine);
 

@@ -59,7 +59,7 @@ void PanelTiles::Tile(const Piece& piece, float* const* p) const {
   FinishTile(simd_, post_ops_, p, 4, y, piece.m, n, p_.n);
 }
 
-// One panel of codes, for more rows than multiply them out of registers.
+// One panel of n-bit weights unpacked to floats, for more rows of x than registers serve.
 void PanelTiles::Decoded(const Piece& piece, const float* w, const float* bias, float* y,
                          int64_t n) const {
   const int64_t most = p_.tile_rows();
@@ -222,10 +222,10 @@ std::string PanelPlan::PackKey(bool transposed) const {
 // and 37, 1,070 and 53; 128 rows 6,130 and 351, 6,320 and 372.
 constexpr double kRoundNs = 0.08;  // a number of x, read from a cache and written
 
-// ns a weight of making codes floats, in registers for a few rows and in a tile for more, of a
-// machine that does 1.45, 1.25 and 2 times as much as the one of prices: 0.018 and 0.028 (AVX-512),
-// 0.034 and 0.06 (AVX2), 0.088 and 0.1 (SSE4.2), 4 bits in blocks of 32. Reading them hides behind.
-// Taking codes out of words, once for some rows that are narrowed: 0.0005 and 0.002.
+// ns to unpack a weight to float, in registers for a few rows and in a tile for more, of a machine
+// that does 1.45, 1.25 and 2 times as much as the one of prices: 0.018 and 0.028 (AVX-512), 0.034
+// and 0.06 (AVX2), 0.088 and 0.1 (SSE4.2), 4 bits in blocks of 32. Reading them hides behind.
+// Taking weights out of words, once for some rows of int8: 0.0005 and 0.002.
 double DecodeNs(const PanelPlan& plan, const Machine& machine, int64_t rows) {
   if (plan.narrow != nullptr) return ByIsa(machine, 0.00125, 0.003, 0) / machine.compute;
   if (rows <= plan.simd->nbits_rows()) return ByIsa(machine, 0.026, 0.043, 0.17) / machine.compute;

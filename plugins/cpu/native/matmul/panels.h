@@ -1,6 +1,6 @@
-// Products with constant weights that lie in panels, one form for any number of rows: a prompt and
-// a single token read the same pack. They own no tensors; immutable, any number of threads may run
-// one. What they do and what that costs: docs/decisions/0027-panels.md.
+// Products with constant weights in panels. One form serves any number of rows: a prompt and a
+// single token read the same pack. They own no tensors; immutable, any number of threads may run
+// one. Method and cost: docs/decisions/0027-panels.md.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ namespace ge_engines::cpu::native {
 
 // y[m][n] = x[m][k] * w[k][n] + bias[n].
 struct PanelPlan {
-  // rounded: what multiplies x and w rounded, or nullptr, so that they stay as they are.
+  // rounded: the kernel that rounds x and w and multiplies them; nullptr: no rounding.
   PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const Rounded* rounded = nullptr);
-  // Of weights that stay codes; Pack is that of nbits.h. by: what narrows x and multiplies it, or
-  // nullptr, so that it stays as it is.
+  // For n-bit weights; Pack is that of nbits.h. by: the kernel that quantizes x and multiplies it;
+  // nullptr: x stays float.
   PanelPlan(const Simd& simd, int64_t m, int64_t n, int64_t k, const NBitsForm& form,
             const NBitKernels* by = nullptr);
   const Simd* simd;
@@ -34,29 +34,29 @@ struct PanelPlan {
   int64_t columns, panels;  // columns of a panel
   int64_t steps;            // rows of a panel, or pairs of them, which take as much room
   int64_t panel;            // floats from a panel to the next, or the room of so many
-  // What a thread takes at once: columns, so that weights are read once, or rows, where panels do
-  // not come out even.
+  // A thread's share at once: columns, so that weights are read once, or rows, if the panels do not
+  // divide evenly.
   struct Piece {
     int64_t rows, panels;
   };
   Piece PieceOf(int threads) const;
   bool parallel() const;  // worth a second thread
   uint64_t weight_floats() const { return static_cast<uint64_t>(panels * panel); }
-  // A row of x as products read it: floats, or the room of so many.
+  // Floats that hold a row of x as products read it (float, rounded or quantized).
   int64_t row_floats() const;
-  // What x takes when it is rounded, rows in pairs of numbers, or narrowed.
+  // Floats of the rounded (rows in pairs of numbers) or quantized x.
   uint64_t rounded_floats() const {
     return rounded == nullptr && narrow == nullptr ? 0 : static_cast<uint64_t>(m * row_floats());
   }
-  // Codes: bytes of so many rows of a panel, whole blocks but for the last; rows that are made
-  // floats at once, and the room that a thread needs for them.
+  // n-bit weights: bytes of so many rows of a panel, whole blocks but for the last. Below: the rows
+  // that are unpacked to floats at once, and a thread's room for them.
   int64_t code_bytes(int64_t rows) const;
   bool decodes() const { return coded && narrow == nullptr && m > simd->nbits_rows(); }
   int64_t tile_rows() const;
   uint64_t tile_floats() const {
     return decodes() ? static_cast<uint64_t>(columns * tile_rows()) : 0;
   }
-  // w is [k][n], or [n][k] where `turned`.
+  // w is [k][n], or [n][k] if `transposed`.
   void Pack(const float* w, bool transposed, float* to) const;
   // Equal where Pack writes the same.
   std::string PackKey(bool transposed) const;
@@ -64,20 +64,20 @@ struct PanelPlan {
  private:
   void PackPairs(const float* w, bool transposed, uint16_t* to) const;
 };
-// A part of such a product and its posts, which are done on a tile while it is in a cache.
+// A part of such a product with its post-ops, applied to a tile while it is in a cache.
 // Immutable.
 class PanelTiles {
  public:
   PanelTiles(const Simd& simd, const PanelPlan& plan, bool bias, std::vector<TilePostOp> post_ops);
-  // Rows [r, r + m) of `panels` panels from `first` on. p: places as of PanelLoop; but x is row r,
-  // rows lda floats apart, or the room of so many where they are rounded or narrowed. tile:
+  // Rows [r, r + m) of `panels` panels from `first` on. p: buffers as of PanelLoop, but x is
+  // row r, rows lda floats apart (rounded or quantized rows take as much room). tile:
   // tile_floats().
   void Part(const float* x, int64_t lda, float* const* p, int64_t r, int64_t m, int64_t first,
             int64_t panels, float* tile = nullptr) const;
   const PanelPlan& plan() const { return p_; }
 
  private:
-  // Rows r, r + 1, ... of a few panels, whose results stay in a cache.
+  // Rows r, r + 1, ... of a few panels; their results stay in a cache.
   struct Piece {
     const float* x;
     int64_t lda, r, m, first, panels;
@@ -92,16 +92,16 @@ class PanelTiles {
   const std::vector<TilePostOp> post_ops_;
 };
 
-// ns of one, on all threads.
+// ns of one product, on all threads.
 double PanelNs(const PanelPlan& plan, const Machine& machine);
 
-// Buffers: result, x, panels, bias of n floats (or any place where there is none), operands of
-// posts, and room for rounded_floats() or tile_floats() of each thread, if there are any.
+// Buffers: result, x, panels, bias of n floats (or any buffer without a bias), operands of
+// post-ops, and room for rounded_floats() or tile_floats() of each thread, if there are any.
 std::unique_ptr<Loop> PanelLoop(const Simd& simd, const PanelPlan& plan, bool bias,
                                 std::vector<TilePostOp> post_ops);
 
-// The same at once, without posts, on `threads`, of a plan that rounds nothing. p: result, x,
-// panels, bias.
+// Runs a plan without rounding at once, without post-ops, on `threads`. p: result, x, panels,
+// bias.
 void RunPanels(const Simd& simd, const PanelPlan& plan, bool bias, int threads, float* const* p);
 
 }  // namespace ge_engines::cpu::native

@@ -1,5 +1,5 @@
-// Products in panels whose inputs are rounded to bfloat16, against sums in double precision of
-// numbers rounded by definition: rows 1 to 40, tails of columns and depths, one thread and two.
+// Products in panels with inputs rounded to bfloat16, against sums in double precision of numbers
+// rounded by definition: rows 1 to 40, tails of columns and depths, one thread and two.
 #include "plugins/cpu/native/matmul/panels.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Spectra of windows of samples: products with a table of sines.
+// Spectra of sample windows, as products with a table of sines.
 #pragma once
 
 #include <cstdint>

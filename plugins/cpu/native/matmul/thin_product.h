@@ -1,4 +1,4 @@
-// Products of few rows, as they lie.
+// Products of few rows with unpacked matrices.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ struct ThinProduct {
 // large m is right but slow. The result overlaps nothing.
 std::unique_ptr<Loop> ThinProductLoop(const Simd& simd, const ThinProduct& product);
 
-// Rows of one product, all folded, and how many products: what a MatMul or a convolution of one
-// pixel is to the thin kernels.
+// A MatMul or a one-pixel convolution for the thin kernels: all rows of one product, folded, and
+// the number of products.
 struct Fold {
   int64_t batch = 1, m = 1, n = 1, k = 1;
 };
 
-// ns of a product of `machine` rows, one thread: it streams the weights once for every 8 rows, and
-// does its multiply-adds at a rate that falls with less than a block of rows. Measured at 2.8 GHz,
-// machine x n x k, GF/s on AVX-512 and AVX2: 1x256x256 36 and 31, 8x256x257 105 and 50; bound by
-// the stream 1x1024x256 21, 1x768x768 12, 1x3072x768 7.
+// ns of a product of m rows, one thread: it streams the weights once for every 8 rows; its
+// multiply-adds slow down with less than a block of rows. Measured at 2.8 GHz, m x n x k, GF/s on
+// AVX-512 and AVX2: 1x256x256 36 and 31, 8x256x257 105 and 50; bound by the stream 1x1024x256 21,
+// 1x768x768 12, 1x3072x768 7.
 double ProductNs(const Fold& fold, const Machine& machine, bool near);
 
 void AddProduct(NativeBuilder* builder, const Unit& unit, const ThinProduct& product,

@@ -1,4 +1,4 @@
-// Boxes of elements of any width, copied into another order.
+// Copies boxes of elements of any width into another order.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ge_engines::cpu::native {
 
-// A box of elements: `size` of them along each axis, `src` and `dst` elements apart, from `from` on
-// in place `place` to `to` on in the result. A source may stand still along an axis, or go back.
+// A box: `size` elements along each axis, `src` and `dst` elements apart, from offset `from` of
+// source `place` to offset `to` of the result. A source may stand still along an axis, or go back.
 struct MoveBox {
   int place = 1;
   int64_t from = 0, to = 0;

@@ -1,4 +1,4 @@
-// Tensors side by side along an axis.
+// Concatenates tensors along an axis.
 #include "plugins/units/movement/concat.h"
 
 #include <cstdint>

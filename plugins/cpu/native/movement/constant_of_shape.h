@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: result. n elements that are all the first `bytes` of `element`.
+// Buffers: result. n elements, each the first `bytes` bytes of `element`.
 std::unique_ptr<Loop> FillLoop(int64_t n, int64_t bytes, const std::array<uint8_t, 8>& element);
 
 }  // namespace ge_engines::cpu::native

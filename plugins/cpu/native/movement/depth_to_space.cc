@@ -1,4 +1,4 @@
-// Blocks of channels as pixels, and back.
+// Moves blocks of channels to pixels, and back.
 #include "plugins/units/movement/depth_to_space.h"
 
 #include "plugins/cpu/kit/builder.h"

@@ -1,4 +1,4 @@
-// A tensor repeated along axes of one element.
+// Repeats a tensor along axes of one element.
 #include "plugins/units/movement/expand.h"
 
 #include "plugins/cpu/kit/builder.h"

@@ -1,4 +1,4 @@
-// A tensor with one element around it.
+// Surrounds a tensor with copies of one element.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: result, x, and where `filled` one element, else zeros.
+// Buffers: result, x, and the filling element if `filled`, else zeros fill.
 std::unique_ptr<Loop> FillPadLoop(const Dims& result, const Dims& x, const Dims& before,
                                   int64_t bytes, bool filled);
 

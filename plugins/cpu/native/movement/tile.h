@@ -1,4 +1,4 @@
-// A tensor repeated along each axis.
+// Repeats a tensor along each axis.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: result, x. Of dense matrices the elements from a diagonal on (Trilu), zeros elsewhere.
+// Buffers: result, x. Keeps the matrices' elements on one side of a diagonal (Trilu), else zeros.
 std::unique_ptr<Loop> TriangleLoop(const Dims& x, const TriangleSpec& spec, int64_t bytes);
 
 }  // namespace ge_engines::cpu::native

@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::native {
 
-// A step with places {scores, labels or the scores again, x, workspace}.
+// Adds a step with buffers {scores, labels or the scores again, x, workspace}.
 void AddLearned(NativeBuilder* builder, const Unit& unit, const std::string& label,
                 std::unique_ptr<Kernel> kernel, uint64_t floats, int threads);
 

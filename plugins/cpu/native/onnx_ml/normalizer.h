@@ -1,4 +1,4 @@
-// Rows by their greatest element, sum of magnitudes or length.
+// Divides rows by their greatest element, sum of magnitudes or length.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace ge_engines::cpu::native {
 // ns by one thread.
 double RowNormNs(const RowNormSpec& spec);
 
-// Buffers: result, x. A row whose norm is 0 stays as it is.
+// Buffers: result, x. A row with norm 0 stays unchanged.
 std::unique_ptr<Loop> RowNormLoop(const Simd& simd, const RowNormSpec& spec);
 
 }  // namespace ge_engines::cpu::native

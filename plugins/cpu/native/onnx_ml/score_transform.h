@@ -1,5 +1,5 @@
-// What is made of the scores of a row by the learned models of ai.onnx.ml, in doubles, as ref has
-// it. Pure; any thread.
+// Transforms of a row's scores for the learned models of ai.onnx.ml, in doubles, as in ref. Pure;
+// any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace ge_engines::cpu::native {
 
-// Scores of one row, in place.
+// Transforms the scores of one row in place.
 void TransformScores(PostTransform how, double* scores, int64_t n);
 
-// The same of targets: a score alone stays as it is, but for PROBIT.
+// The same for targets: of a single score only PROBIT changes the value.
 void TransformTargets(PostTransform how, double* scores, int64_t n);
 
-// Two scores of one: itself at either sign for LOGISTIC, else what it lacks to 1 and itself.
+// Makes two scores of one: -score and score for LOGISTIC, else 1 - score and score.
 void PairOfScore(PostTransform how, double score, double* scores);
 
-// ns a score takes.
+// ns for one score.
 double TransformNs(PostTransform how);
 
 }  // namespace ge_engines::cpu::native

@@ -1,6 +1,6 @@
-// Support vector machines of ai.onnx.ml: the kernel function of a row and each vector in float32 by
-// vectors of lanes, sums of those and what is made of them in doubles. Immutable; any number of
-// threads may run one.
+// Support vector machines of ai.onnx.ml. Vectors of lanes compute the kernel function of a row and
+// each support vector in float32; sums and scores are doubles. Immutable; any number of threads may
+// run one.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace ge_engines::cpu::native {
 
-// Floats of workspace that each thread needs.
+// Workspace of one thread, in floats.
 uint64_t SupportVectorFloats(const SupportVectorMachine& machine);
-// How many of so many threads share the rows.
+// How many of `threads` share the rows.
 int SupportVectorThreads(const SupportVectorMachine& machine, int threads);
 // ns by one thread.
 double SupportVectorNs(const SupportVectorMachine& machine);
-// Buffers: scores [rows, columns], labels [rows] of int64 or anything of a regressor, x, workspace.
+// Buffers: scores [rows, columns], labels [rows] of int64 (any for a regressor), x, workspace.
 std::unique_ptr<Loop> SupportVectorLoop(const Simd& simd,
                                         std::shared_ptr<const SupportVectorMachine> machine,
                                         int threads);

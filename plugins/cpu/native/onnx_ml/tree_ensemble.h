@@ -1,5 +1,5 @@
-// Decision trees as one array of nodes, the two that follow a branch side by side, walked for
-// several rows at once: each step waits for the one before it, those of other rows do not.
+// Decision trees as one array of nodes, the two children of a branch side by side. Loops walk
+// several rows at once: each step waits for the previous one, but not for those of other rows.
 // Immutable; any number of threads may run one.
 #pragma once
 
@@ -13,13 +13,13 @@
 namespace ge_engines::cpu::native {
 
 inline constexpr int64_t kMostChoices = 4096;
-// Bytes of workspace that each thread needs, in floats.
+// Workspace of one thread, in floats.
 uint64_t TreeEnsembleFloats(const TreeEnsemble& ensemble);
-// How many of so many threads share its blocks of rows.
+// How many of `threads` share its blocks of rows.
 int TreeEnsembleThreads(const TreeEnsemble& ensemble, int threads);
 // ns by one thread.
 double TreeEnsembleNs(const TreeEnsemble& ensemble);
-// Buffers: scores [rows, choices], labels [rows] of int64 or anything of kTargets, x, workspace.
+// Buffers: scores [rows, choices], labels [rows] of int64 (any for kTargets), x, workspace.
 std::unique_ptr<Loop> TreeEnsembleLoop(std::shared_ptr<const TreeEnsemble> ensemble, int threads);
 
 }  // namespace ge_engines::cpu::native

@@ -39,7 +39,7 @@ struct Finished {
 };
 
 // Inputs by Placed, of which those are read that the result has.
-int32_t ZeroOf(const QuantResult& r, const void* const* p) {  // of codes moved up
+int32_t ZeroOf(const QuantResult& r, const void* const* p) {  // of uint8, moved up
   const int32_t zero = r.x_zero ? Int8At(p[kXZero], r.x_signed) : 0;
   return zero + (r.x_signed ? 128 : 0);
 }
@@ -127,7 +127,7 @@ class Dot4Conv final : public Loop {
     return out;
   }
 
-  // The image with its padding, which takes the zero point's code.
+  // Copies the image with its padding; padding is the zero point.
   void Copy(float* const* p, const uint8_t* x, uint8_t* copy, bool wide) const {
     const int64_t c = p_.pixel(), row = p_.wide * c;
     const void* inputs[kScratch];
@@ -388,7 +388,7 @@ int64_t Dot4Plan::channel(int64_t i) const {
 
 std::string Dot4Plan::PackKey() const {
   const QuantResult& r = result;
-  std::string key = "codes by four " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
+  std::string key = "dot4 weights " + ToText({groups, in, out, kh, kw, run, by_rows ? 1 : 0});
   if (together > 1) key += " together " + ToText({together, stride[0]});
   if (w_zeros > 0) key += " less " + std::to_string(w_zeros);
   if (!settled) return key;
@@ -408,7 +408,7 @@ void Dot4Plan::Pack(const uint8_t* w8, bool is_signed, const uint8_t* zeros, voi
   std::memset(to, 0, weight_bytes());
   auto* sums = reinterpret_cast<int32_t*>(to + code_bytes());
   auto* less = reinterpret_cast<int32_t*>(to + code_bytes() + sum_bytes());
-  const uint8_t turn = is_signed ? 0 : 0x80;    // makes signed codes of unsigned ones
+  const uint8_t turn = is_signed ? 0 : 0x80;    // makes int8 of uint8
   const auto at_column = [&](int64_t filter) {  // of the sums
     if (!depthwise) return filter / out * columns() + filter % out;
     const int64_t lane = filter % kDot4Columns;

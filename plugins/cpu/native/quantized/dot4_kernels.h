@@ -1,29 +1,29 @@
-// Kernels that multiply 8-bit integers by fours: unsigned codes by signed weights, exactly
-// (AVX512-VNNI has one instruction for that, AVX2 takes bytes apart). Signed codes come moved up by
-// 128, which their zero point is, too. Chosen at run time, since a processor with AVX-512 may have
-// no VNNI. They own nothing; any thread.
+// Kernels for the dot4 product of 8-bit integers: uint8 values by int8 weights, exact (AVX512-VNNI
+// has one instruction for it, AVX2 takes bytes apart). Signed x and its zero point come moved up by
+// 128. Dot4KernelsOf chooses at run time: a processor with AVX-512 may have no VNNI. They own
+// nothing; any thread.
 #pragma once
 
 #include <cstdint>
 
 namespace ge_engines::cpu::native {
 
-// Codes are made in fixed point, with kDot4Point bits behind the point, where scales and sums are
-// of floats; one whose low bits are within kCodeNear steps of those of the middle between two codes
-// is made again by doubles, as ref makes all.
+// The kernels quantize in fixed point, kDot4Point bits behind the point, from float sums and
+// scales. If the low bits lie within kCodeNear steps of the middle between two quantized values,
+// doubles compute the value again, as ref computes all.
 inline constexpr int kDot4Point = 16, kCodeNear = 4;
 
-// What becomes of sums, by column: the sums themselves, or codes scaled from them. Arrays are as
-// long as the columns, rounded up to whole panels.
+// The finish of sums, by column: the sums themselves, or quantized values scaled from them. Arrays
+// are as long as the columns, rounded up to whole panels.
 struct Dot4Finish {
-  const int32_t* add = nullptr;   // bias less what the zero point of x adds
+  const int32_t* add = nullptr;   // bias less the share of x's zero point
   const float* scale = nullptr;   // times 2^kDot4Point; null: sums are the result
   const double* exact = nullptr;  // the same scales as they are
-  const double* bias = nullptr;   // that `add` does not hold; null: none
-  // Zero points of the weights, negative, which each row adds times the sum of its codes; null:
+  const double* bias = nullptr;   // bias outside of `add`; null: none
+  // Negated zero points of the weights; each row adds them times its sum of uint8 values. null:
   // none.
   const int32_t* less = nullptr;
-  int16_t zero = 0, least = 0, most = 0;  // of the codes
+  int16_t zero = 0, least = 0, most = 0;  // of quantized values
 };
 
 // kDot4Lanes columns a vector, kCodeVectors vectors a panel.
@@ -31,11 +31,11 @@ inline constexpr int64_t kDot4Lanes = 16, kCodeVectors = 4;
 inline constexpr int64_t kDot4Columns = kDot4Lanes * kCodeVectors;
 inline constexpr int64_t kMostDot4Rows = 8;
 
-// Rows of codes by one panel of weights. A row is read in `runs` runs of 4 * quads bytes, `at`
-// bytes from its first.
+// Rows of uint8 values by one panel of weights. A row is read in `runs` runs of 4 * quads bytes,
+// `at` bytes from its first.
 struct Dot4Tile {
   const uint8_t* x[kMostDot4Rows];
-  void* y[kMostDot4Rows];  // codes or int32
+  void* y[kMostDot4Rows];  // 8 bits or int32
   int64_t rows;
   const int64_t* at;
   int64_t runs, quads;
@@ -45,39 +45,39 @@ struct Dot4Tile {
   int64_t vectors;
 };
 
-// Four lines of an image's pixels, kDot4Columns channels at most, whose bytes come side by side:
+// Interleaves four lines of an image's pixels, kDot4Columns channels at most, byte by byte:
 // [pixel][vector][lane][line], kDot4Depth bytes a pixel; see GE_DEPTHWISE_CHANNEL.
 inline constexpr int64_t kDot4Depth = 4 * kDot4Columns;
 struct Dot4Lines {
   const uint8_t* line[4];
   int64_t step[4];  // bytes from a pixel to the next; 0 where a line is all the same
   int64_t pixels, channels;
-  bool turn;  // signed codes are moved up
+  bool turn;  // int8 values are moved up
   uint8_t* to;
   int64_t to_step;  // bytes from a pixel to the next
 };
-// Pixels of one line of a depth-wise convolution: of each, kw taps of `quads` quads of lines.
+// Pixels of one line of a depth-wise convolution; each has kw taps of `quads` quads of lines.
 struct Dot4Taps {
   const uint8_t* x;   // quads of the first pixel's first tap
   int64_t step, tap;  // bytes to the next pixel, to the next tap
   int64_t kw, quads;
   const int8_t* w;  // [tap][quad][vector][lane][4]
   int64_t pixels, channels;
-  void* y;         // codes or int32
+  void* y;         // 8 bits or int32
   int64_t y_step;  // bytes
 };
-// The channel among 64 that lane l of vector v computes: unpacking works in lanes of 16 bytes. A
-// macro, since the linker might keep an inline function in its form for AVX-512.
+// The channel among 64 of lane l of vector v: unpacking works in lanes of 16 bytes. A macro, since
+// the linker might keep an inline function in its form for AVX-512.
 #define GE_DEPTHWISE_CHANNEL(v, l) ((l) / 4 * 16 + (v)*4 + (l) % 4)
 
 struct Dot4Kernels {
-  // At most this many rows a tile with so many vectors.
+  // Most rows of a tile with so many vectors.
   int64_t (*rows)(int64_t vectors);
   void (*product)(const Dot4Tile& tile, const Dot4Finish& finish);
   void (*lines)(const Dot4Lines& lines);
-  // finish: arrays in the order of vectors and lanes.
+  // The arrays of `finish` are in the order of vectors and lanes.
   void (*depthwise)(const Dot4Taps& taps, const Dot4Finish& finish);
-  // y[i] = x[i] with the highest bit turned, which moves signed codes up by 128.
+  // y[i] = x[i] with the highest bit flipped: this moves int8 values up by 128.
   void (*turn)(const uint8_t* x, uint8_t* y, int64_t n);
 };
 // Null where this processor or the instruction set (GE_ISA_*) has none.

@@ -1,6 +1,7 @@
-// Compiled for AVX2, and so without any inline function that another file may have, too. AVX2's own
-// product of bytes saturates, so codes and weights are taken apart into words of 16 bits, even
-// bytes and odd ones: codes once for all columns, weights in registers for all rows.
+// Compiled for AVX2, so it uses no shared inline function (one definition rule: the linker might
+// keep the AVX2 copy). AVX2's product of bytes saturates. So the kernels split x and weights into
+// words of 16 bits, even bytes and odd ones: x once for all columns, weights in registers for all
+// rows.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -40,14 +41,14 @@ GE_AVX2 __m128i ExactHalf(__m128i sum, const Dot4Finish& f, int64_t at) {
   __m256d v = _mm256_cvtepi32_pd(sum);
   if (f.bias != nullptr) v = _mm256_add_pd(v, _mm256_loadu_pd(f.bias + at));
   v = _mm256_mul_pd(v, _mm256_loadu_pd(f.exact + at));
-  v = _mm256_max_pd(v, _mm256_set1_pd(-kBeyondExact));  // NaN becomes the least code
+  v = _mm256_max_pd(v, _mm256_set1_pd(-kBeyondExact));  // NaN becomes the least value
   v = _mm256_min_pd(v, _mm256_set1_pd(kBeyondExact));
   return _mm256_cvtpd_epi32(v);
 }
 
 GE_AVX2 int MovedUp(const Dot4Finish& f) { return f.least < 0 ? 128 : 0; }
 
-// What all codes need, in registers: a store through a pointer to bytes might change f.
+// Factors of all quantized values in registers: a store through a byte pointer might change f.
 struct Finish {
   const float* scale;
   int zero;
@@ -66,7 +67,7 @@ GE_AVX2 Finish FinishOf(const Dot4Finish& f) {
           _mm256_set1_epi8(static_cast<char>(up))};
 }
 
-// fixed[i]: codes in fixed point of sum[i], whose columns begin at[i].
+// fixed[i]: quantized values in fixed point, of sum[i]; its columns begin at[i].
 template <int kVectors>
 GE_AVX2 void Scale(const __m256i (&sum)[kVectors], const Finish& finish, const Dot4Finish& f,
                    const int64_t (&at)[kVectors], __m256i (&fixed)[kVectors]) {
@@ -175,7 +176,7 @@ GE_AVX2 void Multiply(const Apart<kRows>& x, int64_t n, const int8_t* w, int64_t
   }
 }
 
-// The sum of the codes of one row.
+// The sum of one row of x.
 int32_t SumRow(const Dot4Tile& t, int64_t r) {
   __m256i sum = _mm256_setzero_si256();
   int64_t rest = 0;
@@ -192,7 +193,7 @@ int32_t SumRow(const Dot4Tile& t, int64_t r) {
   return static_cast<int32_t>(lanes[0] + lanes[1] + lanes[2] + lanes[3] + rest);
 }
 
-// What the sum of a row's codes adds to each of its sums.
+// Adds a row's sum times the zero points of the weights to each of its sums.
 void Begin(const Dot4Tile& t, const Dot4Finish& f, int64_t r, int32_t* sums) {
   const __m256i all = _mm256_set1_epi32(SumRow(t, r));
   for (int64_t c = 0; c < t.vectors * kDot4Lanes; c += 8) {

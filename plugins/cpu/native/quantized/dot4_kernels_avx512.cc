@@ -1,4 +1,4 @@
-// Compiled for AVX512-VNNI, and so without any inline function that another file may have, too.
+// Compiled for AVX512-VNNI; it uses no shared inline function, as in dot4_kernels_avx2.cc.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -12,31 +12,31 @@ namespace {
 
 #define GE_VNNI static inline __attribute__((always_inline))
 
-// High words of numbers in fixed point are codes rounded down. What is added moves them to the
+// High words of fixed-point numbers are quantized values rounded down. kHalf moves them to the
 // nearest, and kCodeNear steps beyond: scale, sum, product and conversion are off by 2.75 steps at
-// most where a result is a code (2^24 steps by 2^-24 for the scale and for the sum, half a step for
-// the product and a quarter for the conversion), so that only a number without any low bit from
-// 2 kCodeNear on is one that doubles may round to another code.
+// most where a result is in range (2^24 steps by 2^-24 for the scale and for the sum, half a step
+// for the product and a quarter for the conversion). So only a number without any low bit from 2
+// kCodeNear on may round differently in doubles.
 constexpr float kHalf = (1 << (kDot4Point - 1)) + kCodeNear;
-// Beyond all codes: what conversion to integers must not exceed, and codes in doubles.
+// Beyond all quantized values: bounds for the conversion to integers, and for doubles.
 constexpr float kBeyond = 32767.5F * (1 << kDot4Point), kBeyondExact = 32000;
 
-// Signed codes are made 128 greater, so that packing to unsigned bytes clamps them.
+// int8 results are made 128 greater, so that packing to uint8 clamps them.
 GE_VNNI int MovedUp(const Dot4Finish& f) { return f.least < 0 ? 128 : 0; }
 
 GE_VNNI __m256i ExactHalf(__m256i sum, const Dot4Finish& f, int64_t at) {
   __m512d v = _mm512_cvtepi32_pd(sum);
   if (f.bias != nullptr) v = _mm512_add_pd(v, _mm512_loadu_pd(f.bias + at));
   v = _mm512_mul_pd(v, _mm512_loadu_pd(f.exact + at));
-  v = _mm512_max_pd(v, _mm512_set1_pd(-kBeyondExact));  // NaN becomes the least code
+  v = _mm512_max_pd(v, _mm512_set1_pd(-kBeyondExact));  // NaN becomes the least value
   v = _mm512_min_pd(v, _mm512_set1_pd(kBeyondExact));
   return _mm512_cvtpd_epi32(v);
 }
 
-// What all codes of a tile need, in registers: a store through a pointer to bytes might change f.
+// Factors of a tile's quantized values in registers: a store through a byte pointer may change f.
 struct Finish {
   const float* scale;
-  __mmask16 exact;  // not 0: all codes are made by doubles
+  __mmask16 exact;  // not 0: doubles compute all values
   __m512 move;
   __m512i low, least, most, turn;
 };
@@ -74,7 +74,7 @@ struct Late {
   int n = 0;
 };
 
-// Codes of kVectors vectors of sums, of which kWide are of one row, as Narrow has them.
+// Quantizes kVectors vectors of sums in Narrow's order; kWide of them belong to one row.
 template <int kVectors, int kWide = 4>
 GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const Finish& f, int64_t at, Late* late) {
   __m512i fixed[4];
@@ -97,7 +97,7 @@ GE_VNNI __m512i Codes(const __m512i (&sum)[kVectors], const Finish& f, int64_t a
   return Narrow(fixed, f);
 }
 
-// The same codes by doubles, as ref rounds them.
+// The same quantized values by doubles, rounded as ref rounds.
 GE_VNNI __m512i ExactCodes(const __m512i (&sum)[4], int wide, const Dot4Finish& f) {
   const __m512i zero = _mm512_set1_epi32(f.zero + MovedUp(f));
   __m512i fixed[4];
@@ -124,7 +124,7 @@ GE_VNNI void StoreSums(const __m512i (&sum)[kVectors], int64_t columns, void* y)
   }
 }
 
-// Codes of rows of kVectors vectors, as many rows as four vectors hold, whose first is `row`.
+// Quantizes rows of kVectors vectors from `row` on, as many rows as four vectors hold.
 template <int kRows, int kVectors>
 GE_VNNI void StoreCodes(__m512i codes, int64_t row, int64_t columns, void* const* y) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -184,7 +184,7 @@ GE_VNNI void Store(const __m512i (&sum)[kRows][kVectors], const Dot4Finish& f, c
   if (__builtin_expect(late.n > 0, 0)) StoreLate<kRows, kVectors>(late, t, f);
 }
 
-// The sum of the codes of each row.
+// The sum of each row of x.
 __attribute__((noinline)) void SumRows(const Dot4Tile& t, int32_t* sums) {
   const __m512i ones = _mm512_set1_epi8(1);
   for (int64_t r = 0; r < t.rows; ++r) {

@@ -1,7 +1,7 @@
-// Kernels of products of 8-bit integers by themselves, in each instruction set of this host: rows,
-// columns and depths that leave rests, several runs, scales from nothing to far beyond all codes
-// and ones that put sums in the middle between two codes, unsigned and signed codes, zero points of
-// weights, against doubles; images turned from channels first to last.
+// Kernels of 8-bit integer products by themselves, in each instruction set of this host, against
+// doubles: rows, columns and depths with rests, several runs, scales from nothing to far beyond the
+// range, scales that put sums in the middle between two quantized values, uint8 and int8, zero
+// points of weights; images transposed from channels first to last.
 #include "plugins/cpu/native/quantized/dot4_kernels.h"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ void ExpectCodes(const Dot4Kernels& kernels, const Case& c, std::mt19937* random
 
 TEST_P(Dot4Products, RestsAndScales) {
   const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
-  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  if (kernels == nullptr) GTEST_SKIP() << "this processor has no dot4 kernels here";
   std::mt19937 random(5);
   const double scales[] = {1e-30, 1e-4, 0.0005, 0.002, 0.003, 0.5, 1, 1.5, 3000, 1e9, 1e30};
   for (int i = 0; i < 600; ++i) {

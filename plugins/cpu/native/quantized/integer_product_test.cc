@@ -1,7 +1,7 @@
 // Products and convolutions of 8-bit integers against plain sums of 64 bits, in each instruction
 // set of this host: both signs, zero points of both sides, one or many, depths beyond one block of
-// pairs, rows beyond what waits at once, borders, strides, dilations, groups, several threads, sums
-// and codes.
+// pairs, more rows than wait at once, borders, strides, dilations, groups, several threads, sums
+// and quantized results.
 #include "plugins/cpu/native/quantized/integer_product.h"
 
 #include <gtest/gtest.h>
@@ -161,7 +161,7 @@ TEST_P(IntegerProduct, RowsTimesAMatrix) {
 
 TEST_P(IntegerProduct, RowsByFours) {
   const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
-  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  if (kernels == nullptr) GTEST_SKIP() << "this processor has no dot4 kernels here";
   std::mt19937 random(17);
   const int64_t shapes[][3] = {{1, 1, 1}, {1, 70, 1030}, {7, 33, 5}, {100, 40, 64}, {13, 200, 513}};
   for (const auto& [m, n, k] : shapes) {
@@ -191,11 +191,11 @@ TEST_P(IntegerProduct, RowsByFours) {
   }
 }
 
-// Sums in the middle between two codes, and beside it by less than floats tell: half a quantum is
-// what an even scale makes of odd sums.
+// Sums in the middle between two quantized values, and beside it by less than floats tell: an even
+// scale makes half a quantum of odd sums.
 TEST_P(IntegerProduct, MiddlesByFours) {
   const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
-  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  if (kernels == nullptr) GTEST_SKIP() << "this processor has no dot4 kernels here";
   std::mt19937 random(19);
   const int64_t m = 40, n = 90, k = 12;
   const float more = 1 + std::numeric_limits<float>::epsilon(), most = 2 * more - 1;
@@ -322,7 +322,7 @@ void Reorder(const T* from, const Dims& d, bool last, T* to) {
 
 TEST_P(IntegerProduct, ConvolutionsByFours) {
   const Dot4Kernels* kernels = Dot4KernelsOf(GetParam().isa);
-  if (kernels == nullptr) GTEST_SKIP() << "this processor multiplies no codes by four here";
+  if (kernels == nullptr) GTEST_SKIP() << "this processor has no dot4 kernels here";
   std::mt19937 random(13);
   for (const Shape& c : kShapes) {
     const ConvSpec spec = SpecOf(c);

@@ -112,9 +112,9 @@ std::unique_ptr<Loop> DynamicQuantizeLoop(const Simd& simd, int64_t n, bool has_
 
 namespace {
 
-// With one scale elements are taken in the order in which they lie: an image with its channels last
-// stays so, of whatever size its elements are. Turning it took a third of the time of a network
-// that is on codes in parts.
+// With one scale the loop takes elements in their order in memory: an image with channels last
+// stays so, with elements of any size. Transposing it took a third of the time of a partly
+// quantized network.
 bool EmitInOrder(NativeBuilder* b, const Unit& u, const std::string& label,
                  std::unique_ptr<Kernel> kernel) {
   const bool image = u.dims.size() > 2 && Product(b->parser().dims(u.in[1])) == 1;
@@ -167,7 +167,7 @@ class DequantizeKind final : public KindOf<DequantizeSpec> {
  public:
   bool Takes(const Unit& u, const Parser& p, const Machine&, Why* why) const override {
     return p.dtype(u.in[0]) != GE_I32 ||
-           why->Say(GE_WHY_DTYPE, "int32 only as the bias of a product of codes");
+           why->Say(GE_WHY_DTYPE, "int32 only as the bias of a quantized product");
   }
   Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     const double n = static_cast<double>(Product(unit.dims));

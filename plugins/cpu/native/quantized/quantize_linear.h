@@ -12,14 +12,14 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: codes, x, scales, zero points (any place where has_zero is false).
+// Buffers: quantized, x, scales, zero points (any buffer if has_zero is false).
 std::unique_ptr<Loop> QuantizeLoop(const Simd& simd, const QuantGrid& grid, bool is_signed,
                                    bool has_zero);
-// Buffers: result, codes, scales, zero points.
+// Buffers: result, quantized, scales, zero points.
 std::unique_ptr<Loop> DequantizeLoop(const Simd& simd, const QuantGrid& grid, bool is_signed,
                                      bool has_zero);
-// Buffers: codes (uint8), x of n elements, then the scale and the zero point, which are written
-// where has_scale and has_zero say so.
+// Buffers: quantized (uint8), x of n elements, then the scale and the zero point, written if
+// has_scale and has_zero say so.
 std::unique_ptr<Loop> DynamicQuantizeLoop(const Simd& simd, int64_t n, bool has_scale,
                                           bool has_zero);
 

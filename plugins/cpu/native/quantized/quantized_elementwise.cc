@@ -241,7 +241,7 @@ class QuantizedPairKind final : public KindOf<QuantizedPairSpec> {
     const int64_t all = Product(u.dims);
     const int64_t images = spec.channels ? u.dims[0] : 1, channels = spec.channels ? u.dims[1] : 1;
     const QuantizedPlanes planes = {images, channels, all / (images * channels), !layout.dense()};
-    b->AddInLayout(u, "codes, two", layout, QuantizedPairLoop(b->simd(), spec, planes),
+    b->AddInLayout(u, "quantized, two", layout, QuantizedPairLoop(b->simd(), spec, planes),
                    {b->Get(u.in[0], layout).place, other});
   }
 };
@@ -264,7 +264,7 @@ class QuantizedConstantKind final : public KindOf<QuantizedConstantSpec> {
       layout = b->Plain(u.out[0]);
     }
     const BufferRef x = layout.dense() ? b->GetDense(u.in[0]).place : b->Get(u.in[0], layout).place;
-    b->AddInLayout(u, "codes, constants", layout, QuantizedConstantLoop(b->simd(), spec),
+    b->AddInLayout(u, "quantized, constants", layout, QuantizedConstantLoop(b->simd(), spec),
                    {x, b->GetDense(u.in[1]).place});
   }
 };
@@ -279,7 +279,7 @@ class QuantizedMapKind final : public KindOf<QuantizedMapSpec> {
     const QuantizedMapSpec& spec = SpecOf(u);
     const Layout layout = b->LayoutOfInput(u);
     std::vector<PointwiseOp> ops = Builder::FirstPostOps(u);
-    b->AddInLayout(u, "codes, table", layout,
+    b->AddInLayout(u, "quantized, table", layout,
                    QuantizedMapLoop(TableOf(b->simd(), spec, std::move(ops)), Product(u.dims)),
                    {b->Get(u.in[0], layout).place});
   }
@@ -299,7 +299,7 @@ class QuantizedMeanKind final : public KindOf<QuantizedMeanSpec> {
     const bool last = !layout.dense();
     const int64_t pixels = Product(x) / (x[0] * x[1]);
     const BufferRef sums = b->NewInternal(0, static_cast<uint64_t>(x[0] * x[1]) * sizeof(int32_t));
-    b->AddInLayout(u, "codes, mean", b->Plain(u.out[0]),
+    b->AddInLayout(u, "quantized, mean", b->Plain(u.out[0]),
                    QuantizedMeanLoop(b->simd(), spec, {x[0], x[1], pixels, last}),
                    {b->Get(u.in[0], layout).place, sums});
   }
@@ -337,7 +337,7 @@ class QuantizedConcatKind final : public KindOf<QuantizedConcatSpec> {
       tables.push_back(spec.x[i] == spec.y ? std::vector<uint8_t>()
                                            : TableOf(b->simd(), {spec.x[i], spec.y, {}}, {}));
     }
-    b->AddInLayout(u, "codes, concat", layout,
+    b->AddInLayout(u, "quantized, concat", layout,
                    QuantizedConcatLoop(rows, std::move(bytes), std::move(tables)),
                    std::move(places));
   }

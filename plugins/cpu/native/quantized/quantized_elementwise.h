@@ -12,7 +12,7 @@
 
 namespace ge_engines::cpu::native {
 
-// The result's code for each of the 256 codes of x, as bytes: through floats and `ops`.
+// The quantized result for each of the 256 bytes of x: dequantizes, applies `ops`, quantizes.
 std::vector<uint8_t> TableOf(const Simd& simd, const QuantizedMapSpec& spec,
                              std::vector<PointwiseOp> ops);
 
@@ -31,12 +31,12 @@ std::unique_ptr<Loop> QuantizedPairLoop(const Simd& simd, const QuantizedPairSpe
 // Buffers: result, x, the constants.
 std::unique_ptr<Loop> QuantizedConstantLoop(const Simd& simd, const QuantizedConstantSpec& spec);
 
-// Buffers: result (images x channels), x, then as many int32.
+// Buffers: result (images x channels), x, scratch of as many int32 as the result.
 std::unique_ptr<Loop> QuantizedMeanLoop(const Simd& simd, const QuantizedMeanSpec& spec,
                                         const QuantizedPlanes& planes);
 
-// Buffers: result, then the inputs, of which bytes[i] follow each other in each of `rows` rows; by
-// tables[i] where it is not empty.
+// Buffers: result, then the inputs. Each of `rows` rows holds bytes[i] of each input i in turn,
+// mapped by tables[i] unless it is empty.
 std::unique_ptr<Loop> QuantizedConcatLoop(int64_t rows, std::vector<int64_t> bytes,
                                           std::vector<std::vector<uint8_t>> tables);
 

@@ -50,14 +50,14 @@ class QuantizedPool final : public Loop {
   static constexpr T kLeast = std::numeric_limits<T>::lowest();
   static constexpr int64_t kPiece = 512;  // results whose columns are folded at once
 
-  // Codes may alias anything, these members as well: what a loop reads is brought into registers.
+  // Bytes may alias anything, even these members: the loop copies what it reads into registers.
   void Row(const T* x, int64_t r, T* y) const {
     const int64_t top = std::max<int64_t>(0, r * sh_ - ph_), w = w_, out = out_w_;
     const int64_t end = std::min(h_, r * sh_ - ph_ + kh_), kw = kw_, sw = sw_;
     T folded[kPiece * 4];
     const int64_t fit = std::max<int64_t>(1, (kPiece * 4 - kw) / sw);
     for (int64_t at = 0; at < out; at += fit) {
-      // Columns [from, from + wide) of x in rows top to end; beyond x the least code.
+      // Columns [from, from + wide) of x in rows top to end; beyond x the least value.
       const int64_t n = std::min(fit, out - at), from = at * sw - pw_, wide = (n - 1) * sw + kw;
       const int64_t a = std::max<int64_t>(0, -from), b = std::min(wide, w - from);
       if (a > 0 || b < wide || top >= end) std::fill_n(folded, wide, kLeast);
@@ -151,7 +151,7 @@ double PoolNs(const Unit& u, const PoolSpec& pool, const Machine& m) {
     const auto channels = static_cast<double>(pool.src[1]);
     return n / channels * taps * high * (2 + channels * 0.01);
   }
-  // By rows: columns folded by vectors of 16 codes, then windows, those of `Every` by vectors, too
+  // By rows: columns folded by vectors of 16 bytes, then windows, those of `Every` by vectors, too
   // (two pools, AVX2: 24 and 65 ns a row).
   const double wide = std::ceil(static_cast<double>(pool.src.back()) / 16);
   const double wide_out = std::ceil(n / rows / 16);
@@ -171,12 +171,12 @@ class QuantizedPoolKind final : public KindOf<QuantizedPoolSpec> {
     if (!layout.dense()) {
       const Rep x = b->Get(u.in[0], Layout::ChannelsLast(b->parser().dims(u.in[0]), 1));
       b->AddInLayout(
-          u, "pool of codes", layout,
+          u, "quantized pool", layout,
           QuantizedPoolLastLoop(b->simd(), spec.pool, b->parser().dtype(u.in[0]) == GE_I8),
           {x.place});
       return;
     }
-    b->AddPlain(u, "pool of codes",
+    b->AddPlain(u, "quantized pool",
                 QuantizedPoolLoop(spec.pool, b->parser().dtype(u.in[0]) == GE_I8),
                 {b->GetDense(u.in[0]).place});
   }

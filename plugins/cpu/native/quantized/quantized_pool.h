@@ -10,10 +10,10 @@
 namespace ge_engines::cpu::native {
 
 // Buffers: result, x; 8-bit integers, 1 or 2 spatial axes. A window of padding alone gives the
-// least.
+// least value.
 std::unique_ptr<Loop> QuantizedPoolLoop(const PoolSpec& spec, bool is_signed);
 
-// MaxPool of images whose channels are last. Places: result, x.
+// MaxPool of images with channels last. Buffers: result, x.
 std::unique_ptr<Loop> QuantizedPoolLastLoop(const Simd& simd, const PoolSpec& pool, bool is_signed);
 
 }  // namespace ge_engines::cpu::native

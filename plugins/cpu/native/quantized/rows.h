@@ -1,5 +1,5 @@
-// Rows of 8-bit integers and the range that they are clamped to. Only for the sources of loops.
-// Plain values; any thread.
+// Rows of 8-bit integers and the range to clamp them to. Only for the sources of loops. Plain
+// values; any thread.
 #pragma once
 
 #include <algorithm>

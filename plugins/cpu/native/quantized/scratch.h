@@ -1,5 +1,5 @@
-// What the loops of products of 8-bit integers share: where their tensors are, and cutting scratch.
-// Only for the sources of these loops. Plain values; any thread.
+// Shared by the loops of products of 8-bit integers: positions of their buffers, and cutting
+// scratch. Only for the sources of these loops. Plain values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ constexpr uint64_t kLine = 64;
 
 inline uint64_t Padded(uint64_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-// Scratch, cut into arrays that start at a cache line.
+// Cuts scratch into arrays aligned to cache lines.
 struct Room {
   char* at;
   template <class T>

@@ -15,7 +15,7 @@ namespace {
 // What a loop is given behind its weights, in the order of Placed.
 constexpr std::array<size_t, 6> kFactors = {QuantIn::kXZero,  QuantIn::kXScale, QuantIn::kWScale,
                                             QuantIn::kYScale, QuantIn::kYZero,  QuantIn::kBias};
-// Whether weights are signed codes without a zero point, or unsigned ones of 128.
+// Whether weights are int8 without a zero point, or uint8 with zero points of 128.
 bool IsSymmetric(const Unit& u, const Parser& p) {
   const bool is_signed = IsSigned(p, u.in[QuantIn::kW]);
   const uint32_t zero = u.in[QuantIn::kWZero];
@@ -25,7 +25,7 @@ bool IsSymmetric(const Unit& u, const Parser& p) {
                      [&](uint8_t code) { return code == (is_signed ? 0 : 128); });
 }
 
-// Whether all that makes codes of sums is constant.
+// Whether scales, zero points and biases of the finish are all constant.
 bool IsSettled(NativeBuilder* b, const Unit& u) {
   return std::all_of(kFactors.begin(), kFactors.end(),
                      [&](size_t k) { return u.in[k] == 0 || b->parser().constant(u.in[k]); });
@@ -120,7 +120,7 @@ void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Lay
   const Rep codes = builder->parser().constant(v) && !x.dense()
                         ? builder->Convert(0, builder->GetDense(v), x, nullptr)
                         : builder->Get(v, x);
-  AddQuantized(builder, unit, "codes by four", codes.place, y, weights, plan.scratch_bytes(),
+  AddQuantized(builder, unit, "dot4", codes.place, y, weights, plan.scratch_bytes(),
                Dot4Loop(*Dot4KernelsOf(builder->machine().isa), plan));
 }
 

@@ -20,10 +20,10 @@ bool IsSigned(const Parser& parser, uint32_t value);  // int8
 // n int8 or uint8 as int32.
 std::vector<int32_t> Widened(const void* codes, int64_t n, bool is_signed);
 
-// What becomes of the sums.
+// The finish of the sums.
 QuantResult ResultOf(const Unit& unit, const Parser& parser, const QuantizedRange& range);
 
-// Whether a product or convolution goes by dot4.h on this machine: of symmetric weights.
+// Whether dot4.h computes this product or convolution on this machine; weights are symmetric.
 bool UsesDot4(const Unit& unit, const Parser& parser, const Machine& machine);
 
 // Weights of an IntegerProductPlan or IntegerConvPlan, less their zero points.
@@ -44,25 +44,25 @@ BufferRef PackQuantized(NativeBuilder* builder, const Unit& unit, const Plan& pl
   });
 }
 
-// x and the result lie as said.
+// Adds a step; x and the result have the given layouts.
 void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
                   const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
                   std::unique_ptr<Kernel> kernel);
 
-// By dot4.h.
+// Emits the unit by dot4.h.
 void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Layout& x,
               const Layout& y);
 
-// Rates of products of 16-bit integers, multiply-adds a ns: 51 are reached where AVX2's peak is 121
-// operations, of which what native asks for all that no prior knows is 0.75.
+// Multiply-adds a ns for products of 16-bit integers: 51 measured where AVX2's peak is 121
+// operations. Prices without a prior are 0.75 of it, as everywhere in native.
 double IntegerRate(const Machine& machine);
 
-// By dot4.h: windows by whole vectors of columns, depth-wise ones by 64 channels, each result
-// scaled, the copy that pads (476 multiply-adds a ns, 0.11 ns a code and 0.17 a depth-wise one of
-// nine taps where AVX-512's peak is 242; what no prior knows is asked for at 1.4 times that). AVX2,
-// processor time beside others where floats reach 47 multiply-adds a ns: 61, 0.5 and 0.73. The
-// kernels are faster since (70, 0.25 and 0.65), and still ask this: Winograd asks 1.4 times what it
-// takes beside them, and where only they ask less resnet18 takes 26 ms in place of 23 (0040).
+// Price for dot4.h: windows by whole vectors of columns, depth-wise ones by 64 channels, each
+// result scaled, the padding copy (476 multiply-adds a ns, 0.11 ns a quantized value and 0.17 a
+// depth-wise one of nine taps where AVX-512's peak is 242; without a prior it asks 1.4 times that).
+// AVX2, processor time beside others where floats reach 47 multiply-adds a ns: 61, 0.5 and 0.73.
+// The kernels are faster since (70, 0.25 and 0.65), and the price stays: Winograd asks 1.4 times
+// its time beside them, and if only they ask less resnet18 takes 26 ms in place of 23 (0040).
 double Dot4Ns(const Unit& unit, const Dot4Plan& plan, const Parser& parser, const Machine& machine);
 
 }  // namespace ge_engines::cpu::native

@@ -1,4 +1,4 @@
-// The sweeps of sweeps_testing.h for kernels on 8-bit integers. For tests.
+// Runs kernels on 8-bit integers at the sizes of a sweep. For tests.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +58,7 @@ inline void SweepCodes(int64_t m, int64_t n, int64_t k) {
   });
 }
 
-// Each block of a row of k numbers in whole steps, of which its greatest magnitude is 127.
+// Rounds x as nbit_kernels.h does: in each block of a row the greatest magnitude becomes 127.
 inline std::vector<float> Narrowed(const float* x, int64_t m, int64_t k, int64_t block) {
   std::vector<float> y(x, x + m * k);
   for (int64_t at = 0; at < m * k; at += std::min(block, k - at % k)) {
@@ -96,8 +96,8 @@ inline std::vector<float> NBitsWeights(int64_t n, int64_t k, const NBitsForm& fo
   return w;
 }
 
-// A product with weights of a few bits, codes first to last; zero_bytes as in NBitsForm. narrow: by
-// kernels that narrow x, where a setting has them.
+// A product with n-bit weights; zero_bytes as in NBitsForm. narrow: by kernels with 8-bit x, in
+// each setting that has them.
 inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool narrow = false) {
   const int64_t blocks = CeilDiv(k, form.block), row = form.block * form.bits / 8;
   const int64_t zero_row = CeilDiv(blocks * form.bits, 8);
@@ -117,7 +117,7 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool nar
                  << form.block << ", zero points of " << form.zero_bytes);
     std::vector<const NBitKernels*> all = {narrow ? NBitKernelsOf(s.isa.isa, form) : nullptr};
     if (narrow && all[0] == nullptr) return;
-    // What a processor with AVX-512 but without VNNI has.
+    // The kernels of a processor with AVX-512 but without VNNI.
     if (narrow && all[0] == &kNBitKernelsAvx512 && form.bits <= 4) {
       all.push_back(&kNBitKernelsAvx2);
     }
@@ -126,7 +126,7 @@ inline void SweepNBits(int64_t m, int64_t n, int64_t k, NBitsForm form, bool nar
       const void* from[] = {
           codes.data(), scales,
           form.zero_bytes == 4 ? static_cast<const void*>(zeros) : zero_codes.data()};
-      // Equal packs are kept once: all of their bytes are the constants', wherever they lie.
+      // Equal packs are kept once: all bytes come from the constants, at any address.
       const size_t bytes = plan.weight_floats() * sizeof(float);
       AlignedBlock packed(bytes), other(bytes);
       std::memset(packed.data(), 0x55, bytes);

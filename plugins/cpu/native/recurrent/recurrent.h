@@ -1,7 +1,7 @@
-// A layer of RNN, GRU or LSTM as one step. For some steps at a time the inputs' product is done at
-// once; then comes for each step the state's product, with weights in panels, and the cell on
-// vectors. Source: ONNX's operators. It owns no tensors; immutable, any number of threads may run
-// it, each with scratch of its own.
+// A layer of RNN, GRU or LSTM as one step. It multiplies the inputs of some steps at once. Then
+// each step multiplies the state with weights in panels and runs the cell on vectors. Source:
+// ONNX's operators. It owns no tensors; immutable, any number of threads may run it, each with its
+// own scratch.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ struct RecurrentHas {
   bool packed = true;  // else w and r lie as ONNX has them and are packed at each run
 };
 
-// How the layer is cut; sizes in floats.
+// Sizes of the layer's pieces, in floats.
 struct RecurrentPlan {
   RecurrentPlan(const Simd& simd, const RecurrentSpec& spec, const RecurrentHas& has, int threads);
   RecurrentSpec spec;
   RecurrentHas has;
   int threads;
   int64_t w_panels, r_panels;  // of one direction's weights
-  // Pieces of the batch, each of which a thread takes through all steps: they need not meet.
+  // Pieces of the batch: a thread takes its piece through all steps without a barrier.
   int64_t pieces;
   int64_t rows;   // of a piece at most
   int64_t block;  // steps whose inputs are multiplied at once
   bool alone;     // one thread does a piece of one direction, else all do one after the other
 
-  // A GRU whose reset gate comes before its product multiplies by the last gate's weights apart.
+  // Whether the last gate has a product of its own: a GRU with its reset gate before the product.
   bool apart() const { return spec.cell == Cell::kGru && !spec.reset_after; }
   int64_t first_gates() const { return apart() ? 2 * spec.hidden : spec.gates(); }
   // All directions' panels.
@@ -42,16 +42,16 @@ struct RecurrentPlan {
   std::string WKey(const Simd& simd) const;
   std::string RKey(const Simd& simd) const;
   int64_t piece_floats() const;
-  // With the order of samples, and the panels where they are packed at each run.
+  // Floats of scratch, with the order of samples, and the panels if each run packs them.
   int64_t scratch_floats() const;
 };
 
 // Buffers: y, y_h, y_c, x, w, r, scratch, bias [directions][2 gates], lengths (int32), h, c,
-// peepholes [directions][3 hidden]; any place where the spec or `has` says that there is none.
-// Lengths outside of [0, steps] make Do return GE_INVALID_ARGUMENT.
+// peepholes [directions][3 hidden]; any buffer for those that the spec or `has` excludes. Lengths
+// outside of [0, steps] make Do return GE_INVALID_ARGUMENT.
 std::unique_ptr<Kernel> RecurrentKernel(const Simd& simd, const RecurrentPlan& plan);
 
-// What the cells of one piece of the batch share at one step; rows lie behind each other.
+// The rows of one piece of the batch at one step, for its cells; rows lie one behind the other.
 struct CellRows {
   const float* x;          // [rows][gates], the inputs' product with its biases
   float* z;                // [rows][first gates], the state's
@@ -64,8 +64,8 @@ struct CellRows {
 void RnnCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
 void LstmCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
 void GruCells(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
-// Of a GRU that resets before its product: gates and left; then, with left's
-// product with the last gate's weights, [rows][hidden], the state.
+// For a GRU with its reset before the product: GruGates makes gates and left; then GruState makes
+// the state of `product` [rows][hidden], left times the last gate's weights.
 void GruGates(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows, int64_t n);
 void GruState(const Simd& simd, const RecurrentSpec& spec, const CellRows& rows,
               const float* product, int64_t n);

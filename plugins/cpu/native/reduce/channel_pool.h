@@ -1,5 +1,5 @@
-// Pools that take vectors of channels where they lie: channels last or in blocks. They own no
-// tensors; immutable, any number of threads may run one. Source: ONNX MaxPool, AveragePool.
+// Pools that read vectors of channels in place, channels last or in blocks. They own no tensors;
+// immutable, any number of threads may run one. Source: ONNX MaxPool, AveragePool.
 #pragma once
 
 #include <memory>

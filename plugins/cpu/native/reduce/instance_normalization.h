@@ -1,4 +1,4 @@
-// Rows of each channel of an image by their mean and variance.
+// Normalizes each channel of an image by its mean and variance.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Rows by their mean and variance, or by the root of their mean square.
+// Normalizes rows by their mean and variance, or by the root of their mean square.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::native {
 
-// A window's axes are x's axes behind the second.
+// Windows slide over x's axes from the third on.
 struct Pool {
   bool max = true;         // or average
   bool count_pad = false;  // averages: padding counts as zeros (what ceil mode adds never counts)
@@ -17,7 +17,7 @@ struct Pool {
 };
 
 // Buffers: result, x. Dense. A window without any element gives -infinity (max) or 0 (average).
-// Throws std::invalid_argument where a window is kPoolRoom or more elements wide on the last axis.
+// Throws std::invalid_argument if a window has kPoolRoom or more elements on the last axis.
 std::unique_ptr<Loop> PoolLoop(const Simd& simd, const Pool& pool);
 
 }  // namespace ge_engines::cpu::native

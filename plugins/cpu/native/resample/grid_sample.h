@@ -1,4 +1,4 @@
-// Images sampled at the points of a grid.
+// Samples images at the points of a grid.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Images at another size: repeated pixels, one or two neighbours an axis, or weighted sums.
+// Resizes images: repeated pixels, one or two neighbours an axis, or weighted sums.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace ge_engines::cpu::native {
 std::unique_ptr<Loop> RepeatLoop(const Simd& simd, const Layout& x, const Layout& result,
                                  const Dims& factor);
 
-// Where the result's elements along one axis come from: x[from[i]] (nearest), or
-// x[from[i]] + t[i] * (x[next[i]] - x[from[i]]) (linear); next[i] is from[i] or a neighbour.
-// All indices lie in x's axis: the maker checks it and throws std::invalid_argument.
+// Sources of the result's elements along one axis: x[from[i]] (nearest), or x[from[i]] + t[i] *
+// (x[next[i]] - x[from[i]]) (linear); next[i] is from[i] or a neighbour. All indices lie in x's
+// axis: the maker checks it and throws std::invalid_argument.
 struct ResizeAxis {
   std::vector<int32_t> from, next;
   std::vector<float> t;  // next and t are empty for nearest; all are empty for an unchanged axis
@@ -27,8 +27,8 @@ struct ResizeAxis {
 // linear (more throw std::invalid_argument).
 std::unique_ptr<Loop> ResizeLoop(const Simd& simd, const Dims& x, std::vector<ResizeAxis> axes);
 
-// One axis of x [outer, dim, inner] at a time, the last first: the room that what lies between
-// needs.
+// Passes over x [outer, dim, inner], one axis each, the last axis first; two rooms hold the results
+// between passes.
 struct WeighPlan {
   struct Pass {
     int64_t outer, dim, inner;  // of what is read

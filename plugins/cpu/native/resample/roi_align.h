@@ -1,6 +1,6 @@
-// RoiAlign, the mean of bilinear samples, over images whose channels of a pixel are neighbours:
-// each bin is a weighted sum of pixels, as long as the channels. Immutable; any number of threads
-// may run one.
+// RoiAlign, the mean of bilinear samples, on images with a pixel's channels side by side: each bin
+// is a weighted sum of pixels, as long as the channels. Immutable; any number of threads may run
+// one.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace ge_engines::cpu::native {
 
-// Channels that one vector load of any instruction set may read are whole groups of so many.
+// Channels are padded to whole groups of this many: a vector load of any set may read them.
 inline constexpr int64_t kRoiChannels = 16;
 
-// Floats of workspace that each thread needs.
+// Workspace of one thread, in floats.
 uint64_t RoiAlignFloats(const RoiAlignSpec& spec);
 // Buffers: result [R, C, h, w], x [N, H, W, C], rois [R, 4], batch indices [R] of int64, workspace.
 // A region of no image, or of more than 2^24 samples a bin, makes Do return GE_INVALID_ARGUMENT

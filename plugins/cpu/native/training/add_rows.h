@@ -1,4 +1,4 @@
-// Rows added to those of a table that indices name.
+// Adds rows to a table, at indices.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: result, data, indices, updates: each of `count` updates of n elements is added to a row
-// of the data, which the result may be. Those of rows that are not there are left out.
+// Buffers: result, data, indices, updates. Adds each of `count` updates of n elements to a row of
+// the data; the result may be the data. Updates of rows outside of it are skipped.
 std::unique_ptr<Loop> AddRowsLoop(const Simd& simd, int64_t rows, int64_t n, int64_t count,
                                   bool wide);
 

@@ -9,10 +9,10 @@
 
 namespace ge_engines::cpu::native {
 
-// Whether images that lie so can be walked: channels one behind the other, in a row or in planes.
+// Whether the layout keeps channels one behind the other, in a row or in planes.
 bool HasChannelRows(const Layout& layout);
 
-// Channels that a thread takes together: one plane at a time, or up to 16 side by side in rows.
+// Channels that a thread takes together: one plane, or up to 16 neighbours in rows.
 struct Channels {
   explicit Channels(const Layout& layout)
       : images(layout.dim[0]), channels(layout.dim[1]), image(layout.stride[0]) {
@@ -23,7 +23,7 @@ struct Channels {
     padded = layout.cblock > 0;
     groups = (channels + lanes - 1) / lanes;
   }
-  // Lanes in memory of a group, and those of them that are channels.
+  // Lanes in memory of group g (Width), and the channels among them (Used).
   int64_t Width(int64_t g) const { return padded ? lanes : Used(g); }
   int64_t Used(int64_t g) const { return std::min(lanes, channels - g * lanes); }
   int64_t count() const { return images * area; }
@@ -45,7 +45,7 @@ struct Channels {
 
 struct Sums {
   double first[kMostLanes] = {}, second[kMostLanes] = {};
-  // Adds what `call` makes of zeros.
+  // Adds the sums that `call` writes over zeros.
   template <class F>
   void Add(int64_t width, F call) {
     float a[kMostLanes] = {}, b[kMostLanes] = {};

@@ -10,8 +10,8 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each;
-// what is new may lie where it was.
+// Buffers: new weight, new slots, weight, slots, gradient, the scalars. Dense, n elements each; new
+// tensors may overwrite old ones.
 std::unique_ptr<Loop> StepLoop(const Simd& simd, const StepSpec& spec, int64_t n);
 
 }  // namespace ge_engines::cpu::native
