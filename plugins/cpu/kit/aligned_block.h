@@ -1,5 +1,5 @@
-// Memory of an engine's own: small packs, and copies of constants that lie where kernels cannot
-// read them. Blocks of a MiB and more have pages of their own, which are given back when they go.
+// AlignedBlock: an engine's own memory, for small packs and for copies of constants that kernels
+// cannot read in place. Blocks of a MiB and more get their own pages and return them when freed.
 // Thread-safe.
 #pragma once
 

@@ -1,8 +1,8 @@
-// Compiles one segment: units -> steps. Chooses every layout inside (an engine's own kernels state
-// what they want, loops follow what they get), converts only where two disagree and at the border,
-// packs constants, counts lifetimes. The base emits pointwise functions and copies; an engine
-// derives from it and adds the kernels that are its own. Used once, by one thread; throws
-// std::exception, which the entry points catch.
+// Builder compiles one segment: units -> steps. It chooses every layout inside (an engine's own
+// kernels name theirs, loops take the layout of their inputs), converts only where two layouts
+// disagree and at the border, packs constants, counts lifetimes. The base emits pointwise functions
+// and copies; an engine derives from it and adds its own kernels. Used once, by one thread; throws
+// std::exception, and the entry points catch it.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Builder {
           const ge_segment& segment, Program* program);
   virtual ~Builder() = default;
   void Build(const std::vector<Unit>& units);
-  // A segment without nodes, which brings one value into another layout.
+  // Builds a segment without nodes: it brings one value into another layout.
   void BuildConversion();
   // Node at fault when Build threw.
   uint32_t current_node() const { return node_; }
@@ -52,17 +52,17 @@ class Builder {
 
  protected:
   // ---- what an engine changes
-  // A unit that is more than pointwise functions. Throws when the engine has no work for it.
+  // Emits a unit with more than pointwise functions. Throws if the engine has no kernel for it.
   virtual void EmitMain(const Unit& unit);
-  // Whether those steps call a library that forks regions of its own (see float_mode.h).
+  // Whether the unit's steps call a library with parallel regions of its own (see float_mode.h).
   virtual bool CallsLibrary(const Unit&) const { return true; }
-  // Before the first step.
+  // Called before the first step.
   virtual void Start(const std::vector<Unit>&) {}
-  // A step that brings `from` into the layout of `to`: same dims.
+  // Adds a step: it copies `from` into the layout of `to`, a value of the same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
-  // When all steps are there.
+  // Called after the last step.
   virtual void Finish() {}
-  // How a dense constant comes into `want`: same dims.
+  // How to write a dense constant in the layout `want`, with the same dims.
   virtual Fill PackingOf(const Layout& want) const;
 
  public:
@@ -76,7 +76,7 @@ class Builder {
   Rep Get(uint32_t value, const Layout& want);
   Layout Plain(uint32_t value) const { return Layout::Dense(p_.dims(value), p_.size(value)); }
   Rep GetDense(uint32_t value) { return Get(value, Plain(value)); }
-  // The preferred existing one; constants are dense.
+  // The preferred existing rep of the value; constants are dense.
   Rep Main(uint32_t value);
   // Without a channel block; maybe strided.
   Rep Unblocked(uint32_t value);
@@ -91,30 +91,30 @@ class Builder {
   Rep NewResult(uint32_t value, const Layout& layout);
   BufferRef NewInternal(uint32_t value, uint64_t bytes);
   BufferRef NewBuffer(const Storage& storage);
-  // Puts a value that leaves into its output buffer, if it is not there.
+  // Copies an output of the segment into its output buffer, unless it is there.
   void Publish(uint32_t value);
-  // x's place when nothing needs x after this unit, so that a result may overwrite it.
+  // Whether nothing needs x at `place` after this unit, so that a result may overwrite it.
   bool Dead(const BufferRef& place, const Unit& unit) const;
-  // What it reads, ascending, each once.
+  // The unit's inputs, ascending, each once.
   static void ListReads(const Unit& unit, std::vector<uint32_t>* values);
 
   // ---- constants
-  // Of the program, its bytes at *data.
+  // A constant of the program; *data points at its bytes.
   BufferRef NewConstant(uint64_t bytes, uint32_t value, void** data);
   BufferRef TakeConstant(const AlignedBlock& block, uint64_t bytes, uint32_t value);
   Rep Constant(uint32_t value, const Layout& want);
-  // The payload where the host has it, maybe unaligned; the host keeps it while the exec lives. For
-  // kernels that touch little of it.
+  // The host's payload, maybe unaligned; the host keeps it while the exec lives. For kernels that
+  // read little of it.
   Rep KeptConstant(uint32_t value);
-  // What `fill` writes from the payloads of these constants. The key says all that it depends on
-  // beside them, their dtypes and dims. `any_bytes` as in PackBook::Learn.
+  // A buffer filled by `fill` from the payloads of these constants. The key names everything else
+  // that the bytes depend on, but dtypes and dims. `any_bytes` as in PackBook::Learn.
   BufferRef Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
                  bool any_bytes = false);
   BufferRef ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);
 
   // ---- steps
-  // For the label of a step, which nobody reads where nobody asked for a profile.
+  // Text for the label of a step; empty without a profile, since then nobody reads it.
   std::string Sizes(const Dims& dims) const { return out_.profile ? ToText(dims) : std::string(); }
   void AddStep(const std::string& label, std::unique_ptr<Kernel> kernel,
                std::vector<BufferRef> places);
@@ -126,22 +126,22 @@ class Builder {
   // ---- pointwise functions and convolutions in pieces (post_ops.cc)
   void Emit(const Unit& unit);
   void EmitNothing(const Unit& unit);
-  // How the host gives or wants `value`; ids may be nullptr. Throws at a layout that is no Form.
+  // The host's layout for `value`; ids may be nullptr. Throws if no LayoutTag describes it.
   Layout Border(uint32_t value, const uint32_t* ids, uint32_t at) const;
   void EmitPointwise(const Unit& unit);
-  // posts[from..] on x; the result becomes a rep of v.
+  // Applies post-ops [from..] to x; the result becomes a rep of v.
   void ApplyPostOps(const Unit& unit, size_t from, const Rep& x, const Layout& target);
 
-  // Biases and posts[from..] on a product that lies at y in plain order.
+  // Adds biases and post-ops [from..] to a product in plain order at y.
   void FinishProduct(Unit unit, size_t from, const BufferRef& y);
-  // The posts that UnaryPostOps counts.
+  // The first UnaryPostOps(unit) post-ops.
   static std::vector<PointwiseOp> FirstPostOps(const Unit& unit);
-  // A convolution of plain tensors by ConvLoop, then biases and posts; `rows` and `ref` as there.
+  // A convolution of plain tensors by ConvLoop, then biases and post-ops; `rows` as in ConvLoop.
   void EmitIm2col(const Unit& unit, const std::string& label, MultiplyTile multiply,
                   const ConvShape& shape, const Im2colTiles& pieces, int threads,
                   const BufferRef& ref, bool rows);
 
-  // The sum of a unit's biases, n elements, written `times` times, and zeros behind up to `room`.
+  // The sum of a unit's biases, n elements, written `times` times, then zeros up to `room`.
   BufferRef BiasOf(const Unit& unit, int64_t n, int64_t room = 0, int64_t times = 1);
 
  protected:

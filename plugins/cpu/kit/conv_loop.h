@@ -1,6 +1,6 @@
-// Convolutions in pieces: gather a piece's windows and multiply, or multiply and deal out. The
-// product is the engine's. Pieces are shared among OpenMP's threads, each with a buffer of its own
-// in the workspace. They own no tensors. Immutable; any number of threads may run one.
+// Convolutions in tiles: gather a tile's windows and multiply, or multiply and scatter. The engine
+// brings the product. OpenMP's threads share the tiles, each with a buffer of its own in the
+// workspace. They own no tensors. Immutable; any number of threads may run one.
 #pragma once
 
 #include <functional>
@@ -23,17 +23,17 @@ struct TileProduct {
 using MultiplyTile =
     std::function<void(const TileProduct& p, const float* a, const float* b, float* c)>;
 
-// What follows the products of gathered windows, done on each piece while it is in a cache. Other
-// convolutions have none: where windows meet, a piece is no final result.
+// Bias and post-ops of gathered windows, applied to each tile while it is in a cache. Scattered
+// convolutions have none: where windows meet, a tile is no final result.
 struct ConvFinish {
   const Simd* simd = nullptr;
   bool bias = false;                  // one number an output channel
   std::vector<PointwiseOp> post_ops;  // without operands
 };
 
-// Buffers: result, x, weights, a buffer of Pieces::bytes() for each thread, then the bias if there
-// is one. Weights lie as ONNX has them; with `rows` those of a transposed convolution are
-// [group][out, taps][in], so that no product is `turned`. s.how is not kPlain.
+// Buffers: result, x, weights, a buffer of Im2colTiles::bytes() for each thread, then the bias if
+// there is one. Weights lie as in ONNX; with `rows` a transposed convolution's are [group][out,
+// taps][in], so that no product is `transposed`. s.how is not kPlain.
 std::unique_ptr<Loop> ConvLoop(MultiplyTile multiply, const ConvShape& shape,
                                const Im2colTiles& pieces, int threads, bool rows,
                                ConvFinish finish);

@@ -1,4 +1,4 @@
-// Loops that move elements.
+// Loops that copy elements between layouts.
 #include <omp.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the host calls, over an Engine.
+// The host's entry points, over an Engine.
 #include "plugins/cpu/kit/engine.h"
 
 #include <algorithm>

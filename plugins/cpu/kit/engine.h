@@ -1,7 +1,7 @@
-// The entry points that our CPU engines share: query prices units, compile turns a segment's units
-// into a Program, enqueue runs it. An engine derives from Engine and says what is its own: what it
-// takes, at what price, and how it builds. Made by the host through ge_plugin_desc; query and
-// compile are called by one thread at a time, programs run on any.
+// Engine: the entry points of our CPU engines. query prices units, compile turns a segment's units
+// into a Program, enqueue runs it. An engine derives from Engine and brings its own choice of
+// units, prices and builder. The host makes it through ge_plugin_desc; one thread at a time calls
+// query and compile, any thread runs programs.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct Machine {
   uint32_t isa = 0;  // GE_ISA_*, never NATIVE
   int threads = 1;
   bool exact = false;  // GE_NUMERICS_EXACT: no kernel that transforms its operands
-  // GE_PRECISION_BF16, where the processor multiplies so and denormals count as zero: its
-  // instructions know no others. Else nullptr.
+  // GE_PRECISION_BF16's kernels, if the processor has them and denormals count as zero (its
+  // instructions flush them). Else nullptr.
   const Rounded* rounded = nullptr;
-  // Speed against the machine that prices' figures were taken on: arithmetic of one thread, and
+  // Speed relative to the machine on which prices were measured: arithmetic of one thread, and
   // bytes in the second cache, the third and memory.
   double compute = 1;
   double stream[3] = {1, 1, 1};
 };
-// Of the host's cap, what this CPU has and what the host measured.
+// Reads the host's cap, this CPU's abilities and the host's measurements.
 Machine MachineOf(const ge_host_api* host);
 // The kernels of an instruction set, GE_ISA_* and never NATIVE.
 const Simd& SimdOf(uint32_t isa);
@@ -44,7 +44,7 @@ struct Price {
   uint64_t workspace = 0, packed = 0;
 };
 
-// Thrown by an engine's constructor: what it needs is not on this machine. The host shows the text.
+// Thrown by an engine's constructor if the machine lacks something. The host shows the text.
 struct Refusal : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -55,32 +55,32 @@ class Engine {
   virtual ~Engine() = default;
   Engine(const Engine&) = delete;
 
-  // Whose operators it knows; a table of the program's.
+  // The kinds whose operators the engine knows; a table of the program's.
   virtual std::span<const UnitKind* const> Kinds() const = 0;
-  // Whether a unit that parsed is one that this engine has work for; patterns are asked for, too.
+  // Whether the engine has a kernel for a parsed unit; also called for patterns.
   virtual bool Takes(const Unit& unit, const Parser& parser, Why* why) const = 0;
-  // Whether a node that Takes declines may still be part of a pattern that it takes.
+  // Whether a node declined by Takes may still be part of a pattern of this engine.
   virtual bool Joins(const Unit&, const Parser&) const { return false; }
   virtual Price PriceOf(const Unit& unit, const Parser& parser) const = 0;
-  // Whether the unit's inputs are rounded (GE_OFFER_ROUNDS): always where that is cheaper.
+  // Whether the unit rounds its inputs (GE_OFFER_ROUNDS): always when rounding is cheaper.
   virtual bool Rounds(const Unit&, const Parser&) const { return false; }
-  // The layouts in which a kernel reads and leaves images; nullopt for loops, which follow what
-  // they get.
+  // Layouts of the images that a kernel reads and writes; nullopt for loops, which take the layout
+  // of their input.
   virtual std::optional<std::pair<LayoutTag, LayoutTag>> PreferredLayouts(const Unit&,
                                                                           const Parser&) const {
     return std::nullopt;
   }
   // Whether such a kernel is as fast in all layouts of ForeignLayouts(), in and out.
   virtual bool AnyLayout(const Unit&, const Parser&) const { return false; }
-  // Whether such a kernel leaves a plain image at no more than the layout that it prefers.
+  // Whether such a kernel writes a plain image at no extra cost over its preferred layout.
   virtual bool PlainOutput(const Unit&, const Parser&) const { return false; }
-  // Whether the unit, a kernel that follows, keeps the layout of its images.
+  // Whether the unit, a loop without preferred layouts, keeps the layout of its images.
   virtual bool KeepsLayout(const Unit&) const { return true; }
-  // Layouts in which images of other engines may come to such units.
+  // Layouts of images that such units accept from other engines.
   virtual std::vector<LayoutTag> ForeignLayouts() const { return {}; }
   virtual std::unique_ptr<Builder> MakeBuilder(const Parser& parser, const ge_segment& segment,
                                                Program* program) const = 0;
-  // Once a segment and run: binding addresses.
+  // Binds addresses, once a segment and run.
   virtual uint64_t LaunchNs() const { return 300; }
 
   const ge_host_api* host() const { return host_; }

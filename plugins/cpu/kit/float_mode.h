@@ -1,9 +1,9 @@
-// OpenMP's threads are the application's: libgomp gives each of its threads one pool, on which
-// regions of the application and ours run by turns. So a thread computes in the mode of the thread
-// that launched (MXCSR, which the host sets: ge_plugin.h, rule 8) inside a region of ours and has
-// its own word back behind it; and threads that a region makes, which inherit the word of the one
-// that forks, are made while that one has its own. Owns nothing; for the sources of this folder and
-// of the engines.
+// OpenMP's threads belong to the application: libgomp gives each application thread one pool,
+// and regions of ours and of the application use it by turns. So inside our regions a thread
+// computes in the launching thread's mode (MXCSR, set by the host: ge_plugin.h, rule 8), and
+// gets its own word back afterwards. New pool threads inherit the word of the forking thread,
+// so it forks with its own word. Owns nothing; for the sources of this folder and of the
+// engines.
 #pragma once
 
 #include <immintrin.h>
@@ -16,15 +16,15 @@
 
 namespace ge_engines::cpu {
 
-// The word that the calling thread has outside of the host's calls, as LaunchMode noted it; the
-// present one where nothing is noted.
+// The calling thread's own word, outside of the host's calls, as LaunchMode noted it; the present
+// word if none is noted.
 uint32_t OwnFloatControl();
 
-// Whether OpenMP's regions of this engine run on the host's threads, which take over the mode of
-// the thread that forks; see plugins/cpu/omp.
+// Whether the engine's OpenMP regions run on the host's threads. Those take over the forking
+// thread's mode; see plugins/cpu/omp.
 bool OnHostThreads();
 
-// Notes it for the time of a call of the host's. `host` may be NULL.
+// Notes the thread's own word during a call of the host's. `host` may be NULL.
 class LaunchMode {
  public:
   explicit LaunchMode(const ge_host_api* host);
@@ -36,8 +36,8 @@ class LaunchMode {
   uint32_t old_;
 };
 
-// f() on each of `threads` of OpenMP's threads at once, in the calling thread's mode; on the
-// calling one alone while the others are kept from their cores.
+// Calls f() on each of `threads` of OpenMP's threads at once, in the calling thread's mode; on the
+// calling thread alone while others' cores are busy (Arrival).
 template <class F>
 void OnThreads(int threads, const F& call) {
   const int64_t start = Arrival::Now();
@@ -58,9 +58,9 @@ void OnThreads(int threads, const F& call) {
   Arrival::Note(end, mine - start, end - mine);
 }
 
-// For calls of a library that forks regions of its own: their threads are in the calling thread's
-// mode while this lives. Two regions of its own, so once a launch; none where the mode is no other
-// than the thread's own or `threads` is 1.
+// For calls of a library with parallel regions of its own: while it lives, their threads have the
+// calling thread's mode. It costs two regions, so use it once a launch; none if the mode is the
+// thread's own or `threads` is 1.
 class LibraryMode {
  public:
   explicit LibraryMode(int threads);

@@ -1,4 +1,4 @@
-// Regions compute in the mode of the thread that forks them and leave each worker its own word.
+// Regions compute in the forking thread's mode and leave each worker its own word.
 #include "plugins/cpu/kit/float_mode.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Steps between float32 and 16-bit floats against their definitions, in each instruction set of
-// this host: every code one way, every float that lies at a step or between two the other way.
+// Conversions between float32 and 16-bit floats against their definitions, in each instruction set
+// of this host: all 16-bit floats one way, every float at a step or between two the other way.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct Format {
                          : std::ldexp(one + m, exponent - bias - mantissa);
   }
   uint32_t Infinity() const { return 0x7fffu >> mantissa << mantissa; }
-  // The nearest code; of two the even one; as if there were one more beyond the greatest.
+  // The nearest 16-bit float; of two the even one; as if one more lay beyond the greatest.
   uint32_t Nearest(double a) const {
     uint32_t lo = 0, hi = Infinity();
     while (hi - lo > 1) {
@@ -59,7 +59,7 @@ void CheckWiden(Widen widen, const Format& format) {
   }
 }
 
-// Each code, the middle of it and the next, and the floats beside both; then any floats.
+// Each 16-bit float, its middle with the next, the floats beside both; then any floats.
 std::vector<float> Arguments(const Format& format) {
   std::vector<float> x = {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, NAN, 3.4e38f, 65519.9f, 65520.0f};
   for (uint32_t code = 0; code + 1 < format.Infinity(); ++code) {

@@ -1,7 +1,7 @@
 // The main function of ge-unit-cpu under ThreadSanitizer: loops run on a host's threads, through
-// libge_omp as in an engine. ThreadSanitizer sees these wait for each other; libgomp waits by
-// futex, and what its threads share looks racy. Not in other builds, where the tests have
-// libgomp's.
+// libge_omp as in an engine. ThreadSanitizer sees these threads wait for each other; libgomp
+// waits by futex, so its shared data would look racy. Other builds use libgomp and not this
+// file.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// How a convolution becomes products: which ones can, in what pieces, and what buffer a piece
-// needs. It computes nothing and owns nothing. Pure; any thread.
+// Im2colTiles: how a convolution becomes products, the size of its tiles and of their buffers. It
+// computes nothing and owns nothing. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu {
 
-// One, two or three spatial axes, always seen as three; the last is the one without gaps.
+// One, two or three spatial axes, always stored as three; the last one has no gaps.
 struct ConvShape {
   explicit ConvShape(const ConvSpec& spec);
   int64_t images = 1, groups = 1, in = 1, out = 1;  // channels of one group
@@ -26,11 +26,11 @@ struct ConvShape {
   } how = kGather;
 };
 
-// Pieces of one image and group, so that a piece's buffer stays in a cache and threads have pieces
-// to share: some lines of pixels each (kGather: of the result; kDeal: of the input), or some output
+// Tiles of one image and group: a tile's buffer stays in a cache, and threads have tiles to share.
+// A tile is some lines of pixels (kGather: of the result; kDeal: of the input) or some output
 // channels (kScatter).
 struct Im2colTiles {
-  // `floats`: about what a piece's buffer may hold; `columns`: but at least so many of its pixels.
+  // `floats`: approximate size of a tile's buffer; `columns`: but at least so many pixels.
   Im2colTiles(const ConvShape& shape, int threads, int64_t floats, int64_t columns);
   int64_t items = 1, width = 1;  // lines and their pixels, or channels and their taps
   int64_t step = 1;              // items of a piece
@@ -39,7 +39,7 @@ struct Im2colTiles {
   uint64_t bytes() const;        // of one buffer
 };
 
-// False with the reason when the buffers of all threads, of so many bytes each, would be too large.
+// False with the reason if the buffers of all threads, `bytes` each, would be too large.
 bool BuffersFit(uint64_t bytes, int threads, Why* why);
 
 }  // namespace ge_engines::cpu

@@ -1,4 +1,4 @@
-// The instruction sets that this host has, for tests that run once in each. Not for product code.
+// The host's instruction sets, for tests that run once in each. Not for product code.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the loops of this folder share: when to use threads, and the padding of blocked layouts.
-// Only for the sources of loops. Plain values; any thread.
+// Shared by the loops of this folder: when to use threads, and the padding of blocked layouts. Only
+// for the sources of loops. Plain values; any thread.
 #pragma once
 
 #include <omp.h>
@@ -37,8 +37,8 @@ struct Padding {
   }
 };
 
-// f(i) for i in [0, n), on OpenMP's threads if `parallel`. The plain loop is apart because OpenMP
-// makes a team even of one thread (250 ns).
+// Calls f(i) for i in [0, n), on OpenMP's threads if `parallel`. The plain loop is separate because
+// OpenMP makes a team even of one thread (250 ns).
 template <class F>
 void ForRange(bool parallel, int64_t n, F call) {
   if (!parallel || n < 2 || omp_get_max_threads() == 1) {
@@ -51,7 +51,7 @@ void ForRange(bool parallel, int64_t n, F call) {
   });
 }
 
-// f(first element, count) for pieces of n codes.
+// Calls f(first element, count) for pieces of n quantized values.
 template <class F>
 void ForBytes(int64_t n, F call) {
   ForRange(n > kParallel, (n + kQuantizeElements - 1) / kQuantizeElements, [&](int64_t i) {
@@ -59,8 +59,8 @@ void ForBytes(int64_t n, F call) {
   });
 }
 
-// f(i, buffer) for i in [0, n) on `threads` of OpenMP's threads, each with `floats` of a workspace
-// that holds so many for every thread.
+// Calls f(i, buffer) for i in [0, n) on `threads` of OpenMP's threads. Each thread's buffer has
+// `floats` floats of the workspace.
 template <class F>
 void ForJobs(int threads, int64_t n, float* workspace, uint64_t floats, F call) {
   if (threads == 1 || n == 1) {

@@ -1,4 +1,4 @@
-// What tests of loops share: numbers, one run of a loop, walks over indices. Tests only.
+// Numbers, one run of a loop, walks over indices: shared by tests of loops. Tests only.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// The loops over whole tensors that every engine has, pointwise functions and copies: they cut
-// tensors into rows for simd/kernels.h and share rows among OpenMP's threads (the pool of the
-// vendors' libraries, so that there is one). They own no tensors. A loop is immutable; any number
-// of threads may run it.
+// Loops over whole tensors for every engine: pointwise functions and copies. They cut tensors into
+// rows for simd/kernels.h and share rows among OpenMP's threads (the pool of the vendors'
+// libraries, so there is only one). They own no tensors. A loop is immutable; any number of threads
+// may run it.
 #pragma once
 
 #include <memory>

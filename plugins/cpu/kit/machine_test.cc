@@ -1,4 +1,4 @@
-// What an engine knows of the machine: what the host caps, and nothing that its table lacks.
+// MachineOf: the host's cap counts, and nothing counts that the host's table lacks.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-// What a CPU engine offers for a graph: each unit at its price, in the layouts in which its images
-// may cross the border of a segment. Inside one, images keep the form that convolutions like, and
-// what follows them keeps it, too; so a growable offer takes its images in the form that they have
-// there, and where that is not the plain one the unit is also offered alone, plain. One object
-// serves one query.
+// Offers of a CPU engine for a graph: each unit at its price, in the layouts that its images
+// may have at a segment's border. Inside a segment, images keep the convolutions' preferred
+// layout, and units behind keep it, too. So a growable offer takes images in that layout. If it
+// is not plain, the unit also gets a second offer, alone and plain. One object serves one
+// query.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace ge_engines::cpu {
 
-// The form that a layout of the host's is for tensors of `rank` axes; nullopt when it is none.
+// The tag of a host's layout of `rank` axes; nullopt if no tag describes it.
 std::optional<LayoutTag> LayoutTagOf(const ge_layout& layout, size_t rank);
 
 class Offers {
@@ -22,25 +22,25 @@ class Offers {
   Offers(const Engine& engine, const Parser& parser, const ge_sink& sink)
       : e_(engine), p_(parser), sink_(sink), natural_(parser.graph().n_value) {}
 
-  // The unit as one offer of `nodes`, and maybe one for it alone.
+  // Offers the unit: one offer of `nodes`, and maybe a second one that is not growable.
   ge_rc Add(const Unit& unit, const Ids& nodes);
-  // Units of one node are announced in the order of the graph, taken or not, so that the forms of
-  // what they make are known to the next ones.
+  // Announces the units of one node, in the order of the graph, taken or not: later units ask for
+  // the layout of its result.
   void Announce(const Unit& unit);
-  // Changes between the forms that were offered.
+  // Offers conversions between the layouts that were offered.
   ge_rc AddConversions();
 
  private:
-  // A tensor whose layout is worth a word: several channels of several pixels.
+  // Whether a tensor has a layout to choose: several channels of several pixels.
   bool Image(uint32_t value) const;
   LayoutTag LayoutInside(const Unit& unit) const;  // of what it reads
   LayoutTag LayoutBehind(const Unit& unit) const;  // of what it makes
   double ReorderNs(uint32_t value) const;
   double ReorderInNs(const Unit& unit) const;
   uint32_t IdOf(const LayoutTag& form, size_t rank);
-  // Appends a choice: images read as `in`, made and met as `out`.
+  // Appends a choice: layout `in` for images read, `out` for the result and operands met there.
   void Choose(const Unit& unit, const LayoutTag& in, const LayoutTag& out, double ns);
-  // Loops alone, between images in the forms of other engines.
+  // Offers a loop, not growable, between images in other engines' layouts.
   ge_rc AddMeetings(const Unit& unit, const Ids& nodes, const Price& price);
   ge_rc Send(const Ids& nodes, const Price& price, double ns, double saving, bool growable);
 

@@ -1,7 +1,7 @@
-// Packs: constants in the form in which kernels read them. A builder says what it wants and how it
-// is written; the host owns the bytes, has each written once, and shares them among programs
-// (ge_pack). A PackBook is an engine's own: it knows how each key is written, as long as the engine
-// lives. Its calls may come from any thread.
+// Packs: constants in the form that kernels read. A builder names a pack and how to write it; the
+// host owns the bytes, lets each pack be written once, and shares it among programs (ge_pack). An
+// engine owns one PackBook: it knows how to write each key, as long as the engine lives. Any thread
+// may call it.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@
 
 namespace ge_engines::cpu {
 
-// Writes a pack from the payloads of its values, which are at least as aligned as floats, unless it
-// takes any bytes. Captures nothing that dies before the engine, and nothing that the key does not
-// say.
+// Writes a pack from its values' payloads; they are aligned as floats at least, unless
+// any_bytes. It captures nothing that dies before the engine, and nothing that is missing in the
+// key.
 using Fill = std::function<void(const void* const* from, void* to)>;
 
 class PackBook {
  public:
-  // All ways to write a key are the same, and the first is taken. Under a sanitizer a few more are
-  // kept, and Write compares what they write: a key that leaves something out is found.
-  // `any_bytes`: it copies bytes and takes payloads at any address.
+  // All fills of one key write the same bytes; the book keeps the first. Under a sanitizer it keeps
+  // a few more, and Write compares their bytes: that finds an incomplete key. `any_bytes`: the fill
+  // copies bytes and takes payloads at any address.
   void Learn(const std::string& key, Fill fill, bool any_bytes);
   // For ge_engine_api.fill: GE_NOT_FOUND where no program of this engine ever asked for it.
   ge_rc Write(const ge_pack& pack, const ge_buf* from, const ge_buf& to, ge_err* err) const;
@@ -43,15 +43,15 @@ class PackBook {
   std::unordered_map<std::string, std::vector<Known>> fills_;
 };
 
-// A key and the values of the segment's graph that are packed.
+// A key and the segment's values in the pack.
 using PackName = std::pair<std::string, Ids>;
 
-// Packs below kLeastPack, which are no affair of the host's: shared by the programs of one segment
-// at different dims. Its calls may come from any thread.
+// Packs below kLeastPack: the host does not see them. Programs of one segment at different dims
+// share them. Any thread may call.
 class SmallPacks {
  public:
-  // The block of this name, written by `fill` where none was or its payloads were others. Payloads
-  // may lie anywhere.
+  // The block of this name. `fill` writes it if it is new or had other payloads. Payloads may be
+  // unaligned.
   AlignedBlock Take(const PackName& name, const std::vector<std::string_view>& payloads,
                     uint64_t bytes, const Fill& fill);
 
@@ -67,7 +67,7 @@ class SmallPacks {
 // A layout as part of a key.
 std::string KeyOf(const Layout& layout);
 
-// Below it a constant is the program's own: the host's book-keeping would cost more.
+// Smaller constants belong to the program: the host's book-keeping would cost more.
 inline constexpr uint64_t kLeastPack = 4096;
 
 }  // namespace ge_engines::cpu

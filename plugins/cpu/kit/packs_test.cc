@@ -1,4 +1,4 @@
-// SmallPacks: what programs of one segment share, and what they must not.
+// SmallPacks: programs of one segment share them, but not where they must not.
 #include "plugins/cpu/kit/packs.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Steps of pointwise functions, alone or behind a product, and of convolutions in pieces.
+// Steps of pointwise functions, alone or behind a product, and of convolutions in tiles.
 #include <stdexcept>
 
 #include "plugins/cpu/kit/builder.h"

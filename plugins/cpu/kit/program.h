@@ -1,7 +1,7 @@
-// A compiled segment: steps over storages, and the frames in which they run. It plans nothing.
-// The exec owns the program; a program is not changed after compile, so that any number of threads
-// may run it at once, each in a frame of its own. After a frame's first run nothing is allocated
-// here (a vendor's own calls may).
+// Program: a compiled segment, its steps over storages, and the frames of its launches. It plans
+// nothing. The exec owns the program. Nothing changes it after compile, so any number of threads
+// may run it at once, each in its own frame. After a frame's first run nothing is allocated here (a
+// vendor's own calls may).
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct BufferRef {
   uint64_t offset = 0;  // bytes
 };
 
-// What a kernel needs in one frame beside its addresses.
+// State of a kernel in one frame, beside its addresses.
 struct KernelState {
   virtual ~KernelState() = default;
 };
@@ -48,7 +48,7 @@ struct Call {
   ge_err* err = nullptr;
 };
 
-// What a step does. Immutable; any number of threads may run it, each in a frame of its own.
+// The work of a step. Immutable; any number of threads may run it, each in its own frame.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -94,13 +94,13 @@ struct Frame {
   bool bound = false;                               // all addresses are those of the last launch
 };
 
-// What a program asks of the host: the position in the launch's list.
+// A pack requested from the host; its position in the launch's list.
 struct WantedPack {
   uint32_t index = 0;
   uint64_t bytes = 0;
 };
 
-// What a library chose for a kernel, so that the same segment at other dims need not ask it.
+// A library's choice for a kernel. The same segment at other dims reuses it without asking again.
 struct Choice {
   LayoutTag in, out;
   const char* kernel = nullptr;  // to be taken instead of the library's first; null: none
@@ -112,8 +112,8 @@ class Program {
   Program(int threads, PackBook* book) : book(book), threads_(threads) {}
 
   PackBook* const book;  // of the engine
-  // While it is built: the program of the same segment at other dims, whose packs are there
-  // already; null where there is none.
+  // During building: the program of the same segment at other dims, with finished packs; null if
+  // there is none.
   const Program* like = nullptr;
   std::shared_ptr<SmallPacks> small = std::make_shared<SmallPacks>();  // shared with that one
 
@@ -121,17 +121,17 @@ class Program {
   std::vector<Step> steps;
   std::vector<AlignedBlock> constants;
   std::map<uint32_t, Choice> choices;  // by the last node of a unit
-  // Constants whose payload at this address was looked through and serves a kernel; those of a
-  // program that is `like` stay where they are as long as it does.
+  // Constants with checked payloads that serve a kernel: value -> address of its payload. Those of
+  // the program `like` stay in place as long as it lives.
   std::map<uint32_t, const void*> looked_through;
   std::map<PackName, WantedPack> wanted;  // a map: the records below point to its names
-  // What the host is told; pointers into these go into ge_compiled.
+  // Reports to the host; ge_compiled holds pointers into these.
   std::vector<ge_internal> internals;
   std::vector<ge_const_use> uses;
   std::vector<ge_pack> packs;
   std::vector<uint32_t> alias;  // pairs (output position, input position) that may share a place
   uint64_t workspace = 0;
-  // Makes what all kernels of one frame share, e.g. a vendor's stream; may be empty.
+  // Makes data shared by all kernels of one frame, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;
   // Times of each step, kept only when profiling is on (then launches must not overlap).
   bool profile = false;

@@ -1,4 +1,4 @@
-// A program's steps, its frames and when it stops, with kernels that only count.
+// Program: its steps, its frames and its stop, with kernels that only count.
 #include "plugins/cpu/kit/program.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// Products of float32 whose inputs are rounded to bfloat16 (to the nearest, ties to even) and
-// summed in float32: what GE_PRECISION_BF16 permits, where the processor has AVX512-BF16, by AMX
-// where it has that, too. Denormal inputs and sums count as zero. Pure functions, any thread;
-// pointers need the alignment of their elements.
+// Products of float32, summed in float32, with inputs rounded to bfloat16 (to the nearest, ties to
+// even), as GE_PRECISION_BF16 permits. They need AVX512-BF16 and use AMX where the processor has
+// it. Denormal inputs and sums count as zero. Pure functions, any thread; pointers need the
+// alignment of their elements.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct Rounded {
                        int64_t pairs);
   int64_t columns;  // of a panel
   double gain;      // operations a ns over those of float32, of products of many rows
-  // As Simd::panel_product, of rows in pairs: a has rows of 2 * pairs numbers, `lda` apart, b
-  // panels of [pairs][columns][2], `panel` numbers apart.
+  // Like Simd::panel_product, with rows in pairs: rows of a have 2 * pairs numbers and lie `lda`
+  // apart; b is panels of [pairs][columns][2], `panel` numbers apart.
   Product* product;
   void (*round)(const float* x, uint16_t* y, int64_t n);
   // y[2 * i] and y[2 * i + 1] are x[i] and z[i], rounded; z may be nullptr for zeros.
@@ -27,12 +27,12 @@ struct Rounded {
 extern const Rounded kRounded_avx512;
 extern Rounded::Product* const kTileProduct;  // where HasTiles()
 
-// For an instruction set, GE_ISA_* and never NATIVE; nullptr where this processor or the set has
-// none.
+// The kernels of an instruction set, GE_ISA_* and never NATIVE; nullptr if this processor or the
+// set has none.
 const Rounded* RoundedOf(uint32_t isa);
 
-// Whether this process may use the tiles of AMX. The first call asks the system for them, which it
-// gives to threads that start later, too.
+// Whether this process may use AMX tiles. The first call asks the system for permission; threads
+// that start later get it, too.
 bool HasTiles();
 
 }  // namespace ge_engines::cpu

@@ -1,4 +1,4 @@
-// The calls of OpenMP that libge_omp.so has, by name. Inside that library alone.
+// The OpenMP calls of libge_omp.so, by name. Inside that library alone.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // The kernels of the engine `onednn`: oneDNN's primitives for convolutions, products, pools and
-// reorders. Layouts and lifetimes are the base's affair. Used once, by one thread; throws.
+// reorders. The base chooses layouts and lifetimes. Used once, by one thread; throws.
 #pragma once
 
 #include <map>
@@ -45,12 +45,12 @@ class OnednnBuilder final : public Builder {
     const char* prefer = nullptr;  // as of Vendor::Conv
     bool told = false;             // by the program that this one is to be like
   };
-  // nullopt: oneDNN has nothing for it.
+  // nullopt: oneDNN has no primitive.
   std::optional<ConvPlan> PlanConv(const Unit& unit, const ConvSpec& spec);
   void EmitConv(const Unit& unit, const ConvSpec& conv_spec);
   std::optional<ConvPlan> PlanRounded(const Unit& unit, ConvSpec* spec);
-  // value as a convolution reads it, of bfloat16 where the elements of `want` have 2 bytes: as it
-  // was left so, or rounded once for all who read it in this layout.
+  // value in a convolution's layout; bfloat16 if the elements of `want` have 2 bytes. An existing
+  // bfloat16 copy in this layout serves all readers; else it is rounded once.
   Rep Image(uint32_t value, const Layout& want);
   void EmitConvGrad(const Unit& unit, const ConvGradSpec& spec);
   void EmitUpscale(const Unit& unit, const ConvSpec& conv_spec);
@@ -60,45 +60,45 @@ class OnednnBuilder final : public Builder {
   void EmitPool(const Unit& unit, const PoolSpec& pool);
 
   void AddPrim(const std::string& label, const Prim& prim, std::vector<Arg> args);
-  // The constant, which lies as `src` says, in oneDNN's layout.
+  // Packs the constant, in layout `src`, into oneDNN's layout.
   BufferRef PackWeights(uint32_t value, const Layout& src, const Desc& want);
 
-  // The weights, which lie as `given` says where they are plain: packed once if they are constant,
-  // else in each run.
+  // Weights for a primitive; if plain, `given` is their layout. Constants are packed once, others
+  // in each run.
   BufferRef WeightsAs(uint32_t value, const Layout& given, const Desc& want);
   void AddReorder(const BufferRef& from, const Desc& is, const BufferRef& to, const Desc& want);
 
-  struct Fused {  // posts that a primitive takes itself
+  struct Fused {  // post-ops inside a primitive
     std::vector<VendorPost> post_ops;
-    std::vector<std::pair<int, Rep>> operands;  // index in posts, where it lies
+    std::vector<std::pair<int, Rep>> operands;  // index in post_ops, buffer
     std::optional<Rep> sum;                     // the result overwrites this
-    size_t taken = 0;                           // of the unit's posts
+    size_t taken = 0;                           // of the unit's post-ops
   };
-  // As many posts as oneDNN has, operands laid out for a result of `target` (which matmul sees as
+  // Fuses as many post-ops as oneDNN has. Operands lie as a result of `target` (matmul sees it as
   // `seen`, a view with fewer axes).
   Fused Fuse(const Unit& unit, const Layout& target, const Layout& seen, uint32_t storage_of_x,
              bool allow_binary);
 
   const Vendor& vendor_;
   const Machine& machine_;
-  // Values of which a unit of this segment reads more than their rounded numbers.
+  // Values that some unit of this segment reads unrounded, too.
   std::set<uint32_t> whole_;
   std::map<uint32_t, std::vector<Rep>> rounded_;  // values as bfloat16, where they are
   std::vector<PrimitiveKernel*> unmade_;          // of the program's kernels
 };
 
-// Weights that are no constants are being trained: oneDNN 2.6.3's gradients want channels in
-// blocks, its inference mostly wants them last, and each change between the two costs two passes.
+// Weights that are no constants are in training. oneDNN 2.6.3's gradients want channels in blocks,
+// its inference mostly channels last, and each change between the two costs two passes.
 inline int TrainingBlock(const Simd& simd) {
   return simd.lanes >= 8 ? static_cast<int>(simd.lanes) : 0;
 }
 
-// The forms of a convolution's images before and behind it, by oneDNN's choice; nullopt when it has
-// none for this one.
+// Layouts of a convolution's images before and after it, chosen by oneDNN; nullopt if it has no
+// primitive.
 std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConv(const Vendor& vendor,
                                                                 const ConvSpec& spec);
 
-// The same of a gradient: of dY, and of what is made.
+// The same of a gradient: the layouts of dY and of the result.
 std::optional<std::pair<LayoutTag, LayoutTag>> LayoutTagsOfConvGrad(const Vendor& vendor,
                                                                     const ConvGradSpec& spec);
 

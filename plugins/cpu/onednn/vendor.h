@@ -27,11 +27,11 @@ struct VendorPost {
 };
 // Whether oneDNN has the function as a post-op with our meaning and accuracy.
 bool VendorHas(Fn fn);
-// Whether it hands NaN on: oneDNN's Relu and the like are `max` and `min` of x86, which answer the
-// other operand.
+// Whether oneDNN's function propagates NaN. Its Relu and the like are x86's `max` and `min`; they
+// return the other operand.
 bool VendorKeepsNan(Fn fn);
-// Whether the function is one of oneDNN's that `before` has with other parameters. oneDNN 2.6.3
-// then computes both with those of the first: Clip to [-8, 8] and Clip to [-3, 3] leave 8.
+// Whether `before` has this oneDNN function with other parameters. oneDNN 2.6.3 then computes both
+// with the first one's parameters: Clip to [-8, 8] and Clip to [-3, 3] leave 8.
 bool VendorRepeats(const std::vector<VendorPost>& before, const VendorPost& next);
 
 struct Prim {
@@ -58,13 +58,13 @@ class Vendor {
   Vendor() : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {}
   const dnnl::engine& engine() const { return engine_; }
 
-  // nullopt: oneDNN has nothing for it. plan: whose layouts to take, nullptr = oneDNN's choice.
-  // prefer: kernel to take instead of oneDNN's first, by name, or nullptr; the first stays when
-  // this one cannot.
+  // nullopt: oneDNN has no primitive. plan: take its layouts; nullptr = oneDNN's choice. prefer:
+  // name of a kernel to take instead of oneDNN's first, or nullptr; if it cannot run, the first
+  // stays.
   std::optional<Prim> Conv(const ConvSpec& spec, const Prim* plan,
                            const std::vector<VendorPost>& post_ops,
                            const char* prefer = nullptr) const;
-  // Of its image or of its weights: src is x, dst is dY, weights the third.
+  // The gradient of the image or of the weights: src is x, dst is dY, weights the third.
   std::optional<Prim> ConvGrad(const ConvGradSpec& spec) const;
   std::optional<Prim> Pool(const PoolSpec& spec, const Layout& src) const;
   std::optional<Prim> MatMul(const MatMulSpec& spec, const std::vector<VendorPost>& post_ops) const;
@@ -76,9 +76,9 @@ class Vendor {
 
   // Elements of 2 bytes are bfloat16.
   static Desc ToDesc(const Layout& layout);
-  // Equal for descs that describe the same bytes.
+  // Equal for descs of the same bytes.
   static std::string KeyOf(const Desc& desc);
-  // The layout of a desc, if it is one that Layout can say.
+  // The Layout of a desc; nullopt if Layout cannot describe it.
   static std::optional<Layout> ToLayout(const Desc& desc, const Dims& dims);
 
  private:

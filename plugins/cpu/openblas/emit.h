@@ -1,5 +1,5 @@
 // The kernels of the engine `openblas`: matrix products, and convolutions as products. Everything
-// is in plain row-major order; bias and pointwise functions are the base's loops. Used once, by one
+// is in plain row-major order; the base's loops add bias and pointwise functions. Used once, by one
 // thread; throws.
 #pragma once
 
@@ -31,11 +31,11 @@ class OpenblasBuilder final : public Builder {
   void EmitMatMul(const Unit& unit, const ProductSpec& product);
   void EmitConv(const Unit& unit, const ConvSpec& conv_spec);
 
-  // value as `rows` x `columns` where sgemm can read it as it lies, else brought into plain order.
-  // With `fold` all its leading axes make one.
+  // value as `rows` x `columns`: in place if sgemm can read it, else copied into plain order. With
+  // `fold` all leading axes become one.
   Side Operand2(uint32_t value, bool transposed, bool fold, int64_t rows, int64_t columns,
                 int rank);
-  // Whether sgemm can: sets the flag and the leading dimension.
+  // Whether sgemm can read it: sets the flag and the leading dimension.
   static bool Fits(const Side& side, int64_t rows, int64_t columns, bool* trans, int* ld);
 
   const Vendor& vendor_;
@@ -43,7 +43,7 @@ class OpenblasBuilder final : public Builder {
 };
 
 Im2colTiles Im2colTilesOf(const ConvShape& shape, int threads);
-// False with the reason when products are no way to do it.
+// False with the reason if products cannot compute the convolution.
 bool CanConvolve(const ConvSpec& spec, int threads, Why* why);
 
 }  // namespace ge_engines::cpu::openblas

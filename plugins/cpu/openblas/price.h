@@ -8,7 +8,7 @@
 
 namespace ge_engines::cpu::openblas {
 
-// m.isa: that of the library's kernels.
+// m.isa: the instruction set of the library's kernels.
 Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine);
 
 }  // namespace ge_engines::cpu::openblas

@@ -1,5 +1,5 @@
-// OpenBLAS, opened at run time: the two routines that the engine calls and what it must know of the
-// library. It is never closed. Not thread-safe to make; the routines may be called by any thread.
+// OpenBLAS, opened at run time: its two routines for the engine and the facts about the library. It
+// is never closed. Construct it in one thread; any thread may call the routines.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace ge_engines::cpu::openblas {
 
-// Of CBLAS, whose header the runtime package lacks.
+// CBLAS's constants: the runtime package lacks its header.
 inline constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
 using SgemmFn = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
                          const float* a, int lda, const float* b, int ldb, float beta, float* c,
@@ -19,27 +19,27 @@ using SgemvFn = void (*)(int order, int trans, int m, int n, float alpha, const 
 
 class Vendor {
  public:
-  // Whether the library is there and will take the kernels of the machine's instruction set, as far
-  // as can be told without opening it, which takes 3 to 4 ms: nobody has told it otherwise.
+  // Whether the library is there and will take the kernels of the machine's instruction set, judged
+  // without opening it (3 to 4 ms): no setting says otherwise.
   static bool IsSure();
-  // Throws Refusal where the address space has no room for the library's buffers, without which it
-  // never returns. Nothing is opened.
+  // Throws Refusal if the address space has no room for the library's buffers: without them it
+  // never returns. Opens nothing.
   static void CheckRoom(int threads);
-  // CheckRoom; throws Refusal, too, when the library is missing, lacks a routine, or would use
-  // instructions above the machine's. Warns through host (may be nullptr) when it brings a thread
-  // pool of its own.
+  // Calls CheckRoom; also throws Refusal if the library is missing, lacks a routine, or would use
+  // instructions above the machine's. Warns through host (may be nullptr) if the library brings its
+  // own thread pool.
   Vendor(const ge_host_api* host, const Machine& machine);
 
   SgemmFn sgemm = nullptr;
   SgemvFn sgemv = nullptr;
   uint32_t isa() const { return isa_; }  // GE_ISA_* of its kernels
-  // Of the OpenMP that the library itself is linked with; null where it has none.
+  // OpenMP of the library itself; null if it links none.
   void (*set_threads)(int) = nullptr;
   int (*max_threads)() = nullptr;
 
  private:
   void* Symbol(const char* name) const;
-  // Maps the buffers that so many threads compute with, while there is room for them.
+  // Maps the buffers of so many computing threads, while there is room for them.
   void MapBuffers(int threads) const;
 
   void* library_ = nullptr;
@@ -53,11 +53,11 @@ struct Product2 {
   int m = 0, n = 0, k = 0;
   int lda = 0, ldb = 0, ldc = 0;  // elements from one stored row to the next
   float alpha = 1;
-  // By the threads that OpenBLAS takes.
+  // Runs on OpenBLAS's own threads.
   void Run(const Vendor& blas, const float* a, const float* b, float* c) const;
-  // By the calling thread alone.
+  // Runs on the calling thread alone.
   void RunAlone(const Vendor& blas, const float* a, const float* b, float* c) const;
-  // Of `parts` strips of C's longer side the given one, alone.
+  // Runs one of `parts` strips along C's longer side, on the calling thread alone.
   void RunStrip(const Vendor& blas, int part, int parts, const float* a, const float* b,
                 float* c) const;
 };

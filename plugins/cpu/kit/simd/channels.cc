@@ -1,5 +1,5 @@
-// Windows of pixels whose channels are the lanes: sums by a weight for each channel (depth-wise
-// convolutions) and extremes. No window is copied; borders are the caller's affair.
+// Windows of pixels with channels as lanes: sums by a weight for each channel (depth-wise
+// convolutions) and extremes. No window is copied; callers handle the borders.
 #include <type_traits>
 #include <utility>
 

@@ -1,5 +1,5 @@
-// Sums over windows of pixels whose channels are neighbours, by groups of channels. A window is a
-// list of places, so that no pixel is copied and borders read a pixel of zeros.
+// Sums over windows of pixels with neighbouring channels, by groups of channels. A window is a list
+// of addresses, so no pixel is copied; at borders it names a pixel of zeros.
 #include "hwy/cache_control.h"
 #include "plugins/cpu/kit/simd/vector.h"
 

@@ -1,5 +1,5 @@
-// Steps between float32 and the two 16-bit floats, in integer arithmetic where the set has no
-// instruction for it: nothing here depends on the thread's float mode.
+// Conversions between float32 and the two 16-bit floats. Where the set has no instruction they use
+// integer arithmetic: nothing here depends on the thread's float mode.
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,7 +14,7 @@ template <class D>
 GE_INLINE hn::Vec<IntsOf<D>> LoadCodes(D, const uint16_t* p) {
   return hn::PromoteTo(IntsOf<D>(), hn::LoadU(CodesOf<D>(), p));
 }
-// Codes below 2^16.
+// Bits below 2^16.
 template <class D>
 GE_INLINE void StoreCodes(D, hn::Vec<IntsOf<D>> codes, uint16_t* p) {
   hn::StoreU(hn::DemoteTo(CodesOf<D>(), codes), CodesOf<D>(), p);

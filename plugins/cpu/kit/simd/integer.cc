@@ -1,4 +1,4 @@
-// Products of small integers, exactly, and steps between floats and 8-bit integers.
+// Exact products of small integers, and conversions between floats and 8-bit integers.
 #include "plugins/cpu/kit/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -125,7 +125,7 @@ void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint
     const hn::Rebind<int8_t, D> s;
     const auto q = hn::Add(hn::Round(hn::Div(hn::LoadU(d, x + i), hn::Set(d, scale))),
                            hn::Set(d, static_cast<float>(zero)));
-    // In this order NaN becomes the least code.
+    // This order turns NaN into the least value.
     const auto v = hn::Min(hn::Max(q, hn::Set(d, least)), hn::Set(d, most));
     const auto w = hn::NearestInt(v);
     if (is_signed) {
@@ -164,7 +164,7 @@ GE_INLINE void Requantize(const int32_t* sum, const double* bias, const double* 
   for (; i + static_cast<int64_t>(kLanes) <= n; i += kLanes) {
     const auto wide = hn::Add(hn::PromoteTo(d, hn::LoadU(w, sum + i)), load(bias, i, kBiases));
     const auto v = hn::Add(hn::Round(hn::Mul(wide, load(scale, i, kScales))), z);
-    // x86: the second operand where one is NaN, which becomes the least code.
+    // x86 returns the second operand if one is NaN: it becomes the least value.
     const auto code = hn::DemoteTo(w, hn::Min(hn::Max(v, low), high));
     // The low byte, of either sign.
     const auto byte = hn::And(code, hn::Set(w, 255));
@@ -191,7 +191,7 @@ void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, co
 
 namespace {
 
-// x's codes as floats less their zero point, times the scale.
+// Dequantizes x: (x - zero point) * scale.
 template <class D>
 GE_INLINE hn::Vec<D> CodeFloats(D d, const QuantizedRow& x, int64_t i) {
   const IntsOf<D> w;
@@ -298,7 +298,7 @@ GE_INLINE void TurnSquare(const uint8_t* x, int64_t x_step, uint8_t* y, int64_t 
   for (int i = 0; i < kSquare; ++i) hn::StoreU(a[i], d, y + i * y_step);
 }
 
-// Squares of at least 16 by 16 codes; the last ones overlap those before.
+// Squares of at least 16 by 16 bytes; the last ones overlap those before.
 void TurnSquares(const uint8_t* x, int64_t columns, int64_t rows, uint8_t* y) {
   for (int64_t c = 0; c < columns; c += kSquare) {
     const int64_t column = c + kSquare <= columns ? c : columns - kSquare;

@@ -1,6 +1,6 @@
-// Vector loops: what vendors' libraries lack or do slowly. Row kernels only; who cuts
-// tensors into rows and who owns memory is not decided here. Pure functions, any thread. Pointers
-// need only the alignment of their elements; counts may be 0 where nothing else is said.
+// Vector loops for the work that vendors' libraries lack or do slowly. They are row kernels:
+// callers cut tensors into rows and own the memory. Pure functions, any thread. Pointers need only
+// the alignment of their elements; counts may be 0 unless a comment says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace ge_engines::cpu {
 
 enum class Compare : int { kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
 
-// The points at which Winograd's transforms of four pixels evaluate: 0, +-A, +-B and infinity.
+// Evaluation points of Winograd's transforms for four pixels: 0, +-A, +-B and infinity.
 inline constexpr float kWinogradA = 0.625f, kWinogradB = 1.5f;
-// Tiles are multiplied in even groups of at most 6, whose sums fit into the registers; group g
+// Tiles are multiplied in even groups of at most 6: their sums fit into the registers. Group g
 // starts with tile WinogradGroup(tiles, g).
 constexpr int64_t WinogradGroups(int64_t tiles) { return (tiles + 5) / 6; }
 constexpr int64_t WinogradGroup(int64_t tiles, int64_t g) {
@@ -24,16 +24,16 @@ constexpr int64_t WinogradGroup(int64_t tiles, int64_t g) {
 // Rows of a block of integer products.
 inline constexpr int64_t kIntegerRows = 6;
 
-// The windows of a pooled row: n of them, the first from `start` (which may be negative) of a row
-// of dim elements. (taps - 1) * dilation is below kPoolRoom.
+// The windows of a pooled row: n windows, the first at `start` (may be negative) of a row of dim
+// elements. (taps - 1) * dilation is below kPoolRoom.
 struct PoolSpan {
   int64_t dim = 0, start = 0, taps = 1, dilation = 1, stride = 1, n = 0;
 };
 
-// Sums over windows of pixels for n columns, at most group_columns(), each of `taps` places of
-// `depth` channels: tap t of pixel p is read at from[p * taps + t] + at. With `own` column c sums
-// the channels [c / depth * depth, + depth) alone: depth is 2, 4 or 8, less than the lanes, and n,
-// a multiple of it, at most the lanes.
+// Sums over windows of pixels for n columns, at most group_columns(). A window has `taps` pixels of
+// `depth` channels; tap t of pixel p is read at from[p * taps + t] + at. With `own`, column c sums
+// only channels [c / depth * depth, + depth): depth is 2, 4 or 8, less than the lanes, and n, a
+// multiple of it, at most the lanes.
 struct GroupSums {
   const float* const* from = nullptr;
   int64_t taps = 1, at = 0, depth = 1;
@@ -44,7 +44,7 @@ struct GroupSums {
   int64_t out = 0, pixels = 0, n = 0;
 };
 
-// A row of 8-bit integers and what they stand for.
+// A row of 8-bit integers with scale and zero point.
 struct QuantizedRow {
   uint8_t* at;
   float scale;
@@ -52,8 +52,8 @@ struct QuantizedRow {
   bool is_signed;
 };
 
-// What a step of an optimizer multiplies with: see the operators ge.AdamStep, ge.MomentumStep and
-// so on.
+// Factors of an optimizer's step: see the operators ge.AdamStep, ge.MomentumStep and so
+// on.
 struct StepFactors {
   float keep1 = 0, add1 = 0;  // the first slot becomes keep1 * slot + add1 * g
   float keep2 = 0, add2 = 0;  // the second keep2 * slot + add2 * g * g
@@ -75,9 +75,9 @@ struct Simd {
   void (*reduce_rows)(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc,
                       int64_t n);
   void (*softmax)(const float* x, float* y, int64_t n);
-  // The next n > 0 numbers of a row whose greatest and sum of exponentials so far are *top and
-  // *sum, -infinity and 0 at first: x[i] becomes e^(x[i] - *top) by the new *top. Answers what such
-  // numbers from before are to be times. As long as all are -infinity they count as nothing.
+  // The next n > 0 numbers of a row; *top and *sum are its greatest and its sum of exponentials so
+  // far, at first -infinity and 0. x[i] becomes e^(x[i] - *top) by the new *top. Returns the factor
+  // for earlier numbers of the row. While all are -infinity they count as nothing.
   float (*softmax_more)(float* x, int64_t n, float* top, float* sum);
   // y[i] = x[i] / sqrt(mean of squares + eps) * gamma[i]; gamma may be nullptr.
   void (*rms_norm)(const float* x, const float* gamma, float eps, float* y, int64_t n);
@@ -95,26 +95,26 @@ struct Simd {
   // m <= 8. y overlaps nothing. This is BLAS's gemv (transposed) for m = 1.
   void (*thin_product)(const float* a, int64_t lda, const float* b, int64_t ldb, float* y,
                        int64_t ldy, int64_t m, int64_t n, int64_t k);
-  // The same where b lies in panels of panel_columns() columns, `panel` floats apart, rows of one
-  // behind each other, the last filled up; with bias[j], unless it is nullptr. Any m: b is read
-  // once where m <= 6, else from a cache for every few rows.
+  // The same with b in panels of panel_columns() columns, `panel` floats apart; a panel's rows lie
+  // one behind the other, the last panel is filled up. Adds bias[j] unless bias is nullptr. Any m:
+  // b is read once if m <= 6, else from a cache for every few rows.
   void (*panel_product)(const float* a, int64_t lda, const float* b, int64_t panel,
                         const float* bias, float* y, int64_t ldy, int64_t m, int64_t n, int64_t k);
-  // The same added to what y holds.
+  // The same, added to y.
   void (*panel_product_add)(const float* a, int64_t lda, const float* b, int64_t panel, float* y,
                             int64_t ldy, int64_t m, int64_t n, int64_t k);
   int64_t (*panel_columns)();
-  // As panel_product, of panels of codes `panel` bytes apart; m <= nbits_rows(). Those that fill up
-  // the last word of k rows may be any.
+  // panel_product for n-bit weights, panels `panel` bytes apart; m <= nbits_rows(). Weights behind
+  // row k in the last word may have any value.
   void (*nbits_product)(const NBitsForm& form, const float* a, int64_t lda, const uint8_t* b,
                         int64_t panel, const float* bias, float* y, int64_t ldy, int64_t m,
                         int64_t n, int64_t k);
   int64_t (*nbits_rows)();
-  // The first k rows of a panel of codes, from the first of a block on, as floats.
+  // Unpacks the first k rows of a panel of n-bit weights as floats, from the start of a block on.
   void (*nbits_unpack)(const NBitsForm& form, const uint8_t* b, int64_t k, float* to);
   // y[i * ldy + j] = bias[i] + sum over k < taps of w[i * ldw + k] * x[at[k] + j] for i < m, j < n.
-  // Reads and writes whole vectors: up to 15 floats behind what is named, of x and of each row of
-  // y, so that ldy is n rounded up to 16 at least. y overlaps nothing.
+  // Reads and writes whole vectors: up to 15 floats behind the end of x and of each row of y, so
+  // ldy is at least n rounded up to 16. y overlaps nothing.
   void (*shifted_product)(const float* w, int64_t ldw, const float* x, const int64_t* at,
                           const float* bias, float* y, int64_t ldy, int64_t m, int64_t n,
                           int64_t taps);
@@ -133,14 +133,14 @@ struct Simd {
                    int64_t m, int64_t rows, int64_t k);
   // y[c * ldy + r] = x[r * ldx + c] for r < rows, c < cols, of any 4-byte type. No overlap.
   void (*transpose)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
-  // y[i] = (1 - t) * a[i] + t * b[i], so that an infinity stays one; y may equal a or b.
+  // y[i] = (1 - t) * a[i] + t * b[i]: this form keeps an infinity; y may equal a or b.
   void (*lerp_rows)(const float* a, const float* b, float t, float* y, int64_t n);
   // y[i] = (1 - t[i]) * x[i0[i]] + t[i] * x[i1[i]], indices within the `width` elements of x; no
   // overlap.
   void (*gather_lerp)(const float* x, int64_t width, const int32_t* i0, const int32_t* i1,
                       const float* t, float* y, int64_t n);
-  // Pooled rows l < lines of span.n each, y dense: of the rows of x that begin at x[row[k]], k from
-  // first[l] to before first[l + 1], with -infinity (kMax) or 0 (a sum) outside of them.
+  // Pooled rows l < lines of span.n each, y dense. Row l pools the rows of x at x[row[k]], k from
+  // first[l] to before first[l + 1]. Outside of x stands -infinity (kMax) or 0 (a sum).
   void (*pool_plane)(Reduce op, const float* x, const int64_t* row, const int64_t* first,
                      int64_t lines, const PoolSpan& span, float* y);
   // The gradient of the greatest of n windows of two elements in each of two rows: dy[i] goes to
@@ -149,7 +149,7 @@ struct Simd {
                           int64_t n);
   // *sum += sum of x[i] - shift, *square += sum of its squares.
   void (*moment_sums)(const float* x, float shift, int64_t n, float* sum, float* square);
-  // The same by column of rows that are `stride` apart.
+  // The same by column, for rows `stride` apart.
   void (*moment_rows)(const float* x, int64_t rows, int64_t stride, const float* shift, float* sum,
                       float* square, int64_t n);
   // *sum += sum of dy[i], *product += sum of dy[i] * (x[i] - mean).
@@ -161,7 +161,7 @@ struct Simd {
   void (*blend_row)(const float* p, const float* q, float a, float b, float c, float* y, int64_t n);
   void (*blend_rows)(const float* p, const float* q, int64_t rows, int64_t stride, const float* a,
                      const float* b, const float* c, float* y, int64_t n);
-  // One step: from `in` (weight, slots, gradient) to `out` (weight, slots), which may be the same.
+  // One step: from `in` (weight, slots, gradient) to `out` (weight, slots); both may be the same.
   void (*adam_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
   void (*momentum_step)(const StepFactors& f, const float* const* in, float* const* out, int64_t n);
   // The slot is as Adam's second; the step is g / (its root + eps).
@@ -194,7 +194,7 @@ struct Simd {
   void (*pair_rows)(const int16_t* x, const int16_t* z, int16_t* y, int64_t n);
   // y[i] = x[i] - zero; x are int8 or uint8.
   void (*widen_row)(const uint8_t* x, bool is_signed, int32_t zero, int16_t* y, int64_t n);
-  // y[i] = x[i], between float32 and the codes of float16 or bfloat16; to the nearest, ties to
+  // y[i] = x[i], between float32 and the bits of float16 or bfloat16; to the nearest, ties to
   // even.
   void (*widen_half)(const uint16_t* x, float* y, int64_t n);
   void (*narrow_half)(const float* x, uint16_t* y, int64_t n);
@@ -213,14 +213,14 @@ struct Simd {
   void (*requantize_row)(const int32_t* sum, const double* bias, int64_t bias_step,
                          const double* scale, int64_t step, double zero, double least, double most,
                          uint8_t* y, int64_t n);
-  // y[i] = fn(a[i], b[i]) of codes as floats, quantized and clamped, each step rounded to float32
-  // as DequantizeLinear, fn and QuantizeLinear round it. fn: kAdd, kSub or kMul.
+  // y[i] = fn(a[i], b[i]): dequantizes, computes, quantizes and clamps. Each step rounds to float32
+  // as DequantizeLinear, fn and QuantizeLinear do. fn: kAdd, kSub or kMul.
   void (*quantized_pairs)(Fn fn, const QuantizedRow& a, const QuantizedRow& b,
                           const QuantizedRow& y, int32_t least, int32_t most, int64_t n);
-  // The same of codes and floats; fn: kAdd, kSub, kRSub, kMul or kDiv.
+  // The same for quantized a and float b; fn: kAdd, kSub, kRSub, kMul or kDiv.
   void (*code_floats)(Fn fn, const QuantizedRow& a, const float* b, const QuantizedRow& y,
                       int32_t least, int32_t most, int64_t n);
-  // y[i] = the greater of y[i] and x[i], codes.
+  // y[i] = the greater of y[i] and x[i], quantized values.
   void (*greater_codes)(const uint8_t* x, bool is_signed, uint8_t* y, int64_t n);
   // sum[i] += x[i].
   void (*add_codes)(const uint8_t* x, bool is_signed, int32_t* sum, int64_t n);
@@ -233,15 +233,15 @@ struct Simd {
   // One tile: x's pixels are row and column floats apart; a vector a position goes to v.
   void (*winograd_input)(int h, int w, const float* x, int64_t row, int64_t column, float* v,
                          int64_t position);
-  // One position: m[t][o] = sum over c of v[c][t] * u[c][o] for t < tiles, c < channels,
-  // o < vectors * lanes, at most 4 vectors of 16 lanes or 2 of fewer. m and u have no gaps; v is
-  // [group of tiles][c / lanes][t][c % lanes]. What lies behind u is fetched ahead: the next
-  // position's.
+  // One position: m[t][o] = sum over c of v[c][t] * u[c][o] for t < tiles, c < channels, o <
+  // vectors * lanes, at most 4 vectors of 16 lanes or 2 of fewer. m and u have no gaps; v is [group
+  // of tiles][c / lanes][t][c % lanes]. The loop prefetches the next position's u, directly behind
+  // this u.
   void (*winograd_product)(const float* u, const float* v, float* m, int64_t tiles,
                            int64_t channels, int vectors);
-  // One tile: m has a vector a position; y's h * w pixels, `pixel` floats apart, get bias added.
-  // False where a pixel is infinite or NaN before its bias: a transform spreads such values over
-  // the tile, and what is large overflows in it.
+  // One tile: m has a vector a position. Adds bias to y's h * w pixels, `pixel` floats apart. False
+  // if a pixel is infinite or NaN before its bias: a transform spreads such values over the tile,
+  // and large values overflow in it.
   bool (*winograd_output)(int h, int w, const float* m, int64_t position, const float* bias,
                           float* y, int64_t pixel);
 };

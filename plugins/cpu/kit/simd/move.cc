@@ -1,4 +1,4 @@
-// Elements that change places.
+// Transposes, and linear interpolation of gathered elements.
 #include "plugins/cpu/kit/simd/vector.h"
 #include "plugins/cpu/kit/thresholds.h"
 

@@ -1,7 +1,7 @@
-// Products with weights of 2, 4 or 8 bits in blocks: codes become floats in registers, or in a tile
-// that has the form of a panel. Blocks of a panel follow each other: a scale for each column, a
-// zero point for each where there are any, then words, of 32 bits a column, each with the codes of
-// as many rows as fit, the first in the highest bits.
+// Products with weights of 2, 4 or 8 bits in blocks: the weights become floats in registers, or in
+// a tile with the form of a panel. A panel holds its blocks one after the other: a scale for each
+// column, then zero points for each column, if there are any, then words of 32 bits a column. A
+// word holds the weights of as many rows as fit, the first in the highest bits.
 #include <algorithm>
 
 #include "hwy/cache_control.h"
@@ -15,14 +15,14 @@ namespace {
 using FloatVec = hn::Vec<Full>;
 using WordVec = hn::Vec<hn::RebindToUnsigned<Full>>;
 constexpr int64_t kAheadBytes = 2048;              // words are asked for so early
-constexpr int kInt8Rows = kManyRegisters ? 6 : 4;  // of x, whose sums fit beside the codes
+constexpr int kInt8Rows = kManyRegisters ? 6 : 4;  // of x: their sums fit beside the weights
 
-// Takes the codes of words one by one, each the next row's: as they are where there are zero
-// points, else with the sign that half of all codes as a zero point gives them.
+// Takes the weights of words one by one, row by row: unchanged if there are zero points, else
+// signed, with half of the range as their zero point.
 template <int kBits, bool kZeros>
 struct Codes {
 #if HWY_TARGET <= HWY_AVX3
-  // A vector is a table of all codes of 4 bits, and of 2 with whatever stands above them.
+  // A vector is a table of all weights of 4 bits, and of 2 bits with anything above them.
   static constexpr bool kTable = kBits <= 4;
 #else
   static constexpr bool kTable = false;

@@ -1,6 +1,6 @@
-// The loop over panels that products of float32 and of rounded numbers share: a panel holds so many
-// columns of the constant matrix, its rows behind each other. Only for the sources of this folder,
-// which are compiled for one instruction set each. `Terms` says what is multiplied:
+// The loop over panels, shared by products of float32 and of rounded numbers. A panel holds some
+// columns of the constant matrix, one row behind the other. Only for the sources of this folder;
+// each is compiled for one instruction set. `Terms` brings the multiplication:
 //   Element, kDepth      what a and b hold, and how many rows of b one step sums at once
 //   Wide                 one vector of them
 //   Load(p), Spread(p)   kDepth elements of each column; those of one row of a in every lane
@@ -28,7 +28,7 @@ constexpr int PanelsAtOnce(int rows) {
   return kManyRegisters && rows == 4 ? 2 : 1;
 }
 
-// Where the sums of one block of rows begin and go.
+// Start and target of the sums of one block of rows.
 template <class Terms>
 struct Block {
   const typename Terms::Element* a;
@@ -64,7 +64,7 @@ GE_INLINE void StoreWhole(const Block<Terms>& block, const hn::Vec<Full> (&sum)[
     }
   }
 }
-// Where y has fewer columns than the vectors.
+// For y with fewer columns than the vectors.
 template <class Terms, int kRows, int kVectors>
 GE_INLINE void StoreTail(const Block<Terms>& block, const hn::Vec<Full> (&sum)[kRows][kVectors]) {
   const Full d;
@@ -87,7 +87,7 @@ GE_INLINE void Sums(const Block<Terms>& block) {
   using Element = typename Terms::Element;
   const Full d;
   constexpr int64_t kRow = kColumns * Terms::kDepth, kVector = kMaxLanes * Terms::kDepth;
-  // Elements in front of those that are read, asked for early.
+  // Distance of the prefetch, in elements.
   const int64_t ahead = block.last ? block.panel : 16 * kRow;
   hn::Vec<Full> sum[kRows][kPanels * kVectors];
   for (auto& row : sum) {

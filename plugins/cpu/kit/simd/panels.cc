@@ -1,5 +1,5 @@
-// Products with a constant matrix that lies in panels, rows of a panel behind each other: one form
-// of the weights for any number of rows.
+// Products with a constant matrix in panels, the rows of a panel one behind the other: one form of
+// the weights for any number of rows.
 #include "plugins/cpu/kit/simd/panel_sums.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,4 +1,4 @@
-// Products with few rows: bound by how fast the weights stream in.
+// Products with few rows: the speed of streaming the weights bounds them.
 #include "hwy/cache_control.h"
 #include "plugins/cpu/kit/simd/vector.h"
 #include "plugins/cpu/kit/thresholds.h"

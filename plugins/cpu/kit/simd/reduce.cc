@@ -1,4 +1,4 @@
-// Sums, extremes, and what is made of them.
+// Sums, extremes, and softmax and normalization over them.
 #include <algorithm>
 #include <limits>
 

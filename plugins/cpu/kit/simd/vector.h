@@ -1,8 +1,8 @@
 // Vectors of floats in one instruction set, over Highway: whole-array loops and elementary
-// functions that the kernels of this folder share. Each source of this folder is compiled once a
-// set, with GE_SIMD_ISA = base (SSE4.2), avx2 or avx512, which is also the namespace: an inline
-// function that two sets shared could be kept by the linker in its highest form. Only for sources
-// of this folder; pure functions, any thread.
+// functions for the kernels of this folder. Each source of this folder is compiled once a set, with
+// GE_SIMD_ISA = base (SSE4.2), avx2 or avx512, also the namespace: of an inline function shared by
+// two sets the linker could keep the highest form. Only for sources of this folder; pure functions,
+// any thread.
 #pragma once
 
 #include <cmath>
@@ -35,9 +35,9 @@ constexpr int64_t kLanesOf = static_cast<int64_t>(MaxLanes(D()));
 template <class D>
 using IntsOf = hn::RebindToSigned<D>;
 
-// Calls f(d, i) for pieces [i, i + lanes of d) that cover [0, n): whole vectors, then powers of
-// two. Never masked: a masked store delays the load that follows it by tens of cycles, and chains
-// of short operators consist of nothing else.
+// Calls f(d, i) for pieces [i, i + lanes of d) of [0, n): whole vectors, then powers of two. It
+// never masks: a masked store delays the next load by tens of cycles, and chains of short operators
+// consist of nothing else.
 template <int64_t kN, class F>
 GE_INLINE void Rest(int64_t i, int64_t n, F call) {
   if constexpr (kN >= 1) {
@@ -160,7 +160,7 @@ GE_INLINE V Sigmoid(D dims, V x) {
   return hn::Div(one, hn::Add(one, Exp(dims, hn::Neg(x))));
 }
 
-// (e^2x - 1) / (e^2x + 1), which is 1 from x = 9.1 on.
+// (e^2x - 1) / (e^2x + 1); it is 1 from x = 9.1 on.
 template <class D, class V>
 GE_INLINE V Tanh(D dims, V x) {
   const V t = hn::Min(hn::Set(dims, 18.2f), hn::Add(x, x));
@@ -222,7 +222,7 @@ GE_INLINE V Log(D dims, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, y);
 }
 
-// Lane by lane, for arguments that the vector form does not reach.
+// Lane by lane, for arguments outside the range of the vector form.
 template <class D, class V>
 static __attribute__((noinline)) V EachLane(D dims, V x, float (*f)(float)) {
   alignas(64) float room[kLanesOf<D>];
@@ -261,7 +261,7 @@ GE_INLINE V Cos(D dims, V x) {
   return hn::Xor(hn::Neg(y), hn::BitCast(dims, hn::ShiftLeft<31>(k)));
 }
 
-// ---- what the sources of this folder make; table.cc lists them --------------------------------
+// ---- functions of this folder's sources; table.cc lists them ----------------------------------
 void Unary(Fn fn, float left, float right, const float* x, float* y, int64_t n);
 void Binary(Fn fn, const float* x, const float* z, float* y, int64_t n);
 void BinaryScalar(Fn fn, const float* x, float z, float* y, int64_t n);

@@ -1,7 +1,7 @@
-// Winograd's convolution F(m x n, 3 x 3): transforms of tiles whose pixels are vectors of channels,
+// Winograd's convolution F(m x n, 3 x 3): transforms of tiles with vectors of channels as pixels,
 // and the products between them. Lavin and Gray, "Fast Algorithms for Convolutional Neural
-// Networks", 2016; the points are 0, 1, -1 and infinity for two pixels, and 0, +-5/8, +-3/2 and
-// infinity for four, whose error is a fifth of that of 0, +-1, +-2.
+// Networks", 2016. Points for two pixels: 0, 1, -1 and infinity; for four: 0, +-5/8, +-3/2 and
+// infinity, with a fifth of the error of 0, +-1, +-2.
 #include "hwy/cache_control.h"
 #include "plugins/cpu/kit/simd/vector.h"
 

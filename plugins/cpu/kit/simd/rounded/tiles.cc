@@ -1,5 +1,5 @@
-// Products of numbers rounded to bfloat16 by AMX: tiles of sixteen rows by sixteen columns, whose
-// rows of b are the pairs that panels hold. Denormal numbers count as zero, as in panels.cc.
+// Products of numbers rounded to bfloat16 by AMX: tiles of sixteen rows by sixteen columns. A
+// tile's rows of b are the pairs of a panel. Denormal numbers count as zero, as in panels.cc.
 #include <algorithm>
 #include <cstring>
 
