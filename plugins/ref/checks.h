@@ -1,5 +1,5 @@
-// Questions that many kernels ask at Prepare: counts of inputs, equal types, and reading small
-// integer tensors at run time. Pure; any thread.
+// Checks shared by many kernels at Prepare: counts of inputs, equal types; also reads small integer
+// tensors at run time. Pure; any thread.
 #pragma once
 
 #include "plugins/ref/kernel.h"
@@ -8,7 +8,7 @@
 
 namespace ref {
 
-// The first n_required inputs and output 0 are there, and no more than n_max inputs.
+// Whether the first n_required inputs and output 0 exist, and at most n_max inputs.
 inline bool NeedPorts(const NodeView& n, uint32_t n_required, uint32_t n_max, Why* why) {
   if (n.n_in() > n_max) {
     return why->Say(GE_WHY_OP, "%u inputs, at most %u are defined", n.n_in(), n_max);

@@ -1,6 +1,6 @@
-// Exec: one compiled segment, a list of prepared nodes that run in order. Owned by the host through
-// ge_engine_api; immutable after Build, so any number of threads may Run it at once. Run allocates
-// nothing and takes no lock.
+// Exec: one compiled segment, a list of prepared nodes in order of execution. The host owns it
+// through ge_engine_api. It is immutable after Build, so any number of threads may Run it at once.
+// Run allocates nothing and takes no lock.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Slot {
   TensorType type;                 // dims point into `dims`
   std::unique_ptr<int64_t[]> dims;
   bool written = false;  // while building: by a step so far, or before the launch
-  // Steps that write and last read it.
+  // The step that writes it, and the last step that reads it.
   uint32_t first_step = 0, last_step = 0;
 };
 

@@ -1,8 +1,8 @@
-// The contract between the reference engine and its kernels: one record per operator, one file per
-// operator in kernels/. It is not the plugin ABI (ge_plugin.h) and knows nothing of segments.
-// Prepare runs at query (as the check whether the node can be taken) and at compile; what it
-// returns is owned by the exec. Run may be called by several threads at once on one Prepared and
-// must neither allocate nor lock; scratch is asked for in `workspace`.
+// Kernel: the contract between the reference engine and its kernels, one record and one file in
+// kernels/ per operator. It is not the plugin ABI (ge_plugin.h) and knows nothing of segments.
+// Prepare runs at query (to check whether ref takes the node) and at compile; the exec owns its
+// result. Several threads may call Run on one Prepared at once. Run neither allocates nor locks: a
+// kernel asks for scratch in `workspace`.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace ref {
 
-// Highest rank that a kernel takes: its loop nests live on the stack.
+// Highest rank of a kernel's tensors: its loop nests live on the stack.
 inline constexpr int kMaxRank = 32;
 
 using Ints = ge::plugin::Span<int64_t>;
 
-// Element type and static dims; dims belong to whoever made it.
+// Element type and static dims; the maker of a TensorType owns dims.
 struct TensorType {
   int32_t dtype = 0;
   int rank = 0;
@@ -37,18 +37,18 @@ struct Tensor : TensorType {
   }
 };
 
-// Why a node is not taken: a GE_WHY_* code and a sentence.
+// The reason for declining a node: a GE_WHY_* code and a sentence.
 struct Why {
   uint32_t code = 0;
   char text[200] = "";
-  // Returns false, so that checks read `return why->Say(...)`.
+  // Returns false, for use as `return why->Say(...)`.
   __attribute__((format(printf, 3, 4))) bool Say(uint32_t why_code, const char* format, ...);
 };
 
 // A node as Prepare sees it: types are static, attributes are the host's. Valid for the call.
 class NodeView {
  public:
-  // Checks what every kernel relies on: static dims, sized dtypes, rank <= kMaxRank.
+  // Checks for all kernels: static dims, sized dtypes, rank <= kMaxRank.
   static bool Open(const ge_graph& graph, uint32_t index, NodeView* out, Why* why);
 
   const ge_node& node() const { return *node_; }
@@ -61,7 +61,7 @@ class NodeView {
   const void* constant(uint32_t i) const;  // payload of a constant input, maybe unaligned
 
   bool Has(std::string_view name) const;
-  // Nodes carry the attributes that have defaults; `absent` is for those whose absence has a
+  // Nodes carry all attributes with defaults; `absent` is for an attribute whose absence has a
   // meaning of its own.
   int64_t Int(std::string_view name, int64_t absent = 0) const {
     return ge::plugin::AttrInt(*node_, name, absent);
@@ -108,7 +108,7 @@ class Prepared {
   uint64_t in_place = 0;
 };
 
-// Wraps a callable ge_rc(const Call&) and what it captures.
+// Wraps a callable ge_rc(const Call&) with its captures.
 template <class F>
 class PreparedFn final : public Prepared {
  public:
@@ -125,7 +125,7 @@ std::unique_ptr<Prepared> Make(F call) {
 
 struct Kernel {
   const char* op;  // "Relu" as ge_node.version means it; of other domains "ai.onnx.ml.Scaler"
-  // nullptr, with *why filled, when the node cannot be taken.
+  // Prepares the node; nullptr with *why if ref declines it.
   std::unique_ptr<Prepared> (*prepare)(const NodeView& node, Why* why);
 };
 

@@ -1,6 +1,6 @@
-// LoopNest: visits N strided operands of one index space together, innermost runs in one call.
-// It is no tensor library: no data, only dims and strides in elements. Built at compile or on the
-// stack at run time; never allocates; a const nest may be run by any thread.
+// LoopNest: visits N strided operands of one index space together, innermost runs in one call. It
+// is no tensor library: no data, only dims and strides in elements. Built at compile, or on the
+// stack at run time; it never allocates; any thread may run a const nest.
 #pragma once
 
 #include <cstdint>
@@ -80,7 +80,7 @@ inline void DenseStrides(Ints dims, int64_t* stride) {
   }
 }
 
-// Strides that read `dims` as if it had the shape `to` (ONNX broadcasting); false when it cannot.
+// Strides that read `dims` as shape `to` (ONNX broadcasting); false if it does not broadcast.
 inline bool BroadcastStrides(Ints dims, Ints to, int64_t* stride) {
   if (dims.size() > to.size()) return false;
   const size_t pad = to.size() - dims.size();

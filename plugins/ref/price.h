@@ -8,7 +8,7 @@
 
 namespace ref {
 
-// Host time of one launch of an exec, whatever it holds.
+// Host time of one launch of any exec.
 inline constexpr uint64_t kLaunchNs = 60;
 
 uint64_t MarginalNs(const NodeView& node);

@@ -20,8 +20,8 @@ struct BFloat {
   uint16_t bits;
 };
 
-// Code of a finite a >= 0 in a format of `man_bits` mantissa bits, rounded as if exponents were
-// unbounded: codes grow with the value, so the caller compares with its greatest code.
+// Bits of a finite a >= 0 in a format of `man_bits` mantissa bits, rounded as if exponents were
+// unbounded. Bits grow with the value, so the caller compares with its greatest ones.
 inline uint32_t EncodeMagnitude(double a, int man_bits, int bias) {
   const uint64_t b = std::bit_cast<uint64_t>(a);
   const int e = static_cast<int>(b >> 52) - 1023;
@@ -79,8 +79,8 @@ template <class T>
 inline constexpr bool kIsFloat =
     std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat>;
 
-// Type in which one + - * / or comparison is done: 16-bit floats in float (one operation and one
-// rounding give the correctly rounded result), integers modulo 2^n.
+// Type of a single + - * / or comparison: 16-bit floats use float (one operation and one rounding
+// give the correctly rounded result), integers are modulo 2^n.
 template <class T>
 struct ArithOf {
   using type = T;
@@ -109,8 +109,8 @@ Arith<T> Widen(T value) {
   }
 }
 
-// A float as an integer: truncated; NaN and what int64 cannot hold become its least value; narrower
-// types keep the low bits (what x86 does, and with it the peers).
+// A float as an integer: truncated. NaN and numbers outside int64 become its least value; narrower
+// types keep the low bits (as x86 does, and with it the peers).
 template <class T>
 T IntOf(double value) {
   if constexpr (std::is_same_v<T, uint64_t>) {
@@ -213,7 +213,7 @@ template <class F>
 bool VisitNumber(int32_t dtype, F&& call) {
   return VisitFloat(dtype, call) || VisitInt(dtype, call);
 }
-// The four integer types that linear algebra takes.
+// The four integer types of linear algebra.
 template <class F>
 bool VisitWideInt(int32_t dtype, F&& call) {
   switch (dtype) {

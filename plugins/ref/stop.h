@@ -1,7 +1,7 @@
-// How a launch of plain loops ends when the host wants it to: loops say with Spend how much they
-// have done, and now and then Spend looks at ge_launch.stop. Once it is set, it throws Stopped
-// through the kernel, which owns nothing at run time; Exec::Run makes GE_CANCELLED of it.
-// A launch runs in one thread, so what it looks at is kept by the thread.
+// Spend and StopScope end a launch of plain loops at the host's wish. Loops report their work with
+// Spend; now and then Spend reads ge_launch.stop. If it is set, Spend throws Stopped through the
+// kernel, which owns nothing at run time, and Exec::Run returns GE_CANCELLED. A launch runs in one
+// thread, so the stop word is thread-local.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ inline void Spend(int64_t work) {
   if ((stop_detail::left -= work) < 0) LookForStop();
 }
 
-// While a launch runs.
+// Sets the stop word while a launch runs.
 class StopScope {
  public:
   explicit StopScope(const uint32_t* word) : outer_(stop_detail::word) { stop_detail::word = word; }

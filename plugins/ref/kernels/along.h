@@ -1,4 +1,4 @@
-// What kernels that work along one axis share: x [outer, dim, inner], row by row.
+// Along: x as [outer, dim, inner], row by row, for kernels along one axis.
 #pragma once
 
 #include "plugins/ref/checks.h"

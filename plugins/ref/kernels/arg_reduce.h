@@ -1,4 +1,4 @@
-// The place of the greatest or least element along one axis. An operation is a struct with
+// The index of the greatest or least element along one axis. An operation is a struct with
 // Before(a, b): a is strictly better than b.
 #pragma once
 

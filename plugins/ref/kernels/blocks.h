@@ -5,8 +5,8 @@
 
 namespace ref {
 
-// `deep` [N, C, H, W] against `wide` [N, C / b^2, H * b, W * b]. Operands of the nest: the one that
-// is written, then the one that is read.
+// `deep` [N, C, H, W] against `wide` [N, C / b^2, H * b, W * b]. Operands of the nest: the written
+// tensor, then the one read.
 inline bool BlockNest(const TensorType& deep, const TensorType& wide, int64_t b, bool depth_first,
                       bool to_wide, LoopNest<2>* nest, Why* why) {
   if (deep.rank != 4 || wide.rank != 4) {

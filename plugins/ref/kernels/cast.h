@@ -1,6 +1,6 @@
-// Cast by a middle form: every dtype is decoded to int64, uint64 or double, and encoded from them,
-// in blocks on the stack. This keeps the number of loops linear in the number of dtypes and loses
-// nothing: integers stay integers, and each float is rounded once, from a value that holds it.
+// Cast by a middle form: it decodes every dtype to int64, uint64 or double, and encodes from them,
+// in blocks on the stack. So the number of loops grows linearly with the dtypes. Nothing is lost:
+// integers stay integers, and each float is rounded once, from an exact value.
 #pragma once
 
 #include "plugins/ref/kernels/copy.h"
@@ -40,17 +40,17 @@ inline double MidReal(const CastBlock& in, Mid mid, int64_t i) {
                                  : in.d[i];
 }
 
-// Element i of a tensor, for what is read here and there: scales and zero points.
+// Element i of a tensor as a double, for single reads: scales and zero points.
 inline double RealAt(const CastCodec& codec, const void* from, int64_t i) {
   CastBlock one;
   codec.decode(from, i, 1, &one);
   return MidReal(one, codec.mid, 0);
 }
 
-// nullptr functions for dtypes that are not cast (strings, complex).
+// Functions are nullptr for dtypes without casts (strings, complex).
 CastCodec FindCastCodec(int32_t dtype);
 
-// Cast, or with two inputs CastLike, whose second one gives the dtype alone.
+// Cast, or CastLike with two inputs: the second gives the dtype alone.
 std::unique_ptr<Prepared> PrepareCast(const NodeView& n, uint32_t n_in, Why* why);
 
 }  // namespace ref

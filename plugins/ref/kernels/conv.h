@@ -1,4 +1,4 @@
-// The plan of a convolution, which Conv, ConvInteger and QLinearConv share: window, groups and
+// The plan of a convolution, shared by Conv, ConvInteger and QLinearConv: window, groups and
 // channels, checked against the shapes. Pure.
 #pragma once
 
@@ -11,7 +11,7 @@ struct ConvPlan {
   int64_t batch, groups, in_channels, out_channels;  // channels of one group
 };
 
-// The image is input ix, the weight input iw. A bias is the caller's affair.
+// The image is input ix, the weight input iw. The caller adds a bias.
 inline bool PlanConv(const NodeView& n, uint32_t ix, uint32_t iw, ConvPlan* plan, Why* why) {
   const TensorType x = n.in(ix), weight = n.in(iw), y = n.out(0);
   if (weight.rank != x.rank || x.rank < 3) {

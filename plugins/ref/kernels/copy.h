@@ -9,12 +9,12 @@
 
 namespace ref {
 
-// Copies unless both are one place.
+// Copies unless both have one address.
 inline void CopyAll(const Tensor& from, const Tensor& to) {
   if (from.data != to.data && to.bytes != 0) std::memcpy(to.data, from.data, to.bytes);
 }
 
-// Ops that only restate the shape: output 0 is input 0, byte for byte.
+// Operators that change the shape alone: output 0 is input 0, byte for byte.
 inline std::unique_ptr<Prepared> PrepareReshapeLike(const NodeView& n, uint32_t n_required,
                                                     uint32_t n_max, Why* why) {
   if (!NeedPorts(n, n_required, n_max, why) || !NeedSameDType(n.in(0), n.out(0), why)) {
@@ -80,7 +80,7 @@ inline void SetBits(void* memory, int64_t i, uint32_t bits, uint32_t value) {
   *byte = static_cast<uint8_t>((*byte & ~mask) | ((value << (at % 8)) & mask));
 }
 
-// As CopyNest for any dtype; packed outputs must be zeroed before, so that spare bits are zero.
+// CopyNest for any dtype. Zero packed outputs first, so that spare bits are zero.
 inline void CopyElements(const LoopNest<2>& nest, const Tensor& to, const Tensor& from,
                          int64_t from_offset = 0) {
   const uint32_t bits = ge::plugin::ElementBits(to.dtype);

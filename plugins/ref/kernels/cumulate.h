@@ -1,5 +1,5 @@
-// Running sums and products along an axis that is read at run time. An operation is a struct with
-// kStart and Step(acc, v).
+// Running sums and products along an axis, read at run time. An operation is a struct with kStart
+// and Step(acc, v).
 #pragma once
 
 #include "plugins/ref/kernels/along.h"

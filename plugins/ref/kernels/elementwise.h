@@ -24,7 +24,7 @@ bool VisitSet(int32_t dtype, F&& call) {
   } else if constexpr (kSet == Set::kUnsigned) {
     return VisitUnsignedInt(dtype, call);
   } else if constexpr (kSet == Set::kBool) {
-    // Bytes: a caller's true may be any number but 0, which a C++ bool may not.
+    // As bytes: a caller's true may be any number but 0, and a C++ bool may not.
     return dtype == GE_BOOL && (call(Tag<uint8_t>()), true);
   } else if constexpr (kSet == Set::kNumber) {
     return VisitNumber(dtype, call);

@@ -1,4 +1,4 @@
-// What GlobalAveragePool and GlobalMaxPool share: each plane of x [N, C, spatial...] becomes one
+// Shared by GlobalAveragePool and GlobalMaxPool: each plane of x [N, C, spatial...] becomes one
 // element of y [N, C, 1...]. Immutable once prepared; any thread.
 #pragma once
 

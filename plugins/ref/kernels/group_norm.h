@@ -1,5 +1,5 @@
-// Normalisation of X [N, C, ...] over groups of neighbouring channels, with one scale and one bias
-// a channel: what InstanceNormalization (as many groups as channels) and GroupNormalization share.
+// Normalizes X [N, C, ...] over groups of neighbouring channels, with one scale and one bias a
+// channel. Shared by InstanceNormalization (as many groups as channels) and GroupNormalization.
 #pragma once
 
 #include "plugins/ref/checks.h"

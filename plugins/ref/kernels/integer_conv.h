@@ -1,12 +1,12 @@
-// Convolution of 8-bit integers less their zero points, exactly, in plain loops: what ConvInteger
-// and QLinearConv share. Padding counts as the zero point, so it adds nothing. Pure.
+// Exact convolution of 8-bit integers less their zero points, in plain loops, shared by ConvInteger
+// and QLinearConv. Padding counts as the zero point, so it adds nothing. Pure.
 #pragma once
 
 #include "plugins/ref/kernels/conv.h"
 
 namespace ref {
 
-// f(place in the image, place in the filter) for every tap under a window that lies inside.
+// Calls f(position in image, position in filter) for every tap of a window inside the image.
 template <class F>
 void ForEachTap(const Window& window, const int64_t* at, const Taps* taps, F&& call) {
   int64_t tap[kMaxRank];

@@ -1,5 +1,5 @@
 // Losses over class labels: scores [N, C, ...], labels [N, ...] of i32 or i64, weights [C] or none.
-// An ignored label counts nothing; any other label outside the classes is refused at run time.
+// An ignored label has no effect; any other label outside the classes is refused at run time.
 #pragma once
 
 #include "plugins/ref/checks.h"
@@ -44,7 +44,7 @@ inline bool PlanLoss(const NodeView& n, LossPlan* plan, Why* why) {
   return true;
 }
 
-// log_prob(instance, class, place in the area) is asked once a label that is not ignored.
+// Asks log_prob(instance, class, position in the area) once for each label that is not ignored.
 template <class T, class F>
 ge_rc RunLoss(const LossPlan& plan, const Call& call, F&& log_prob) {
   const Tensor labels = call.in(1);

@@ -1,5 +1,5 @@
-// The p-norm of a stream of numbers, for LpPool and GlobalLpPool. In double, unscaled: of f64 only
-// what is beyond 1e308^(1/p) overflows.
+// The p-norm of a stream of numbers, for LpPool and GlobalLpPool. In double, unscaled: only f64
+// numbers beyond 1e308^(1/p) overflow.
 #pragma once
 
 #include <cmath>

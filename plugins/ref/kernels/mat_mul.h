@@ -1,5 +1,5 @@
-// The plan of a matrix product with batches, which MatMul, MatMulInteger and QLinearMatMul share,
-// checked against the shapes. Pure.
+// The plan of a batched matrix product, shared by MatMul, MatMulInteger and QLinearMatMul, checked
+// against the shapes. Pure.
 #pragma once
 
 #include "plugins/ref/checks.h"

@@ -1,4 +1,4 @@
-// Lines of weights: scores of a row that are weighted sums of its features. Pure; any thread.
+// Linear scores: weighted sums of a row's features, one line of weights each. Pure; any thread.
 #pragma once
 
 #include "plugins/ref/kernels/ml_scores.h"

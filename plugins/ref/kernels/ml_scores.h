@@ -1,5 +1,5 @@
-// What the kernels of ai.onnx.ml share: rows of features of any number type, lists that attributes
-// hold, and transforms of scores. Sums are those of doubles, rounded once. Pure; any thread.
+// Shared by the kernels of ai.onnx.ml: rows of features of any number type, list attributes, and
+// transforms of scores. Sums are doubles, rounded once. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ inline bool OpenFeatureRows(const NodeView& n, FeatureRows* rows, Why* why) {
   return true;
 }
 
-// Output `i` is a tensor of that element type and shape.
+// Whether output `i` is a tensor of this element type and shape.
 inline bool NeedOut(const NodeView& n, uint32_t i, int32_t dtype,
                     std::initializer_list<int64_t> dims, Why* why) {
   if (!n.has_out(i)) return why->Say(GE_WHY_OP, "output %u is omitted", i);
@@ -93,9 +93,9 @@ inline double LogisticScore(double x) {
   return x < 0 ? small : 1 - small;
 }
 
-// The place below which the normal distribution has the share `probability`, by the approximation
-// of the inverse error function with a = 0.147 that ONNX's definition and its other runtimes use,
-// so that scores agree with theirs; it is off by up to 0.3 %.
+// The quantile of the normal distribution at `probability`, by the approximation of the inverse
+// error function with a = 0.147 of ONNX's definition and its other runtimes, so that scores agree
+// with theirs; it is off by up to 0.3 %.
 inline double ProbitScore(double probability) {
   constexpr double kA = 0.147, kPi = 3.14159265358979323846;
   const double x = 2 * probability - 1;
@@ -141,8 +141,8 @@ inline void TransformTargets(ScoreTransform how, double* scores, int64_t n) {
   if (n > 1 || how == ScoreTransform::kProbit) TransformScores(how, scores, n);
 }
 
-// Two scores of one: those of LOGISTIC are its own at either sign, all others of p and what p lacks
-// to 1, whether p is a share or not. (What ONNX leaves open, as ONNX Runtime does it.)
+// Makes two scores of one: for LOGISTIC -p and p, else 1 - p and p, whether p is a probability or
+// not. (ONNX leaves it open; ONNX Runtime does this.)
 inline void PairOfScore(ScoreTransform how, double score, double* scores) {
   const bool sign = how == ScoreTransform::kLogistic;
   scores[0] = sign ? -score : 1 - score;

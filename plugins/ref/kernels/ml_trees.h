@@ -1,6 +1,6 @@
-// Decision trees as one array of nodes: built and checked when a node is prepared, walked row by
-// row at run time. What is made of the votes is the operators' own affair, except that they are put
-// together by target here. Owned by the Prepared; const use by any thread.
+// TreeEnsemble: decision trees as one array of nodes, built and checked at Prepare, walked row by
+// row at run time. The votes for targets become results here; other operators use the votes
+// themselves. Owned by the Prepared; const use by any thread.
 #pragma once
 
 #include <cstring>
@@ -16,7 +16,7 @@ enum class Branch : uint8_t { kLeq, kLt, kGte, kGt, kEq, kNeq, kMember, kLeaf };
 struct TreeNode {
   double value = 0;  // what the feature is compared with
   int64_t feature = 0;
-  // Of a branch the nodes to go to, of a leaf its votes [yes, no).
+  // A branch's children; a leaf's votes [yes, no).
   uint32_t yes = 0, no = 0;
   uint32_t set = 0;  // of kMember
   Branch branch = Branch::kLeaf;
@@ -68,7 +68,7 @@ struct TreeEnsemble {
 // How the votes for one target become one number; by ONNX's numbers.
 enum class VoteSum : uint8_t { kAverage, kSum, kMin, kMax };
 
-// `scores` and `has` have `choices` entries: what the trees say of this row.
+// Fills `scores` and `has`, `choices` entries each, with the trees' votes for this row.
 inline void CollectVotes(const TreeEnsemble& forest, VoteSum how, const double* row,
                          int64_t choices, double* scores, bool* has) {
   std::fill_n(scores, choices, 0.0);
@@ -93,7 +93,7 @@ inline void CollectVotes(const TreeEnsemble& forest, VoteSum how, const double* 
 
 // ---- building -----------------------------------------------------------------------------------
 
-// Every feature is there and no branch leads back to a node above it. Children are nodes.
+// Checks that every feature exists and no branch leads back to a node above it. Children are nodes.
 inline bool CheckForest(const TreeEnsemble& forest, int64_t features, Why* why) {
   for (const TreeNode& t : forest.nodes) {
     if (t.branch == Branch::kLeaf || (t.feature >= 0 && t.feature < features)) continue;
@@ -152,7 +152,7 @@ class TreeIds {
     *at = found->at;
     return true;
   }
-  // Of each tree the first listed node that is no child.
+  // Finds each tree's first listed node that is no child.
   bool Roots(const std::vector<bool>& child, std::vector<uint32_t>* roots, Why* why) const {
     for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
       uint32_t root = UINT32_MAX;
@@ -219,7 +219,7 @@ inline bool ReadListedVotes(const NodeView& n, const std::string& kind, int64_t 
   return true;
 }
 
-// The lists nodes_* and those of the votes, whose names begin with `kind`.
+// Reads the lists nodes_* and the lists of votes; `kind` begins the latter's names.
 inline bool ReadListedTreeEnsemble(const NodeView& n, const std::string& kind, int64_t choices,
                                    int64_t features, TreeEnsemble* forest, Why* why) {
   const Ints trees = n.List("nodes_treeids"), ids = n.List("nodes_nodeids");
@@ -267,7 +267,7 @@ struct TreeEnsemblePlan {
   std::vector<double> base;  // one for each choice, or none
   int64_t choices = 0;
 
-  // A row, its sums, and of which there are votes.
+  // Bytes for a row, its sums and a flag for each choice with votes.
   uint64_t Workspace() const {
     return DoublesBytes(rows.features + std::max<int64_t>(choices, 2)) +
            static_cast<uint64_t>(choices);
@@ -283,7 +283,7 @@ struct ForestScratch {
         has(reinterpret_cast<bool*>(sums + std::max<int64_t>(plan.choices, 2))) {}
 };
 
-// A target without votes is its base value.
+// A target without votes gets its base value.
 inline ge_rc RunForestTargets(const TreeEnsemblePlan& plan, const Call& call) {
   const ForestScratch w(plan, call.workspace());
   const Tensor x = call.in(0), y = call.out(0);

@@ -1,5 +1,5 @@
-// What LayerNormalization and RMSNormalization share: X as rows, each of which is normalized by
-// statistics of its own. Pure; any thread.
+// Shared by LayerNormalization and RMSNormalization: X as rows, each normalized by its own
+// statistics. Pure; any thread.
 #pragma once
 
 #include "plugins/ref/checks.h"
@@ -20,7 +20,7 @@ struct NormalizedRows {
     epsilon = n.Float("epsilon");
     return true;
   }
-  // How many rows a step along axis d is, whose stride in X is `stride`.
+  // Rows in one step along axis d, whose stride in X is `stride`.
   int64_t RowStep(int d, int64_t stride) const {
     return d < axis ? stride / (count > 0 ? count : 1) : 0;
   }

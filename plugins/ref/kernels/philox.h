@@ -1,8 +1,8 @@
-// Random numbers that depend on nothing but a key and a place: Philox 4x32 with 10 rounds (Salmon
-// and others, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Block j of a node encrypts
-// the counter {j low, j high, 0, 0}; it gives elements 2 j and 2 j + 1 two words each. The key is
-// {bits of the attribute seed as f32, 0} or, without a seed, FNV-1a of the node's name (of its id
-// when it has none): every run of a model draws the same numbers. Pure; any thread.
+// Random numbers from a key and a position alone: Philox 4x32 with 10 rounds (Salmon and others,
+// "Parallel random numbers: as easy as 1, 2, 3", SC 2011). Block j of a node encrypts the counter
+// {j low, j high, 0, 0}; it gives elements 2 j and 2 j + 1 two words each. The key is {bits of the
+// attribute seed as f32, 0} or, without a seed, FNV-1a of the node's name (of its id when it has
+// none): every run of a model draws the same numbers. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void ForEachDraw(PhiloxKey key, int64_t count, bool normal, F&& draw) {
   }
 }
 
-// y = at + width * draw, for an optional input whose shape the output has.
+// y = at + width * draw; an optional input has the output's shape.
 inline std::unique_ptr<Prepared> PrepareDraws(const NodeView& n, bool normal, double at,
                                               double width, Why* why) {
   if (!NeedPorts(n, 0, 1, why)) return nullptr;

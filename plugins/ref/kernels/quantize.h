@@ -1,5 +1,5 @@
-// What the quantizing kernels share: which scale belongs to which element, rounding to the
-// precision of a division, and clamping to the range of a quantized dtype. Pure.
+// Shared by the quantizing kernels: an element's scale, rounding to the precision of a division,
+// and clamping to the range of a quantized dtype. Pure.
 #pragma once
 
 #include <algorithm>
@@ -66,7 +66,7 @@ class GridWalk {
   int64_t outer_ = 0, d_ = 0, i_ = 0;
 };
 
-// value as a float dtype holds it.
+// Rounds value to a float dtype.
 inline double RoundToFloat(int32_t dtype, double value) {
   switch (dtype) {
     case GE_F64:
@@ -80,7 +80,7 @@ inline double RoundToFloat(int32_t dtype, double value) {
   }
 }
 
-// Whole numbers that a quantized integer dtype holds; none for floats.
+// The range of a quantized integer dtype; empty for floats.
 struct WholeRange {
   int64_t least = 0, most = 0;
   bool whole() const { return most != 0; }

@@ -1,5 +1,5 @@
 // Product of quantized matrices less their zero points, in double: exact for 8-bit integers as long
-// as a sum stays below 2^53. What MatMulInteger and QLinearMatMul share. Pure.
+// as a sum stays below 2^53. Shared by MatMulInteger and QLinearMatMul. Pure.
 #pragma once
 
 #include "plugins/ref/kernels/mat_mul.h"
@@ -42,8 +42,8 @@ struct QuantizedProduct {
   LineParam a_zero, b_zero;
   uint32_t ia_zero = 0, ib_zero = 0;  // inputs; 0 = none
 
-  // Doubles: the right matrix, a row of the left one, and a row of sums. Nothing for an empty
-  // result, whose operands' dims may have no product.
+  // Doubles: the right matrix, a row of the left one, and a row of sums. 0 for an empty result: its
+  // operands' dims may have no product.
   uint64_t workspace = 0;
 };
 

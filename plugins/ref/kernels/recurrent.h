@@ -1,6 +1,6 @@
-// What RNN, GRU and LSTM share: activations, the walk over directions, samples and steps, and the
-// checks of shapes. The cell itself is the kernel's. State and sums are double; outputs are rounded
-// once. A plan is made at Prepare; any thread may run it.
+// Shared by RNN, GRU and LSTM: activations, the walk over directions, samples and steps, and the
+// checks of shapes. Each kernel brings its cell. State and sums are double; outputs are rounded
+// once. Prepare makes a plan; any thread may run it.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ struct Activation {
   }
 };
 
-// What one of the three operators is, beyond what they share.
+// One of the three operators: gates, activations and ports.
 struct RecurrentKind {
   int gates;        // rows of W and R are gates * hidden
   int activations;  // of one direction
@@ -219,7 +219,7 @@ inline bool PlanActivations(const NodeView& n, const RecurrentKind& kind, Recurr
       return why->Say(GE_WHY_ATTRIBUTE, "activation '%.*s' is not known",
                       static_cast<int>(std::min<size_t>(name.size(), 40)), name.data());
     }
-    // The lists hold entries only for the activations that have the parameter, in their order.
+    // The lists hold entries only for activations with the parameter, in their order.
     const bool has_beta =
         a->kind == Act::kAffine || a->kind == Act::kScaledTanh || a->kind == Act::kHardSigmoid;
     const bool has_alpha = has_beta || a->kind == Act::kLeakyRelu || a->kind == Act::kElu ||

@@ -1,12 +1,12 @@
-// Reductions over a set of axes that is read at run time (input 1). A reduction is a struct over
-// the scalar T: Acc start(), void add(Acc*, Arith<T>), T finish(Acc, count).
+// Reductions over a set of axes, read at run time (input 1). A reduction is a struct over the
+// scalar T: Acc start(), void add(Acc*, Arith<T>), T finish(Acc, count).
 #pragma once
 
 #include "plugins/ref/checks.h"
 
 namespace ref {
 
-// What sums and products share: floats are accumulated in double, integers modulo 2^n.
+// The base of sums and products: floats are accumulated in double, integers modulo 2^n.
 struct Accumulated {
   template <class T>
   using Acc = std::conditional_t<kIsFloat<T>, double, uint64_t>;
@@ -20,7 +20,7 @@ struct Accumulated {
   }
 };
 
-// What the least and the greatest element share: they are kept in the type's own arithmetic.
+// The base of the least and the greatest element: kept in the type's own arithmetic.
 struct Extreme {
   template <class T>
   static T Finish(Arith<T> acc, int64_t) {
@@ -41,7 +41,7 @@ struct Extreme {
   }
 };
 
-// Two nests: over what stays (operands out, x) and over what is reduced (operand x).
+// Two nests: over the kept axes (operands out, x) and over the reduced ones (operand x).
 struct ReducePlan {
   LoopNest<2> kept;
   LoopNest<1> reduced;

@@ -1,5 +1,5 @@
-// Rows of floats of any width, widened to double for sums and rounded once on the way out: what the
-// kernels of sequence models share. Offsets are in elements. Pure; any thread.
+// Rows of floats of any width, widened to double for sums and rounded once on the way out, for the
+// kernels of sequence models. Offsets are in elements. Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace ref {
 
-// The caller has checked IsFloatDType(t.dtype) and that the row lies in the tensor.
+// The caller has checked IsFloatDType(t.dtype) and the row's bounds.
 inline void LoadRow(const Tensor& tensor, int64_t at, int64_t n, double* row) {
   VisitFloat(tensor.dtype, [&](auto tag) {
     const auto* from = tensor.as<typename decltype(tag)::type>();

@@ -1,4 +1,4 @@
-// How scattered updates meet what is there: replaced, or reduced with it. Also index tuples.
+// How scattered updates meet the data: replace it, or reduce with it. Also index tuples.
 #pragma once
 
 #include "plugins/ref/kernels/copy.h"
@@ -165,8 +165,8 @@ inline int64_t SliceOfTuple(const Call& call, const TuplePlan& plan, int64_t t, 
   return at;
 }
 
-// `parts` is what one tuple yields or takes: its dims are those of the indices without the last,
-// then those of the data from first + length on.
+// `parts`: the slices read or updated by the tuples. Its dims are the indices' dims without the
+// last, then the data's dims from first + length on.
 inline bool ReadTuples(const TensorType& x, const TensorType& index, const TensorType& parts,
                        int64_t first, TuplePlan* plan, Why* why) {
   if (index.dtype != GE_I64) return NoDType(index, why);

@@ -1,6 +1,6 @@
-// Elementwise over any number of broadcasting inputs: a fold that the output itself carries (Max,
-// Min), and sums that are carried in the workspace (Sum, Mean). An operation is a struct as those
-// of elementwise.h. The nests are the same at every launch.
+// Elementwise operators over any number of broadcasting inputs: folds in the output itself (Max,
+// Min), and sums in the workspace (Sum, Mean). An operation is a struct as in elementwise.h. The
+// nests are the same at every launch.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace ref {
 
-// Folds from the left; the output holds what the inputs so far gave.
+// Folds from the left; the output holds the fold of the inputs so far.
 template <class Op, class T>
 ge_rc RunFold(const std::vector<LoopNest<3>>& nests, const Call& call) {
   T* out = call.out(0).as<T>();
@@ -23,7 +23,7 @@ ge_rc RunFold(const std::vector<LoopNest<3>>& nests, const Call& call) {
   return GE_OK;
 }
 
-// Op must give x for two equal operands: a single input is folded with itself, so that one loop
+// Op must return x for two equal operands: a single input is folded with itself, so that one loop
 // serves all counts.
 template <class Op>
 std::unique_ptr<Prepared> PrepareFold(const NodeView& n, Why* why) {

@@ -1,5 +1,5 @@
-// Geometry of sliding windows over the spatial dims of [N, C, spatial...]: what Conv,
-// ConvTranspose and the pools share. Attributes are read once, auto_pad is resolved. Pure.
+// Geometry of sliding windows over the spatial dims of [N, C, spatial...], shared by Conv,
+// ConvTranspose and the pools. Attributes are read once, auto_pad is resolved. Pure.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ inline bool ReadList(const NodeView& n, const char* name, int nd, int64_t absent
   return true;
 }
 
-// `big` has the dims that a window slides over, `small` one entry a window. For ConvTranspose the
+// `big` has the dims under the sliding window, `small` one entry a window. In ConvTranspose the
 // output is the big one; it resolves its own pads. kernel: the spatial dims of W, or the attribute.
 inline bool ReadWindow(const NodeView& n, const TensorType& big, const TensorType& small,
                        const int64_t* kernel, Window* window, Why* why) {
@@ -83,7 +83,7 @@ inline bool ReadWindow(const NodeView& n, const TensorType& big, const TensorTyp
 
 // Pads of auto_pad SAME_* and VALID, from the sizes.
 inline bool ResolveAutoPad(const NodeView& n, Window* window, Why* why) {
-  // Operators without that attribute are padded as they say.
+  // Operators without auto_pad use their explicit pads.
   const std::string_view mode = n.Text("auto_pad", "NOTSET");
   if (mode == "NOTSET") return true;
   const bool upper = mode == "SAME_UPPER", lower = mode == "SAME_LOWER";
@@ -101,7 +101,7 @@ inline bool ResolveAutoPad(const NodeView& n, Window* window, Why* why) {
   return true;
 }
 
-// Taps of one dim that fall into [lo, hi) of the big tensor when the window starts at `start`.
+// Taps of one dim inside [lo, hi) of the big tensor, for a window starting at `start`.
 struct Taps {
   int64_t first, end;
 };
