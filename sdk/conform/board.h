@@ -1,6 +1,6 @@
-// What the process of one case and its parent share: how far it is, and its verdict. The parent
-// reads it also when the process has crashed, hangs or was ended by the plugin. Of fixed size, in
-// memory that both have mapped; written by the process of the case alone.
+// Board: shared by the process of one case and its parent. It holds the case's progress and its
+// verdict. The parent reads it even if the process has crashed, hangs or was ended by the plugin.
+// It has a fixed size and lies in memory mapped by both; the case's process alone writes it.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct Board {
   char reason[4000];
 };
 
-// The board behind a file descriptor; nullptr where it cannot be mapped.
+// Maps the board behind a file descriptor; nullptr if that fails.
 Board* MapBoard(int fd);
 void UnmapBoard(Board* board);
 
-// Runs the case and writes its verdict. Signals, exceptions and std::terminate leave their mark on
-// the board first. For a process of its own: it changes signal handlers and never changes them
-// back.
+// Runs the case and writes its verdict. Signals, exceptions and std::terminate mark the
+// board first. Call it in a process of its own: it changes signal handlers and never
+// restores them.
 void RunOnBoard(const Case& sample, Subject& subject, Board* board);
 
 }  // namespace ge::conform

@@ -1,5 +1,5 @@
-// A case of the kit: what it is called, and the function that judges a plugin by it. Cases know
-// nothing of processes: each runs in one of its own, see run_cases.h. Plain data.
+// Case: one case of the kit, its name and the function that judges a plugin. Cases know nothing of
+// processes: run_cases.h runs each in one of its own. Plain data.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ struct Case {
 };
 
 inline constexpr int kLevels = 9;
-// What each level is about, in a few words.
+// The subject of each level, in a few words.
 const char* LevelTitle(int level);
 // All cases, by level.
 std::vector<Case> AllCases();

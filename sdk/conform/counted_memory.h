@@ -1,6 +1,6 @@
-// Counts what the process allocates, the plugin's share included: malloc and its siblings are
-// ge-conform's own and hand on to the C library. Off (IsCounting() is false) in sanitizer builds,
-// which bring their own. Threads: any.
+// Counts the allocations of the process, the plugin's included: ge-conform defines malloc and its
+// siblings and forwards to the C library. Off (IsCounting() is false) in sanitizer builds: these
+// bring their own malloc. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 namespace ge::conform {
 
 bool IsCounting();
-// Bytes that are allocated now, as the allocator rounds them.
+// Bytes allocated now, as the allocator rounds them.
 int64_t LiveBytes();
 // Allocations so far of the calling thread.
 uint64_t AllocationsHere();
 
-// The shared object that holds `address` is watched from now on: what its own code allocates is
-// told from what the libraries that it calls do, and only what is its own is made to fail.
+// Watches the shared object that contains `address` from now on. Its own allocations are counted
+// apart from those of the libraries it calls, and FailAllocation makes its own fail alone.
 void WatchObject(const void* address);
-// What the watched object's code, in any thread, and everything else in this thread allocated
-// between the calls.
+// Allocations between the calls: those of the watched object's code in any thread, and all others
+// of this thread.
 struct Watched {
   uint64_t own = 0, others = 0;
 };
 void BeginWatch();
 Watched EndWatch();
-// From now on the n-th allocation of the watched object's code in this thread fails, once; 0 = none
-// does. Answers how many there were since the last call.
+// Fails the n-th allocation from now on of the watched object's code in this thread, once; 0 =
+// none. Returns their number since the last call.
 uint64_t FailAllocation(uint64_t n);
 
 }  // namespace ge::conform

@@ -1,6 +1,6 @@
-// Counts the threads that the process makes, those too that have ended: pthread_create is
-// ge-conform's own and hands on to the C library. Off in sanitizer builds, which bring their own.
-// Threads: any.
+// Counts the threads made by the process, ended ones too: ge-conform defines pthread_create and
+// forwards to the C library. Off in sanitizer builds: these bring their own pthread_create. Any
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,7 @@ namespace ge::conform {
 using mock::Dims;
 using mock::Tensor;
 
-// Of real dtypes of 8 bits and more; 64-bit integers beyond 2^53 lose digits.
+// For real dtypes of 8 bits and more; 64-bit integers beyond 2^53 lose digits.
 double ElementOf(const Tensor& tensor, int64_t i);
 // Rounded to the dtype; integers must be within its range.
 void SetElement(Tensor* tensor, int64_t i, double value);
@@ -22,9 +22,9 @@ bool IsFloat(int32_t dtype);
 bool IsInteger(int32_t dtype);
 // Half the distance of two neighbours at 1; 0 where numbers are exact.
 double UnitOf(int32_t dtype);
-// Below it numbers count as zero.
+// Smaller numbers count as zero.
 double TinyOf(int32_t dtype);
-// value, as the dtype holds it.
+// value, rounded to the dtype.
 double RoundedTo(int32_t dtype, double value);
 Tensor Converted(const Tensor& tensor, int32_t dtype);
 

@@ -1,5 +1,5 @@
-// What a shared object says of itself before it is loaded: its dynamic symbols, needed libraries
-// and flags, read from the file. 64-bit ELF of this machine alone. Pure; any thread.
+// Dynamic symbols, needed libraries and flags of a shared object, read from the file before it is
+// loaded. 64-bit ELF of this machine alone. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct ElfFile {
   bool text_relocations = false, executable_stack = false;
 };
 
-// Empty, or why the file cannot be read as one.
+// "", or why the file cannot be read as ELF.
 std::string ReadElf(const std::string& path, ElfFile* out);
 
 }  // namespace ge::conform

@@ -1,6 +1,6 @@
-// Runs whole graphs: some nodes by offers of the engine under test, the rest by ref, one node at a
-// time. Also the smaller steps of which that is made. Not a planner: who takes what is the caller's
-// choice. One thread.
+// Runs whole graphs, or one segment: the engine under test runs some nodes by its offers, ref
+// the others, one node at a time. It plans nothing: the caller chooses the offers. One
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -18,31 +18,31 @@ using Group = std::vector<mock::Taken>;           // offers that are one segment
 // The graph's inputs, by position, under their value indices; constants too.
 Values Given(const mock::Graph& graph, const std::vector<mock::Tensor>& inputs);
 
-// All values of the graph by ref. False with *why, which begins with "ref" (it declines a node).
+// All values of the graph by ref. False with *why, beginning with "ref", if it declines a node.
 bool RunRef(mock::Engine& ref, const mock::Graph& graph, const std::vector<mock::Tensor>& inputs,
             Values* values, std::string* why);
 
-// One segment: reads its inputs from *values and adds its outputs, in the plain layout.
-// False with *why, which names the call that failed.
+// Runs one segment: reads its inputs from *values and adds its outputs, in the plain layout. If a
+// call fails, returns false and names the call in *why.
 bool RunSegment(mock::Engine& engine, const mock::Graph& graph, const mock::Answer& answer,
                 const mock::Exec& exec, Values* values, std::string* why,
                 const mock::LaunchOptions& options = {});
-// Compiles it first.
+// Compiles the group and runs it.
 bool RunGroup(mock::Engine& engine, const mock::Graph& graph, const mock::Answer& answer,
               const Group& group, Values* values, std::string* why,
               const mock::LaunchOptions& options = {});
 
-// What no group takes is run by ref.
+// ref runs all nodes outside of the groups.
 bool RunGraph(mock::Engine& engine, mock::Engine& ref, const mock::Graph& graph,
               const mock::Answer& answer, const std::vector<Group>& groups,
               const std::vector<mock::Tensor>& inputs, Values* values, std::string* why);
 
-// Whether the groups, each one unit, and the other nodes can be run one after the other.
+// Whether the groups, each as one unit, and the other nodes have an order of execution.
 bool IsOrdered(const mock::Graph& graph, const mock::Answer& answer,
                const std::vector<Group>& groups);
 
-// The bytes of a tensor in a layout of the answer, by the engine's own conversion where nobody else
-// can know it; false with *why.
+// The bytes of a tensor in a layout of the answer; the engine itself converts opaque layouts. False
+// with *why.
 bool ToLayout(mock::Engine& engine, const mock::Graph& graph, const mock::Answer& answer,
               uint32_t value, uint32_t layout, const mock::Tensor& plain,
               std::vector<unsigned char>* out, std::string* why);
@@ -50,12 +50,12 @@ bool FromLayout(mock::Engine& engine, const mock::Graph& graph, const mock::Answ
                 uint32_t value, uint32_t layout, const std::vector<unsigned char>& bytes,
                 mock::Tensor* out, std::string* why);
 
-// What stands in the padding of layouts from now on, where nobody may look. Of the process.
+// From now on fills the padding of layouts, which nobody may read, with this byte. Process-wide.
 void SetPadding(unsigned char byte);
 
-// Indices of the offers that take exactly these nodes.
+// Indices of the offers of exactly these nodes.
 std::vector<uint32_t> OffersOf(const mock::Answer& answer, const std::vector<uint32_t>& nodes);
-// A choice of the offer in which all values are plain; UINT32_MAX where there is none.
+// A choice of the offer with all values plain; UINT32_MAX if there is none.
 uint32_t PlainChoice(const mock::Offer& offer);
 
 }  // namespace ge::conform

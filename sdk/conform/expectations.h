@@ -1,5 +1,5 @@
-// The file of --xfail: cases that are known to fail, which is verified, and cases that are left
-// out.
+// Expectations: the file of --xfail. It lists cases that fail (the kit verifies that they do) and
+// cases to leave out.
 //   xfail LEVEL/CASE REASON
 //   exclude LEVEL/CASE REASON      # CASE may hold *
 // Plain data; any thread may read it.
@@ -13,7 +13,7 @@
 
 namespace ge::conform {
 
-// Whether `text` is `pattern`, in which * stands for any characters.
+// Whether `text` matches `pattern`; * stands for any characters.
 bool Matches(std::string_view pattern, std::string_view text);
 
 struct Expectation {
@@ -23,11 +23,11 @@ struct Expectation {
 
 class Expectations {
  public:
-  // Empty, or what is wrong with the file and in which line.
+  // Returns "", or the fault of the file with its line.
   std::string Read(const std::string& path);
-  // nullptr: the case is run.
+  // The expectation that excludes the case; nullptr: run it.
   const Expectation* Excluded(const Case& sample) const;
-  // The outcome with what was expected of it: an expected failure is XFAIL, an unexpected pass
+  // The outcome after expectations: an expected failure becomes XFAIL, an unexpected pass
   // FAIL.
   Outcome Judged(const Case& sample, Outcome outcome) const;
 

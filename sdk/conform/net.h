@@ -1,6 +1,6 @@
-// Builds graphs with their inputs' numbers: each function adds one node and works out its result's
-// type, and gives the attributes that a host always gives. Not an importer: it knows the operators
-// that the kit uses. One thread.
+// Net: builds graphs with numbers for their inputs. Each function adds one node, infers its
+// result's type, and sets the attributes that a host always sets. Not an importer: it knows the
+// operators of the kit. One thread.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Net {
   uint32_t Unary(const std::string& op, uint32_t x, std::vector<mock::Attr> attrs = {});
   uint32_t Binary(const std::string& op, uint32_t left, uint32_t right,
                   std::vector<mock::Attr> attrs = {});
-  // Equal, Less and the like.
+  // Adds Equal, Less and the like.
   uint32_t Compare(const std::string& op, uint32_t left, uint32_t right);
   uint32_t Where(uint32_t c, uint32_t a, uint32_t b);
   uint32_t MatMul(uint32_t left, uint32_t right, const std::string& op = "MatMul");
@@ -77,7 +77,7 @@ class Net {
   std::vector<Tensor> inputs;
 };
 
-// The shape of two that broadcast.
+// The shape of the two after broadcasting.
 Dims Broadcast(const Dims& left, const Dims& right);
 
 }  // namespace ge::conform

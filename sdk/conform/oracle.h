@@ -1,7 +1,7 @@
-// What results are right: those of ref in double precision, and how far an element may be off. The
-// bound of an element is a multiple of the rounding of what it is made of: of its own argument, of
-// the sum of its terms' magnitudes, or of how much it moves when inputs move a little. It is found
-// by asking ref again, so that it follows the numbers of the case. One thread.
+// Oracle: right results, from ref in double precision, and the error allowed for each element. The
+// bound of an element is a multiple of the rounding of its own argument, of the sum of its terms'
+// magnitudes, or of its change when inputs move a little. Oracle asks ref again to find the bound,
+// so that it follows the numbers of the case. One thread.
 #pragma once
 
 #include <map>
@@ -25,22 +25,22 @@ struct Bound {
   Rule rule = Rule::kExact;
   double steps = 4;  // roundings
   double terms = 1;  // that are added up in one element
-  // Of kInputs in graphs of several nodes: this share of the greatest value on the way counts as
-  // what an element moves, since what cancels leaves its roundings behind.
+  // For kInputs in graphs of several nodes: at least this share of the greatest intermediate value
+  // counts as an element's change, since cancelling values leave their roundings behind.
   double floor = 0;
 };
-// Of graphs of several nodes whose numbers are beside the point.
+// For graphs of several nodes, if their numbers are beside the point.
 inline constexpr Bound kLoose = {Rule::kInputs, 64, 1, 0.02};
 
 class Oracle {
  public:
   Oracle(mock::Engine& ref, const Sample& sample, const Bound& bound)
       : ref_(ref), sample_(sample), bound_(bound) {}
-  // Asks ref. False with *why where ref does not compute the graph.
+  // Asks ref. False with *why if ref cannot compute the graph.
   bool Prepare(std::string* why);
   // Values of the graph as ref computes them in their own types.
   const Values& values() const { return plain_; }
-  // Empty, or where `found` is off as value `value`.
+  // "", or where `found` differs from value `value`.
   std::string Differs(uint32_t value, const Tensor& found);
 
  private:
@@ -51,7 +51,7 @@ class Oracle {
   std::string DiffersExactly(const Tensor& found, const Tensor& wanted, double codes) const;
   double Allowed(const Known& k, int64_t i, int32_t dtype) const;
   void Measure();
-  // All values where each number of an input is changed by `change(number, input, index)`.
+  // All values when `change(number, input, index)` has changed each number of an input.
   template <class Change>
   bool RunChanged(const Change& change, Values* out);
 
@@ -64,7 +64,7 @@ class Oracle {
   std::map<uint32_t, std::vector<double>> size_;
 };
 
-// The sample with f64 in place of every smaller float.
+// The sample with f64 in place of smaller floats.
 Sample Widened(const Sample& sample);
 
 }  // namespace ge::conform

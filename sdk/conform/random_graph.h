@@ -1,5 +1,5 @@
-// Random graphs of the operators that models are made of, with well-behaved numbers: what comes out
-// does not jump when an input moves a little. The same for the same seed. Any thread.
+// Random graphs of common model operators, with well-behaved numbers: outputs do not jump when an
+// input moves a little. The same seed gives the same graph. Any thread.
 #pragma once
 
 #include <string>

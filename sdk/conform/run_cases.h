@@ -23,15 +23,15 @@ struct Result {
   double ms = 0;
 };
 
-// `done` hears of each result when it is there; results are answered in the order of `cases`.
-// *error: why no process can be started; then nothing is answered.
+// Calls `done` with each result as it comes; returns results in the order of `cases`. *error: why
+// no process can be started; then nothing is returned.
 std::vector<Result> RunCases(const Setup& setup, const std::vector<Case>& cases,
                              const std::function<void(const Result&)>& done, std::string* error);
 
-// This program's file; where /proc is not mounted, what it was started by. Empty: not known.
+// This program's file; without /proc, the name it was started by. Empty: not known.
 std::string OwnProgram();
 
-// The words with which this program starts itself for one case; the board comes as descriptor 3.
+// Arguments with which this program starts itself for one case; the board comes as descriptor 3.
 inline constexpr const char* kCaseFlag = "--run-one-case";
 inline constexpr int kBoardFd = 3;
 

@@ -11,9 +11,9 @@ namespace ge::conform {
 
 class RuntimeLibrary {
  public:
-  // Empty, or why the library cannot be used.
+  // "", or why the library cannot be used.
   std::string Open(const std::string& path);
-  // Of a session, as in ge_session_options; texts may be empty.
+  // Options of a session, as in ge_session_options; texts may be empty.
   struct How {
     std::string engines;  // "ref", "./my.so:k=v,ref"
     std::string plugins, passes;
@@ -22,8 +22,8 @@ class RuntimeLibrary {
     std::vector<Tensor> outputs;
     std::string report;  // one JSON object
   };
-  // Loads a model in text form and runs it, prices as the engines ask. Empty, or the message of
-  // what failed.
+  // Loads a model in text form and runs it at the engines' own prices. Returns "" or the failure's
+  // message.
   std::string RunText(const std::string& text, const How& how, const std::vector<Tensor>& inputs,
                       size_t outputs, Run* out) const;
 

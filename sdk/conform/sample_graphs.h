@@ -1,5 +1,5 @@
-// The graphs that levels 0 to 2 and 4 to 7 ask engines about: small, of the kinds that models are
-// made of. Each call makes its sample anew, the same each time. Any thread.
+// Graphs for levels 0 to 2 and 4 to 7: small ones, of the kinds that models consist of. Each call
+// makes its sample anew, the same each time. Any thread.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace ge::conform {
 
-// n times Add and Mul by turns, of two inputs of `size` f32 each: what the smallest engine takes.
+// n times Add and Mul by turns, of two inputs of `size` f32 each. The smallest engine takes it.
 Sample Chain(int n, int64_t size = 64);
 // One Add of two inputs.
 Sample OneAdd(const Dims& dims);

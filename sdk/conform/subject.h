@@ -1,5 +1,5 @@
-// The plugin under test, as cases meet it: its descriptor, engines of it on mock hosts, and the
-// reference engine that is the oracle. Made once in the process of a case; one thread.
+// Subject: the plugin under test, its descriptor, its engines on mock hosts, and the reference
+// engine as oracle. A case's process makes one; one thread.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@ class Subject {
   const Setup& setup() const { return setup_; }
   // The plugin's function; nullptr with *why.
   mock::QueryFunction Ask(std::string* why);
-  // Its descriptor, checked as a host checks it; nullptr with *why. `host` gives the arguments.
+  // The descriptor, checked as a host checks it; nullptr with *why. `host` gives the arguments.
   const ge_plugin_desc* Descriptor(mock::Host& host, std::string* why);
   // An engine of ref.so; nullptr with *why.
   mock::Engine* Ref(std::string* why);
-  // A number that depends on the seed and `salt` alone.
+  // A number from the seed and `salt` alone.
   uint64_t Seed(uint64_t salt) const;
 
  private:
@@ -31,7 +31,7 @@ class Subject {
   std::unique_ptr<mock::Engine> ref_;
 };
 
-// Empty, or why a host refuses a descriptor.
+// "", or why a host refuses a descriptor.
 std::string DescriptorFault(const ge_plugin_desc* desc);
 
 struct RigOptions {
@@ -41,7 +41,7 @@ struct RigOptions {
   bool keep_denormals = false;
 };
 
-// A host and an engine of the plugin on it: what most cases begin with.
+// Rig: a host and an engine of the plugin on it. Most cases begin with one.
 //   Rig rig(subject);
 //   if (!rig.ready()) return rig.outcome();
 class Rig {
@@ -54,9 +54,9 @@ class Rig {
   mock::Engine& ref() { return *ref_; }
   Subject& subject() { return subject_; }
   bool is_async() const;
-  // The outcome, or FAIL with the first complaint of the host.
+  // The outcome, or FAIL with the host's first complaint.
   Outcome Judged(Outcome outcome);
-  // Of no engine any more: what engine_destroy does is judged, too.
+  // Ends the engine, so that the outcome includes engine_destroy.
   Outcome Closed(Outcome outcome);
 
  private:

@@ -1,4 +1,4 @@
-// How long launches take, and what they allocate, without what the mock host does around a call.
+// Measures launches: their time and their allocations, without the mock host's work around a call.
 // One thread; for cases that run alone.
 #pragma once
 
@@ -17,8 +17,8 @@ struct Timed {
   uint64_t own = 0;      // allocations of the plugin's own code in a launch after the first ones
   uint64_t library = 0;  // and of libraries that it calls
 };
-// Launches an exec again and again with the values that it needs; false with *why. On a synchronous
-// device it counts the thread's own time: neighbours on a busy machine cost little of it.
+// Launches an exec again and again with its input values; false with *why. On a synchronous device
+// it counts the thread's own time: neighbours on a busy machine cost little of it.
 bool Time(Rig& rig, const Sample& sample, const mock::Answer& answer, const mock::Exec& exec,
           const Values& values, Timed* out, std::string* why);
 
@@ -27,7 +27,7 @@ inline double MsSince(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-// What this machine can do, measured: prices are judged by it.
+// This machine's measured speeds; cases judge prices by them.
 mock::Facts MeasuredFacts();
 
 }  // namespace ge::conform

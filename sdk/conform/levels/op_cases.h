@@ -13,8 +13,8 @@ struct OpCase {
   std::string op;
   int32_t dtype = GE_F32;
   Bound bound;
-  // Adds the operator to an empty net, with numbers as `which` says; false where that is beyond the
-  // last. *terms: how many products or elements one result is made of.
+  // Adds the operator to an empty net, with the numbers of variant `which`; false after the last
+  // variant. *terms: products or elements in one result.
   bool (*make)(Net* net, const OpCase& c, int which, double* terms) = nullptr;
   double lo = -2, hi = 2;  // of the numbers
   int32_t to = 0;          // of casts and codes

@@ -1,5 +1,5 @@
-// One operator of a plugin, asked outside of any session: what its infer says of a node, and what
-// its kernel computes in buffers between red zones. One thread.
+// Asks one operator of a plugin outside of any session: its infer about a node, and its kernel on
+// buffers between red zones. One thread.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ struct OpSample {
   bool sized_by_data = false;
 };
 
-// Samples of an operator: element types that its ports take, by a few sets of shapes; attributes
-// that are required get simple values. Operators may refuse each of them.
+// Samples of an operator: its ports' element types, each with a few sets of shapes; required
+// attributes get simple values. Operators may refuse any sample.
 std::vector<OpSample> SamplesOf(const ge_op_def& op, uint64_t seed);
 
-// Fills in the types of the node's outputs. False where infer refuses, with its text in *why; what
-// it does against the contract the host complains of. An output may be left without sizes.
+// Sets the types of the node's outputs. False with infer's text in *why if it refuses; the host
+// reports breaches of the contract. An output may be left without sizes.
 bool Infer(const ge_op_def& op, mock::Host& host, OpSample* sample, std::string* why);
 
-// Runs the kernel once; outputs hold `garbage` before, and are given in *out.
+// Runs the kernel once; outputs hold `garbage` before and go to *out.
 bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& sample, unsigned char garbage,
                std::vector<Tensor>* out, std::string* why);
 

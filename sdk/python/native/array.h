@@ -1,5 +1,5 @@
-// One array of Python as ge.h takes it. With the GIL held; an object is used by one thread at a
-// time.
+// BorrowedArray: a Python array as a tensor of ge.h. With the GIL held; one thread at a time uses
+// an object.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,9 +16,9 @@
 
 namespace graphengine {
 
-// Keeps the memory of a caller's array for as long as it lives and says where it is. A dense array
-// (C order, this machine's byte order, aligned to its elements, small elements packed) is read
-// where it lies; another is copied, and so is what numpy.asarray makes an array of.
+// Holds the memory of a caller's array as long as it lives, and its address. It reads a dense array
+// (C order, this machine's byte order, aligned to its elements, small elements packed) in place. It
+// copies any other array, and objects converted by numpy.asarray.
 class BorrowedArray {
  public:
   BorrowedArray() = default;
@@ -26,17 +26,17 @@ class BorrowedArray {
   BorrowedArray& operator=(const BorrowedArray&) = delete;
   ~BorrowedArray();
 
-  // Leaves with graphengine.Error where `object` is no such array; `what` names it: "input 'x'".
-  // `wanted` is the type that lists and numbers are made to, or null.
+  // Throws graphengine.Error if `object` is no such array; `what` names it: "input 'x'". `wanted`:
+  // the type for lists and numbers, or null.
   void Read(nanobind::handle object, const std::string& what, const Element* wanted);
-  // The same for memory to be written: dense and writable, refused otherwise.
+  // The same for an output: throws unless it is dense and writable.
   void Write(nanobind::handle object, const std::string& what);
 
   const ge_tensor& tensor() const { return tensor_; }
 
  private:
   enum class Use { kRead, kWrite };
-  // How an array lies.
+  // Layout of an array in memory.
   struct Memory {
     void* data;
     const int64_t* strides;  // bytes between neighbours of each axis; null: dense
@@ -60,18 +60,18 @@ class BorrowedArray {
 
 enum class Form { kNumpy, kDlpack };
 
-// Whose memory an output is when its array goes.
+// The pool to which an output's memory returns when its array dies.
 struct Home {
   std::shared_ptr<OutputPool> pool;
   uint32_t output;
   uint64_t shapes;
 };
 
-// An array over what a run gave. Its memory goes home with the array, or is freed where there is no
-// home any more. Takes `tensor`'s memory in any case.
+// An array over an output of a run. The memory returns to its pool with the array, or is freed if
+// the pool is gone. Takes `tensor`'s memory in any case.
 nanobind::object GiveArray(ge_tensor* tensor, const Home& home, const std::string& what, Form form);
 
-// A new array of numpy of this type and these dims.
+// A new numpy array of this type and these dims.
 nanobind::object NewArray(const Element& element, const int64_t* dims, int32_t rank,
                           const std::string& what);
 

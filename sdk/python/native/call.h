@@ -1,4 +1,4 @@
-// One run's arguments and results. With the GIL held, but while the engine has the tensors.
+// Call: arguments and results of a run. With the GIL held, except while the engine has tensors.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@ namespace graphengine {
 class Call {
  public:
   // `feed`: a dict by names, a sequence by position, or the only input itself. `out`: None, or
-  // arrays by names, which are written. Leaves with graphengine.Error.
+  // arrays by names to write into. Throws graphengine.Error.
   Call(std::shared_ptr<Handle> handle, std::shared_ptr<const EntryPorts> entry,
        nanobind::handle feed, nanobind::handle out, Form form);
   Call(const Call&) = delete;
@@ -32,7 +32,7 @@ class Call {
 
   const EntryPorts& ports() const { return *entry_; }
 
-  // After a run that succeeded, once: the outputs by name.
+  // The outputs by name. Call it once, after a successful run.
   nanobind::dict Results();
 
  private:
@@ -51,11 +51,11 @@ class Call {
   uint64_t shapes_ = 0;  // of the inputs
 };
 
-// The objects of `feed`, one for each input of the entry, null for an optional one that is not
-// given: a dict by names, a sequence by position, or the only input itself.
+// The objects of `feed`, one for each input of the entry, null for an omitted optional one. `feed`:
+// a dict by names, a sequence by position, or the only input itself.
 std::vector<nanobind::object> ReadFeed(const EntryPorts& entry, nanobind::handle feed);
 
-// What ge_session_compile wants: dims and types of arrays, or of shapes by name.
+// Arguments of ge_session_compile: dims and types of arrays, or of shapes by name.
 std::vector<ge_tensor> ReadShapes(const EntryPorts& entry, nanobind::handle shapes);
 
 }  // namespace graphengine

@@ -1,4 +1,4 @@
-// A tensor that an object of Python gives by DLPack. With the GIL held.
+// DlpackTensor: a tensor from a Python object, by DLPack. With the GIL held.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,7 +8,7 @@
 
 namespace graphengine {
 
-// Owns what `__dlpack__` gave, whose memory stays for as long as this lives.
+// Owns the result of `__dlpack__`; its memory stays as long as the DlpackTensor lives.
 class DlpackTensor {
  public:
   DlpackTensor() = default;
@@ -16,10 +16,10 @@ class DlpackTensor {
   DlpackTensor& operator=(const DlpackTensor&) = delete;
   ~DlpackTensor();
 
-  // `object` has __dlpack__; `what` names it: "input 'x'". Leaves with graphengine.Error where it
-  // gives no tensor of the host, one that was given before, or none that may be written, where
-  // `write` is wanted. What PyTorch keeps beside the memory, that numbers are conjugated or negated
-  // when they are read, is resolved in a copy.
+  // `object` has __dlpack__; `what` names it: "input 'x'". Throws graphengine.Error for a tensor
+  // outside of the host, one that was given before, or, if `write`, a read-only one or a copy.
+  // PyTorch may mark a tensor as conjugated or negated instead of changing its memory; a copy
+  // resolves the mark.
   void Take(nanobind::handle object, const std::string& what, bool write);
 
   const nanobind::dlpack::dltensor& tensor() const { return *tensor_; }

@@ -15,12 +15,12 @@ struct Element {
   bool numpy;          // numpy itself has the type
 };
 
-// Null for a number, word or code that is not in ONNX's list.
+// Null for a number, word or code outside of ONNX's list.
 const Element* ElementOf(int32_t number);
 const Element* ElementNamed(std::string_view name);
 const Element* ElementOf(nanobind::dlpack::dtype dtype);
-// Of the buffer protocol: "f", "<i", "Zd", ">d" ... with elements of `bytes` bytes. *swapped: they
-// are in the other byte order than this machine's.
+// The type of a buffer format: "f", "<i", "Zd", ">d" ... with elements of `bytes` bytes. *swapped:
+// they have the other byte order than this machine.
 const Element* ElementOfFormat(const char* format, int64_t bytes, bool* swapped);
 
 inline nanobind::dlpack::dtype DlpackType(const Element& element) {

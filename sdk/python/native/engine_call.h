@@ -1,4 +1,4 @@
-// How a call of ge.h that may take long is made: without the GIL, and ended by Ctrl-C. With the GIL
+// CallEngine: calls ge.h without the GIL, if the call may take long; Ctrl-C ends it. With the GIL
 // held before and after.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace graphengine {
 
-// While it lives, Ctrl-C ends what goes on in `session`, as ge_session_cancel, before Python hears
-// of it. Nothing happens in another thread than the process's main one, whose KeyboardInterrupt it
-// is, nor where the program has a handler of its own for SIGINT: that one runs after the call.
+// While it lives, Ctrl-C ends the work in `session`, like ge_session_cancel, before Python hears of
+// it. It does nothing outside the process's main thread, since that one gets KeyboardInterrupt, or
+// if the program has its own handler for SIGINT: that handler runs after the call.
 class EndedByCtrlC {
  public:
   // With the GIL held. One at a time.
@@ -25,12 +25,12 @@ class EndedByCtrlC {
   const bool watching_;
 };
 
-// Leaves with KeyboardInterrupt, or what else a handler of signals raises.
+// Throws KeyboardInterrupt, or another exception of a signal handler.
 inline void CheckSignals() {
   if (PyErr_CheckSignals() != 0) nanobind::raise_python_error();
 }
 
-// `call` gets an error to fill in and answers a status; leaves with that error.
+// `call` fills in an error and returns a status; CallEngine throws that error.
 template <typename F>
 void CallEngine(ge_session* session, F&& call) {
   ge_error error = NoError();

@@ -1,5 +1,5 @@
-// The keyword arguments of a call that has many, by name: what is mistyped, of another type or out
-// of range is named, not the whole signature. With the GIL held.
+// Keywords: the keyword arguments of a call with many of them. Errors name a mistyped keyword, a
+// wrong type or a value out of range, not the whole signature. With the GIL held.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,8 +11,8 @@
 
 namespace graphengine {
 
-// Each keyword is taken once; None counts as not given. All leave with graphengine.Error where a
-// value is not what is wanted.
+// Takes each keyword once; None counts as not given. All functions throw graphengine.Error for a
+// wrong value.
 class Keywords {
  public:
   // `function` names the call in messages.
@@ -22,12 +22,12 @@ class Keywords {
   uint64_t Count(const char* name, uint64_t most);
   double Number(const char* name);
   bool Flag(const char* name);
-  // The place of a word among `words`; 0 where it is not given. An empty word is none of the words.
+  // Index of a keyword's value among `words`; 0 if it is not given. An empty word matches none.
   uint32_t Place(const char* name, std::initializer_list<const char*> words);
-  // Texts and paths, one or a sequence, as one text with `between` between them.
+  // Texts and paths, one or a sequence, joined to one text by `between`.
   std::optional<std::string> List(const char* name, const char* between);
 
-  // TypeError for a keyword that nobody took, with the nearest one that was asked for.
+  // Throws TypeError for a keyword that nobody took, and names the nearest one asked for.
   void CheckAllTaken() const;
   [[noreturn]] void Refuse(const char* name, nanobind::handle value,
                            const std::string& wanted) const;

@@ -1,4 +1,4 @@
-// A loaded model as calls need it: the handle of ge.h and what its entries take and give.
+// A loaded model for calls: the handle of ge.h, and the inputs and outputs of its entries.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,8 +13,8 @@
 
 namespace graphengine {
 
-// Shared by the session and its calls, so that closing one that is in use is safe. The last owner
-// destroys it, with the GIL.
+// The session and its calls share it, so closing a session in use is safe. The last owner destroys
+// it, with the GIL.
 class Handle {
  public:
   explicit Handle(ge_session* session) : session_(session) {}
@@ -48,7 +48,7 @@ struct EntryPorts {
   std::shared_ptr<OutputPool> pool = std::make_shared<OutputPool>();
 };
 
-// With the GIL held; leaves with graphengine.Error.
+// With the GIL held; throws graphengine.Error.
 std::vector<EntryPorts> ReadEntries(ge_session* session);
 std::vector<Port> ReadStates(ge_session* session);
 std::string ShapeText(const int64_t* dims, int32_t rank);

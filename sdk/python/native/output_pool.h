@@ -1,5 +1,5 @@
-// Memory of outputs that nobody holds any more, for the next run of an entry. Fresh memory costs a
-// fault a page when it is first written: 0.7 ms for 1 MB on a virtual machine. Any thread may call.
+// OutputPool: memory of released outputs, for the next run of an entry. Fresh memory costs a page
+// fault at the first write of each page: 0.7 ms for 1 MB on a virtual machine. Any thread may call.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ class OutputPool {
   OutputPool& operator=(const OutputPool&) = delete;
   ~OutputPool() { Clear(); }
 
-  // Around each run: as many pieces of an output are kept as there were runs at once, 16 at most.
+  // Call it around each run: it keeps as many blocks an output as runs at once, 16 at most.
   void Begin();
   void End();
-  // Gives `tensor` memory of the same output at the same shapes of inputs, where there is any. That
-  // of other shapes is not given, so that no small array holds a large one's memory.
+  // Gives `tensor` pooled memory of the same output at the same input shapes, if there is any.
+  // Memory of other shapes stays: no small array holds a large one's memory.
   void Take(uint32_t output, uint64_t shapes, ge_tensor* tensor);
-  // Keeps what a run allocated for `tensor`, or frees it.
+  // Keeps the memory that a run allocated for `tensor`, or frees it.
   void Put(uint32_t output, uint64_t shapes, ge_tensor* tensor);
   void Clear();
 

@@ -1,5 +1,5 @@
-// A prepared run, as Python holds it: its arrays stay bound from run to run. With the GIL held; one
-// thread at a time, another one is refused.
+// Prepared: a Python object for a prepared run. Its arrays stay bound from run to run. With the GIL
+// held; one thread at a time, others are refused.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,12 +15,12 @@ namespace graphengine {
 
 class Prepared {
  public:
-  // Leaves with graphengine.Error.
+  // Throws graphengine.Error.
   explicit Prepared(std::unique_ptr<Call> call);
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 
-  // Runs on what the bound arrays hold now; the same arrays each time.
+  // Runs on the present contents of the bound arrays; returns the same arrays each time.
   nanobind::object Run();
   // Binds another array of the same type and dims.
   void SetInput(const std::string& name, nanobind::handle array);

@@ -1,4 +1,4 @@
-// How a failure becomes graphengine.Error. With the GIL held.
+// Turns failures into graphengine.Error. With the GIL held.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,15 +10,15 @@
 
 namespace graphengine {
 
-// What `text` says, damaged UTF-8 replaced.
+// `text` as a str, damaged UTF-8 replaced.
 nanobind::object Text(std::string_view text);
 
 // "ndarray".
 std::string TypeName(nanobind::handle object);
 
-// Leaves with graphengine.Error; `text` is put behind the name of the status.
+// Throws graphengine.Error; `text` follows the status's name.
 [[noreturn]] void Raise(ge_status status, const std::string& text);
-// Leaves with what a call of ge.h answered, unless that is GE_STATUS_OK. `error` may lack words.
+// Throws the error of a call of ge.h, unless `status` is GE_STATUS_OK. `error` may lack words.
 void Check(ge_status status, const ge_error& error);
 
 inline ge_error NoError() {

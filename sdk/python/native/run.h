@@ -1,4 +1,4 @@
-// An asynchronous run, as Python holds it. Any thread may use it, with the GIL held.
+// Run: a Python object for an asynchronous run. Any thread may use it, with the GIL held.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,21 +13,21 @@
 
 namespace graphengine {
 
-// Arguments stay as they are, and alive, until the run is done; one that nobody keeps is waited
-// for.
+// Arguments stay unchanged and alive until the run is done; ~Run waits for a run that nobody
+// keeps.
 class Run {
  public:
-  // Starts it; leaves with graphengine.Error.
+  // Starts the run; throws graphengine.Error.
   explicit Run(std::unique_ptr<Call> call);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run();
 
   bool Done();
-  // Waits at most `seconds`, without end for none; whether the run is done. Ctrl-C ends the waiting
-  // and the run.
+  // Waits at most `seconds`, or without end for none; returns whether the run is done. Ctrl-C ends
+  // the waiting and the run.
   bool Wait(std::optional<double> seconds);
-  // The outputs by name, of a run that may have to be waited for; leaves with its error.
+  // Waits for the run if needed and returns its outputs by name, or throws its error.
   nanobind::object Result(std::optional<double> seconds);
   void Cancel();
 

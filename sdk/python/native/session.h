@@ -1,4 +1,4 @@
-// Sessions and runtimes as Python holds them. Any thread may use one, with the GIL held; the engine
+// Python objects for sessions and runtimes. Any thread may use one, with the GIL held; the engine
 // works without it.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace graphengine {
 
-// What sessions share, as ge_runtime.
+// State shared by sessions, as ge_runtime.
 class Runtime {
  public:
   // threads, isa, resident_bytes.
@@ -35,8 +35,8 @@ class Runtime {
 
 class Session {
  public:
-  // `model` is a path or the bytes of a model; `words` are ge_session_options in Python's words,
-  // and `format`.
+  // `model`: a path or a model's bytes. `words`: ge_session_options in Python's words, and
+  // `format`.
   Session(const nanobind::args& model, const nanobind::kwargs& words);
 
   const std::vector<std::string>& entries() const { return entry_names_; }
@@ -58,7 +58,7 @@ class Session {
   void Compile(nanobind::handle shapes, std::optional<std::string_view> entry);
   void Cancel();
   void SetTimeLimit(double seconds);
-  // Calls that are going on keep the model; later ones are refused.
+  // Running calls keep the model; later ones are refused.
   void Close();
 
   nanobind::object GetState(const std::string& name);

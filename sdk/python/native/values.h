@@ -1,5 +1,5 @@
-// Runs of entries that take or give more than tensors of numbers: texts, sequences, maps,
-// optionals. Others run as Call has them, without copies. With the GIL held.
+// RunValues: runs entries with inputs or outputs beyond tensors of numbers: texts, sequences, maps,
+// optionals. Call runs all other entries, without copies. With the GIL held.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -10,9 +10,9 @@
 
 namespace graphengine {
 
-// The outputs by name, all of them new: numbers as arrays of numpy, texts as arrays of str,
-// sequences as lists, maps as dicts, nothing as None. `feed` as in Call; inputs are copied. Leaves
-// with graphengine.Error.
+// The outputs by name, all new objects: numbers as numpy arrays, texts as arrays of str, sequences
+// as lists, maps as dicts, absent ones as None. `feed` as in Call; inputs are copied. Throws
+// graphengine.Error.
 nanobind::dict RunValues(const Handle& handle, const EntryPorts& entry, nanobind::handle feed);
 
 }  // namespace graphengine

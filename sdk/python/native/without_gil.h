@@ -1,7 +1,7 @@
-// Gives the GIL up while it lives. Unlike nanobind's own it outlives the interpreter's end: there
-// Python up to 3.13 ends a daemon thread that asks for the GIL by pthread_exit, whose unwinding
-// meets a destructor and with that std::terminate; here such a thread sleeps until the process is
-// gone, as Python 3.14 has it.
+// WithoutGil: releases the GIL while it lives. Unlike nanobind's own it is safe after the
+// interpreter's end. There Python up to 3.13 ends a daemon thread that asks for the GIL by
+// pthread_exit; its unwinding meets a destructor and with that std::terminate. Here such a thread
+// sleeps until the process is gone, as in Python 3.14.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,5 +1,5 @@
-// One simulated device: an engine that offers what the wrapped engine offers, and does it on
-// streams, in memory of its own. The functions of the ABI table are in plugin.cc.
+// One simulated device: an engine with the wrapped engine's offers. It runs them on streams, in
+// memory of its own. The functions of the ABI table are in plugin.cc.
 #ifndef GE_SAMPLES_DEVSIM_ENGINE_H_
 #define GE_SAMPLES_DEVSIM_ENGINE_H_
 
@@ -15,7 +15,7 @@
 #include "stream.h"
 #include "wrapped.h"
 
-// Copies under other names stand for other devices of one machine.
+// Copies under other names simulate other devices of one machine.
 #ifndef DEVSIM_NAME
 #define DEVSIM_NAME "devsim"
 #endif
@@ -25,7 +25,7 @@ struct ge_exec {
   ge_exec* wrapped;
   std::vector<uint32_t> nodes;  // by id, for traces
   uint64_t launch_ns = 0;       // in virtual time; 0 without a clock
-  // Of a segment; `wrapped` is what the wrapped engine made of it.
+  // Takes a compiled segment; `made` is the wrapped engine's exec.
   ge_rc Take(ge_engine* of, ge_exec* made, const ge_segment& segment, ge_err* err);
 };
 
@@ -45,23 +45,23 @@ struct ge_engine {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> trace{nullptr, std::fclose};
 
   void Describe();
-  // Opens the trace; GE_INVALID_ARGUMENT where it cannot be written.
+  // Opens the trace; GE_INVALID_ARGUMENT if it cannot be written.
   ge_rc OpenTrace(ge_err* err);
   void Trace(const char* what, const ge_exec& exec);
-  // The longest delay of one stream, in us: none, half or all of what the options allow, so that
+  // Draws the longest delay of one stream, in us: none, half or all of the options' limit, so that
   // one stream may run far ahead of another.
   uint64_t DrawSlowness();
-  // What a task takes in virtual time.
+  // Virtual time of a task.
   uint64_t TaskNs(const devsim::Task& task) const;
   // One piece of work, by a worker thread: delay, injected failure, launch or copy.
   ge_rc Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err);
-  // Fills a task from a launch: everything it points to is copied, addresses become shadow ones.
+  // Fills a task from a launch: copies everything it points to, and makes addresses shadow ones.
   ge_rc Prepare(const ge_launch& launch, devsim::Task* task, ge_err* err) const;
   ge_rc Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) const;
 };
 
 namespace devsim {
-// Forwards the wrapped engine's answers: nodes that are not taken are declined, prices scaled.
+// Forwards the wrapped engine's answers with scaled prices; declines all other nodes.
 ge_rc Query(ge_engine* engine, const ge_graph* graph, const ge_sink* sink, ge_err* err);
 }  // namespace devsim
 #endif  // GE_SAMPLES_DEVSIM_ENGINE_H_

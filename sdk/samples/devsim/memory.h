@@ -1,7 +1,7 @@
-// The device's memory. A block has two mappings: the device address, which everybody is told and
-// which nobody may touch (a read or write there faults, as on a real device), and a shadow where
-// the bytes are, which the worker threads alone use. Page-locked host memory, when it is offered,
-// is simulated by plain pages. Thread-safe.
+// Memory: the device's memory. A block has two mappings: the device address, known to everybody (a
+// read or write there faults, as on a real device), and a shadow with the bytes, used by the
+// worker threads alone. Plain pages simulate page-locked host memory, if it is offered.
+// Thread-safe.
 #ifndef GE_SAMPLES_DEVSIM_MEMORY_H_
 #define GE_SAMPLES_DEVSIM_MEMORY_H_
 

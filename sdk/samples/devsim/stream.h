@@ -1,7 +1,7 @@
-// Streams and timeline events. A stream is one worker thread that does its tasks in order; an
-// event counts up. When a task fails, the stream is poisoned: its later tasks are skipped and its
-// later signals carry the error, which event_wait answers and which poisons streams that wait.
-// Each call is thread-safe; the host serialises the calls of one stream by contract.
+// Streams and timeline events. A stream is one worker thread for its tasks, in order; an event
+// counts up. A failed task poisons its stream: later tasks are skipped and later signals carry the
+// error. event_wait returns this error, and streams that wait are poisoned, too. Each call is
+// thread-safe; the host serialises the calls of one stream by contract.
 #ifndef GE_SAMPLES_DEVSIM_STREAM_H_
 #define GE_SAMPLES_DEVSIM_STREAM_H_
 
@@ -20,7 +20,7 @@ struct ge_event {
   ge_engine* engine() const { return engine_; }
   void Reach(uint64_t value, uint64_t at_ns);  // at_ns: in virtual time, 0 without a clock
   void Fail(const ge_err& error);
-  // GE_PENDING after the timeout. *at_ns: when it was reached.
+  // GE_PENDING after the timeout. *at_ns: the time when `value` was reached.
   ge_rc Wait(uint64_t value, uint64_t timeout_ns, uint64_t* at_ns, ge_err* err);
 
  private:
@@ -39,7 +39,7 @@ struct Task {
   Task* next = nullptr;
   uint64_t queued_ns = 0;  // by the host, in virtual time
   fenv_t float_mode;       // of the thread that queued it: the worker computes in it
-  // kLaunch: everything that the launch points to is kept in `bufs` and `dims`.
+  // kLaunch: `bufs` and `dims` hold copies of all data of the launch.
   ge_exec* exec = nullptr;
   ge_launch launch;
   std::vector<ge_buf> bufs;
@@ -60,7 +60,7 @@ struct ge_stream {
   explicit ge_stream(ge_engine* engine);
   ~ge_stream();  // finishes what is queued
   ge_engine* engine() const { return engine_; }
-  // A task to fill in: an old one, whose vectors keep their memory. Queue or Return it.
+  // A task to fill in: a reused one, with its vectors' memory. Queue or Return it.
   devsim::Task* Take();
   void Queue(devsim::Task* task);
   void Return(devsim::Task* task);

@@ -1,5 +1,5 @@
-// The engine that does devsim's work: loads its .so as a host would, and creates one engine of it.
-// Used by one thread at a time, apart from what its own functions allow.
+// Wrapped: the engine that does devsim's work. It loads its .so as a host would, and creates one
+// engine. One thread at a time, except where the engine's own functions allow more.
 #ifndef GE_SAMPLES_DEVSIM_WRAPPED_H_
 #define GE_SAMPLES_DEVSIM_WRAPPED_H_
 
@@ -11,8 +11,8 @@
 
 namespace devsim {
 
-// A copy of a struct that whoever gave it may know longer or shorter: what it lacks is zero, and
-// its header says how much of it is there. For what is changed before it is handed on.
+// A copy of a struct from a side that knows it longer or shorter: missing fields are zero, and the
+// header holds the size of the known part. For structs that are changed before they are handed on.
 template <class T>
 T Known(const T& given) {
   T out = {};
@@ -25,7 +25,7 @@ T Known(const T& given) {
 class Wrapped {
  public:
   ~Wrapped();
-  // Refuses engines that are asynchronous or have memory of their own.
+  // Refuses asynchronous engines and engines with memory of their own.
   ge_rc Create(const std::string& name, const ge_create_args& own, ge_err* err);
   const ge_engine_api& api() const { return api_; }
   ge_engine* engine() const { return engine_; }
