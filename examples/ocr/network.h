@@ -18,7 +18,7 @@ struct Blob {
 class Network {
  public:
   Network(const std::string& path, const std::string& engines, uint32_t threads);
-  // Runs once; plans for a new shape are made on its first sight and kept.
+  // Runs once. The first run of a new shape makes a plan and keeps it.
   Blob Run(const Blob& input);
   std::string Metadata(const char* key) const;
   std::string Report() const;                        // JSON of the latest plan

@@ -1,5 +1,5 @@
-// The geometry of reading a page: PNG in, text boxes from a probability map, rectified crops.
-// Built on OpenCV's imgproc; how the networks are fed follows the PP-OCR family.
+// The geometry of reading a page: PNG in, text boxes from a probability map, rectified crops. Built
+// on OpenCV's imgproc; the networks' inputs follow the PP-OCR family.
 #pragma once
 
 #include <opencv2/core.hpp>

@@ -1,7 +1,7 @@
-// LoadModel: bytes of a model the way that a user's go: ge.h, import, verify, infer and rewrite
-// with constants folded on ref; what was loaded is printed as text and read back. One thread. A
-// session that refused one input takes the next, which ge.h promises that it can; one that took it
-// is destroyed.
+// LoadModel: loads a model's bytes through ge.h, as a user does: import, verify, infer and rewrite
+// with constants folded on ref. Then it prints the model as text and reads the text back. One
+// thread. A session that refused an input takes the next one, as ge.h promises; a session that
+// loaded one is destroyed.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline ge_session* NewSession() {
   constexpr uint64_t kMostMs = 2000;  // of one load
   ge_session_options options;
   ge_session_options_init(&options);
-  // By its path: the search of folders for a name would take a third of the time.
+  // By path: searching folders for a name would take a third of the time.
   options.engines = GE_FUZZ_ENGINE;
   options.threads = 1;
   options.prices = GE_PRICES_ANALYTIC;
@@ -39,7 +39,7 @@ inline std::string TextOf(ge_session* session) {
   return copy;
 }
 
-// The model as text is the same model, but for large constants, of which text has no elements.
+// Reads the text back. A text elides the elements of large constants and then fails to load.
 inline void ReadBack(const std::string& text) {
   ge_session* session = NewSession();
   ge_error error{};

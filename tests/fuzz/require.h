@@ -1,4 +1,4 @@
-// REQUIRE: what must hold of any input. A fuzzer takes the abort for a finding and keeps the input.
+// REQUIRE aborts if its condition fails. A fuzzer counts that as a finding and keeps the input.
 #pragma once
 
 #include <cstdio>

@@ -1,7 +1,7 @@
-// Counts what this program and the plugins that it loads take from operator new, so that a test can
-// say "the hot path allocates nothing". Not a profiler: C allocations of libraries are not seen.
-// Counts are per thread. Under a sanitizer, which brings its own operator new, Counting() is false
-// and counts stay zero.
+// Counts calls of operator new by this program and its plugins, so that a test can say "the hot
+// path allocates nothing". Not a profiler: it does not see C allocations of libraries. Counts are
+// per thread. Sanitizers bring their own operator new: under one Counting() is false and counts
+// stay zero.
 #pragma once
 
 #include <cstdint>

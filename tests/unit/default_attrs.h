@@ -1,5 +1,5 @@
-// What a host promises of the nodes that it shows an engine: attributes that have defaults are
-// there. For tests that make nodes by hand.
+// AddDefaultAttrs: a host gives engines nodes with all attributes that have defaults. Tests that
+// make nodes by hand add them here.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace ge::test {
 
-// Adds those that `attrs` lacks; they point into the records, which live on.
+// Adds the defaults missing in `attrs`; they point into the OpDef records, which live on.
 inline void AddDefaultAttrs(const char* op_name, std::vector<ge_attr>* attrs) {
   const OpDef* op = FindOp("", op_name);
   if (op == nullptr) return;

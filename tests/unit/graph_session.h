@@ -1,4 +1,4 @@
-// A session over a random graph, fed and read by position: what tests of whole plans share. Tests
+// A session over a random graph, fed and read by position, for tests of whole plans. Tests
 // only.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace ge::test {
 
-// Where the sample plugins of this build are, with a slash at the end.
+// Folder of this build's sample plugins, with a slash at the end.
 inline std::string SamplesFolder() {
   std::error_code error;
   const auto self = std::filesystem::canonical("/proc/self/exe", error);

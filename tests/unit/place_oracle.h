@@ -155,7 +155,7 @@ class Maker {
     return false;
   }
 
-  // A connected pattern of two to four nodes that starts at `node`; not necessarily convex.
+  // Adds a connected pattern of two to four nodes from `node` on; not necessarily convex.
   void AddPattern(uint32_t node) {
     std::vector<uint32_t> nodes{node};
     const uint32_t want = 2 + Below(3);

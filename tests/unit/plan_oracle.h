@@ -1,8 +1,8 @@
-// Plan oracle, for tests only: judges a plan by other means than the prover (ge/plan/check), so
-// that the two can be compared. Happens-before is reachability in an explicit graph of starts and
-// ends; a race is a pair of unordered accesses to common bytes of which one writes; an overlap is
-// a read that finds another value's bytes when the instructions run one by one in a legal order.
-// A plan without races has one outcome, so that one legal order shows every overlap.
+// Plan oracle, for tests only: judges a plan without the prover (ge/plan/check), for comparison.
+// Happens-before is reachability in an explicit graph of starts and ends. A race is a pair of
+// unordered accesses to common bytes with at least one write. An overlap is a read of another
+// value's bytes when the instructions run one by one in a legal order. A plan without races has one
+// outcome, so one legal order shows every overlap.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,8 @@ struct OracleVerdict {
 // Judges functions[0].
 OracleVerdict Judge(const Plan& plan);
 
-// Bytes of the heaviest set of arena values of a domain no two of which may share bytes, by trying
-// sets: exponential, for small plans that Judge finds safe.
+// Bytes of a domain's heaviest set of arena values in which no two may share bytes. It tries sets,
+// in exponential time: for small plans that Judge finds safe.
 int64_t HeaviestSet(const Plan& plan, DomainId domain);
 
 }  // namespace ge::test

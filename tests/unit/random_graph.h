@@ -18,7 +18,7 @@ struct RandomGraphOptions {
 // One entry "main" with three inputs f32[side,side].
 Graph RandomGraph(uint64_t seed, const RandomGraphOptions& options = {});
 
-// Random input tensors of that entry: values in [-1, 1).
+// Random input tensors of the entry "main": values in [-1, 1).
 std::vector<std::vector<float>> RandomInputs(uint64_t seed, const RandomGraphOptions& options = {});
 
 }  // namespace ge::test

@@ -1,5 +1,5 @@
-// Case: one line of tools/adcheck/cases/*, a node with its inputs, and the model that runs it. See
-// the README there for the form of a line.
+// Case: one line of tools/adcheck/cases/*, a node with its inputs, and a model that runs it. The
+// README there describes a line.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ Result<Case> ParseCase(const std::string& line, const std::string& where);
 
 // Output k as y<k>; input i as x<i>. `symbolic`: sizes of filled inputs are symbols.
 std::string TextOf(const Case& sample, bool symbolic);
-// Those that are filled with floats.
+// Indices of the inputs filled with floats.
 std::vector<uint32_t> Filled(const Case& sample);
 Arrays FillInputs(const Case& sample, std::mt19937_64& random);
 bool IsEmpty(const Case& sample);  // some filled input has no element

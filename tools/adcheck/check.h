@@ -1,12 +1,12 @@
-// Check: one model's gradients against an oracle that knows no rule, and against each other.
+// Check: compares one model's gradients with an oracle without gradient rules, and with each other.
 //   value    what the engine computes against what the oracle does
 //   grad     J'w, element by element, against the oracle
 //   jvp      Jt against the oracle
 //   adjoint  <Jt, w> = <t, J'w> for 20 random pairs, each engine by itself
 //   hvp      Hv, element by element, against the oracle; u'Hv = v'Hu
-// Errors are shares of the sum of magnitudes of what is added up, the greatest of all elements. Of
-// a slope that is all that is added up on the way from inputs to results (Real::m): where it
-// cancels, what is left is as inexact as what there was.
+// Errors are shares of the sum of the magnitudes of all terms; the greatest of any element counts.
+// A slope's terms are all contributions on the way from inputs to results (Real::m): where they
+// cancel, the difference is as inexact as they are.
 #pragma once
 
 #include <random>
@@ -28,7 +28,7 @@ struct CheckSpec {
   int pairs = 20;
 };
 
-// What is exact is bounded by 1e-12, what comes of differences by 1e-6. kStated: the case says it.
+// The bound is 1e-12 for exact answers and 1e-6 for differences. kStated: the case states slopes.
 enum class Oracle : uint8_t { kDual, kDifferences, kStated };
 
 struct CheckResult {
@@ -41,8 +41,8 @@ struct CheckResult {
   uint64_t primal_nodes = 0, grad_nodes = 0;  // executed; counted by CountNodes alone
 };
 
-// What an oracle that knows no rule said of one spec, and of which draws: models that differ in
-// their derivatives alone are compared with it without asking again.
+// One spec's answers of an oracle without gradient rules, and the draws for them. Models that
+// differ in their derivatives alone are compared with them without asking again.
 struct OracleAnswers {
   struct InputElement {
     std::string input;
@@ -69,13 +69,13 @@ inline constexpr double kExactBound = 1e-12, kDifferenceBound = 1e-6;
 inline constexpr double kSingleBound = 1e-5;  // of models in float32
 
 CheckResult CheckModel(const CheckSpec& spec, const ModelOptions& options, std::mt19937_64& random);
-// The same: `answers` is filled by the first call, and read by others of the same spec. `hasty`
-// stops at the first thing that is wrong.
+// The same. The first call fills `answers`, others of the same spec read them. `hasty` stops at the
+// first fault.
 CheckResult CheckModel(const CheckSpec& spec, const ModelOptions& options, std::mt19937_64& random,
                        bool hasty, OracleAnswers* answers);
 
-// Nodes that one run of the entry executes, counted by the interpreter: of the model, and of the
-// entry `grad` that is derived of it, after rewriting.
+// Nodes executed by one run of the entry, counted by the interpreter: of the model, and of its
+// derived entry `grad`, after rewriting.
 Result<uint64_t> CountNodes(const std::string& text, const std::string& entry,
                             const Arrays& inputs);
 

@@ -1,4 +1,4 @@
-// What the command line of ge-adcheck says, and the ways to go. Each answers the exit code.
+// The options of ge-adcheck, and its commands. Each returns the exit code.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ int CheckPrograms(const Options& options);
 int MutateRules(const Options& options);
 int CheckFile(const Options& options);
 
-// Of a rule, or of a case: "Tanh", "ge.SumToShape".
+// Name of a rule or of a case: "Tanh", "ge.SumToShape".
 std::string FullName(const std::string& domain, const std::string& op);
 // Whether --ops asks for it.
 bool IsAsked(const Options& options, const std::string& name);

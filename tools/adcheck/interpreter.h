@@ -1,6 +1,6 @@
-// Interpreter: functions of a Graph, node by node, in Reals: the oracle. A node is run by ref's
-// kernel in Reals, or, where it has none, by its decomposition; control flow and calls are run
-// here. It knows no rule of a gradient. It counts what it runs. One thread.
+// Interpreter: the oracle. It runs functions of a Graph node by node in Reals: by ref's kernel in
+// Reals or, without one, by the node's decomposition. It runs control flow and calls itself. It
+// knows no gradient rule and counts its nodes. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace ge::adcheck {
 
-// A tensor, or a function with what it has captured. Elements of float64 and float32 are Reals.
+// A tensor, or a function with its captures. Elements of float64 and float32 are Reals.
 struct Thing {
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
@@ -39,9 +39,9 @@ class Interpreter {
   // `graph` is typed (ParseAndInfer) and outlives this.
   explicit Interpreter(const Graph& graph);
   ~Interpreter();
-  // UNSUPPORTED where a node has neither kernel nor decomposition here.
+  // UNSUPPORTED if a node has neither a kernel nor a decomposition here.
   Result<std::vector<Thing>> Run(FunctionId fn, const std::vector<Thing>& args, int depth = 0);
-  // Nodes run so far, those that only name control flow included; parts of a decomposition are not.
+  // Nodes run so far: also those of mere control flow, but not the parts of a decomposition.
   uint64_t executed() const { return executed_; }
 
  private:

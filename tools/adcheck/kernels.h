@@ -1,4 +1,4 @@
-// KernelCache: ref's kernels in Reals for nodes at the shapes that they meet. One thread.
+// KernelCache: ref's kernels in Reals, by node and by the shapes of its inputs. One thread.
 #pragma once
 
 #include <map>

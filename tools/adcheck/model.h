@@ -1,5 +1,5 @@
-// Model: a .gt text as the engine runs it, through ge.h alone, but for Text: what an application
-// would see of a gradient. One thread.
+// Model: a .gt text run by the engine through ge.h alone (except Text), so that it sees a gradient
+// as an application does. One thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ge::adcheck {
 
-// A tensor of doubles, or of what is counted or decided with.
+// A tensor of doubles, or of integers or bools.
 struct Array {
   int32_t dtype = 11;  // float64, float32, int64, int32 or bool
   std::vector<int64_t> dims;
@@ -33,14 +33,14 @@ struct ModelOptions {
 
 class Model {
  public:
-  // `pass`: what is derived, "grad:wrt=x;kind=jvp", or nothing.
+  // `pass`: the derivation, "grad:wrt=x;kind=jvp", or nothing.
   static Result<std::unique_ptr<Model>> Load(const std::string& text, const std::string& pass,
                                              const ModelOptions& options);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
-  // Inputs of the entry are taken by name; those that it has no use for are left alone.
+  // Takes the entry's inputs by name and ignores all others.
   Result<Arrays> Run(const std::string& entry, const Arrays& inputs) const;
   bool HasInput(const std::string& entry, const std::string& name) const;
   // The .gt text after rewriting with all elements of all constants. A dump of ge.h is for people

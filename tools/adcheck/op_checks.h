@@ -18,11 +18,11 @@ struct OpCheck {
   CheckSpec spec;
 };
 
-// Nothing where no input has a gradient.
+// Empty if no input has a gradient.
 Result<std::vector<OpCheck>> ChecksOf(const Case& sample, const OpRule* rule,
                                       const Options& options, std::mt19937_64& random);
 const OpRule* FindOpRule(const std::vector<OpRule>& rules, const std::string& name);
-// A refusal for a size or rank that is not known, which a rule may give.
+// Whether a rule refused an unknown size or rank, as it may.
 bool WantsSizes(const CheckResult& result);
 
 }  // namespace ge::adcheck

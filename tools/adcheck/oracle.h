@@ -14,7 +14,7 @@ class DualOracle {
  public:
   static Result<std::unique_ptr<DualOracle>> Make(const std::string& text,
                                                   const std::string& entry);
-  // Directions by input; what is not there is zero.
+  // Directions by input; a missing one is zero.
   Result<std::vector<Real>> Run(const Arrays& inputs, const Arrays& left, const Arrays& right,
                                 const std::string& of);
   uint64_t executed() const { return interpreter_->executed(); }

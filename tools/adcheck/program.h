@@ -1,6 +1,6 @@
-// Program: a random model with control flow, kept as functions and nodes so that one that fails can
-// be made smaller. Values are scalars, vectors of three and matrices of three by three; what a
-// round carries is squashed, so that numbers stay small.
+// Program: a random model with control flow, kept as functions and nodes so that a failing one can
+// be shrunk. Values are scalars, vectors of three and matrices of three by three; loops squash the
+// values that they carry, so numbers stay small.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct ProgramOptions {
 };
 Program MakeProgram(uint64_t seed, const ProgramOptions& options);
 
-// Takes nodes out of it while `fails` answers true.
+// Removes nodes while `fails` returns true.
 template <class Fails>
 void Shrink(Program* program, const Fails& fails);
 

@@ -3,9 +3,9 @@
 // double: no step is chosen. It stands for double in ref's kernels (tools/gen/dual_kernels.py).
 // Comparisons go by the value. A plain number; any thread.
 //
-// `m` is what `a` would be if nothing cancelled: the change along e1 is a sum over all ways from
-// the inputs of the slopes on them, and m the sum of the magnitudes of these. A rounding error of
-// `a` is a share of m, not of what is left of it.
+// `m` is `a` without cancellation: `a` (the change along e1) sums the slopes over all ways from the
+// inputs, and m sums their magnitudes. A rounding error of `a` is a share of m, not of the sum left
+// after cancellation.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ struct Real {
   }
 };
 
-// A function whose value and first two slopes at x.v are given.
+// A function of x, from its value and first two slopes at x.v.
 constexpr Real Lift(const Real& x, double f, double f1, double f2) {
   return {f, f1 * x.a, f1 * x.b, f1 * x.ab + f2 * x.a * x.b, Size(f1) * x.m};
 }
@@ -70,7 +70,7 @@ constexpr Real Lift(const Real& x, double f, double f1, double f2) {
 // A plain number has no slopes to multiply: 0 * inf does not come up. Where slopes have cancelled
 // to nothing, there are none either.
 constexpr bool IsPlain(const Real& x) { return x.a == 0 && x.b == 0 && x.ab == 0; }
-// What a function of slope f1 makes of a plain number, whose size alone goes on.
+// A function of slope f1 of a plain number: only the size m goes on.
 constexpr Real Plain(const Real& x, double f, double f1) {
   return {f, 0, 0, 0, x.m == 0 ? 0 : Size(f1) * x.m};
 }
@@ -91,7 +91,7 @@ constexpr Real& Real::operator/=(const Real& out) { return *this = *this / out; 
 constexpr bool operator==(const Real& x, const Real& y) { return x.v == y.v; }
 constexpr std::partial_ordering operator<=>(const Real& x, const Real& y) { return x.v <=> y.v; }
 
-// The functions of <cmath> that kernels call, for Real and for what double itself has.
+// The functions of <cmath> called by kernels, for Real and for double.
 namespace num {
 
 #define GE_LIFT(name, slope, bend)             \
@@ -144,7 +144,7 @@ inline Real fmax(const Real& x, const Real& y) {
 inline Real fmin(const Real& x, const Real& y) {
   return x.v != x.v ? y : y.v != y.v ? x : y.v < x.v ? y : x;
 }
-// Of the quotient that is cut off, which is constant around every point.
+// The remainder: the truncated quotient is constant around every point.
 inline Real fmod(const Real& x, const Real& y) {
   return IsPlain(x) && IsPlain(y) ? Real(std::fmod(x.v, y.v)) : x - y * std::trunc(x.v / y.v);
 }
@@ -163,7 +163,7 @@ inline Real pow(const Real& x, const Real& y) {
   r.v = f;
   return r;
 }
-// Of numbers and Reals mixed; the first where both are equal, as std's.
+// Of numbers and Reals mixed; equal arguments give the first, as in std.
 using std::clamp;
 using std::max;
 using std::min;

@@ -1,6 +1,6 @@
-// Both float32 and float64 are Reals here: the oracle is as exact for either.
-// What plugins/ref/scalar.h is for the engine, for the copies of its kernels in which Real stands
-// for double (tools/gen/dual_kernels.py): floats are Real alone, and sizes of elements are its own.
+// Scalars of ref's kernels copied for Real (tools/gen/dual_kernels.py), in place of
+// plugins/ref/scalar.h. float32 and float64 are both Reals: the oracle is as exact for either. Real
+// is the only float type, with sizes of its own.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ inline bool TensorBytes(const ge_type& type, uint64_t* bytes) {
   return ok;
 }
 
-// Named by kernels, never met.
+// Kernels name it, but no value has it.
 struct Half {
   uint16_t bits;
 };
@@ -45,7 +45,7 @@ template <class T>
 inline constexpr bool kIsFloat =
     std::is_same_v<T, Real> || std::is_floating_point_v<T> || std::is_same_v<T, Half>;
 
-// What std::is_floating_point says of double.
+// std::is_floating_point, true for Real as for double.
 template <class T>
 inline constexpr bool kIsPlainFloat = std::is_same_v<T, Real> || std::is_floating_point_v<T>;
 

@@ -1,4 +1,4 @@
-// What the rule table of passes/grad says of an operator; linked into the tool.
+// The rule table of passes/grad, by operator; linked into the tool.
 #pragma once
 
 #include <cstdint>

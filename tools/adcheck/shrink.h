@@ -1,4 +1,4 @@
-// The body of Shrink: what a node makes is replaced by what is there before it and has its type.
+// The body of Shrink: it replaces a node's results by earlier values of the same type.
 #pragma once
 
 #include "tools/adcheck/program.h"
@@ -17,7 +17,7 @@ inline void RenameIn(ProgramFunction* function, size_t from, const std::string& 
   }
 }
 
-// Names in front of node n that are of this type, the earliest first.
+// Names of values before node n of this type, the earliest first.
 inline std::vector<std::string> Before(const ProgramFunction& function, size_t n,
                                        const std::string& type) {
   std::vector<std::string> names;
@@ -34,7 +34,7 @@ inline std::vector<std::string> Before(const ProgramFunction& function, size_t n
   return names;
 }
 
-// Without node n, or the same program where nothing may stand for what it makes.
+// The program without node n, or unchanged if no earlier value can replace its results.
 inline Program Without(const Program& program, size_t f, size_t n, size_t choice, bool* changed) {
   Program less = program;
   ProgramFunction& fn = less.functions[f];
@@ -55,7 +55,7 @@ inline Program Without(const Program& program, size_t f, size_t n, size_t choice
   return less;
 }
 
-// Tries are bounded: a program that is small enough to read is worth more than the smallest.
+// Bounds the tries: a program small enough to read is worth more than the smallest one.
 inline constexpr int kMostTries = 400;
 
 template <class Fails>

@@ -1,4 +1,4 @@
-// How far the outputs of a run are from those of another one, by output. Functions only.
+// Differences between the outputs of two runs, by output. Functions only.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,9 +9,9 @@
 namespace ge::tool {
 
 // One object an output. Floats: "greatest" difference, "largest" magnitude of `exact`'s finite
-// numbers, "relative", the first by the second (0 where both are equal), and "unlike", how many are
-// infinite or NaN in one alone. Other types: "differing" elements of so many "elements". Both lists
-// are of one model's outputs; one whose dims differ has "dims" alone.
+// numbers, "relative" (the first by the second, 0 if both are equal), and "unlike", the count of
+// numbers infinite or NaN in one list alone. Other types: "differing" elements of so many
+// "elements". Both lists are one model's outputs; an output with other dims has "dims" alone.
 nlohmann::json AccuracyOf(const std::vector<Tensor>& outputs, const std::vector<Tensor>& exact);
 void PrintAccuracy(const nlohmann::json& accuracy);
 

@@ -1,7 +1,7 @@
-// The subcommands of `ge`, as plain functions: main.cc parses the line and calls one of them.
-// Each prints its result on stdout (with --json one JSON object and nothing else), messages on
-// stderr, and answers the exit code: 0 done, 1 the result is wrong, 2 bad arguments or model bytes,
-// 3 engine, plugin or device failure or time limit, 130 interrupted.
+// The subcommands of `ge`, as plain functions: main.cc parses the line and calls one of them. Each
+// prints its result on stdout (with --json one JSON object and nothing else), messages on stderr,
+// and returns the exit code: 0 done, 1 the result is wrong, 2 bad arguments or model bytes, 3
+// engine, plugin or device failure or time limit, 130 interrupted.
 #pragma once
 
 #include <map>
@@ -50,54 +50,54 @@ int Bench(const Options& options);
 
 // ---- shared by the subcommands ------------------------------------------------------------------
 
-// Prints "ge: CODE: ..." on stderr and answers the exit code of the status.
+// Prints "ge: CODE: ..." on stderr and returns the status's exit code.
 int Fail(const Status& status);
 Result<SessionOptions> SessionOptionsOf(const Options& options);
 // A session with the model loaded.
 Result<SignalledSession> Open(const Options& o);
 
-// With --prices measure: what was measured, on stderr.
+// With --prices measure: prints the measurements on stderr.
 void NoteMeasured(const Options& options, const Compiled& compiled);
 
-// A tensor that the tool owns.
+// A tensor owned by the tool.
 struct Tensor {
   std::string name;
   TensorView view;
   AlignedBytes memory;
-  // Of an input of texts: its elements. `view` then has dtype and dims, and no data.
+  // The elements of a text input. `view` then has dtype and dims, and no data.
   std::shared_ptr<const std::vector<std::string>> strings;
   uint64_t room = 0;  // bytes of `memory`, where it is used again
-  // An output that is no tensor of numbers: what it is, "a sequence of 3", and its value as JSON.
+  // For an output that is no tensor of numbers: its kind, "a sequence of 3", and its value as JSON.
   std::string kind, text;
 };
 // One per input of the entry: NAME=FILE.npy, NAME=SHAPE:rand (1x3x224x224:rand), NAME=SHAPE:zeros;
-// inputs that are not named get random numbers and a note on stderr. Their free sizes are those of
-// inputs that are, else the least that the model permits.
+// unnamed inputs get random numbers and a note on stderr. They take free sizes from the named ones,
+// else the least sizes of the model.
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
                                        const Options& options);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
 
-// Whether every input and result is a tensor of numbers, which Session::Run takes and hands out.
+// Whether all inputs and results are tensors of numbers, as Session::Run takes and returns.
 bool AllNumbers(const Function& function);
-// One run with results of any kind; `outputs` has their names, and its memory is used again. The
-// text of what is no tensor of numbers is all of it with `whole`, else as much as is printed;
-// making it is no part of *ms, the time of the run.
+// One run with results of any kind; `outputs` has their names, and its memory is used again.
+// Outputs other than tensors of numbers become text: all of it with `whole`, else as much as is
+// printed. *ms, the time of the run, excludes making the text.
 Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
                     bool whole, std::vector<Tensor>* outputs, double* ms = nullptr);
 
-// "4 nodes round what products read", or that no engine here does, and why that may be.
+// "4 nodes round the inputs of products", or: no engine here rounds, and the likely reason.
 std::string RoundedText(uint64_t nodes);
-// What engines said who declined a node, "onednn: op: no kernel for this operator; ...".
+// The answers of engines that declined a node, "onednn: op: no kernel for this operator; ...".
 std::string Refusals(const Plan& plan, const NodeReport& report);
 
 // NumPy's .npy files: dense little-endian arrays of numbers, or texts (npy_text.h); C order.
 Result<Tensor> ReadNpy(const std::string& path);
-// The dictionary that its header is: dtype and dims. `path` names it in messages. Texts are refused
-// where `text` is null.
+// Parses the header's dictionary: dtype and dims. `path` names it in messages. Refuses texts if
+// `text` is null.
 Status ParseNpyHeader(const std::string& path, const std::string& header, TensorView* view,
                       NpyText* text = nullptr);
 Status WriteNpy(const std::string& path, const TensorView& tensor);
-// As ReplaceFile does: by a temporary name, or into what is no regular file.
+// Like ReplaceFile: by a temporary name, or directly into a file that is not regular.
 Status WriteFile(const std::string& path, const std::string& content);
 
 }  // namespace ge::tool

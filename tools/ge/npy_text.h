@@ -1,5 +1,5 @@
 // Texts in NumPy's .npy files: 'U', four bytes a character in either order, and 'S', bytes of
-// UTF-8. An element is as wide as the longest; NULs at its end are none of it, as NumPy reads them.
+// UTF-8. An element is as wide as the longest one; NULs at its end are padding, as for NumPy.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct NpyText {
   int64_t bytes() const { return wide ? 4 * width : width; }  // of an element
 };
 
-// Of a descr such as <U5, >U5 or |S12; nothing for any other. An element has at least one byte, so
-// that a file's size bounds how many there are, and at most 2^31.
+// Reads a descr such as <U5, >U5 or |S12; nothing for any other. An element has at least one byte,
+// so that a file's size bounds their number, and at most 2^31.
 std::optional<NpyText> ParseNpyText(std::string_view descr);
 
-// `count` elements of `text.bytes()` bytes each, as UTF-8. The message names the element that is no
-// text and what is wrong with it.
+// `count` elements of `text.bytes()` bytes each, as UTF-8. An error names the faulty element and
+// its fault.
 Result<std::vector<std::string>> ReadNpyTexts(const NpyText& text, int64_t count,
                                               const std::byte* data);
 

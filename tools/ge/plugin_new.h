@@ -1,5 +1,5 @@
-// ge plugin new: a folder with a small plugin that builds, is tested and runs, copied from the
-// templates of share/graphengine/scaffold. It compiles nothing.
+// ge plugin new: copies a small plugin from the templates of share/graphengine/scaffold into a new
+// folder. The plugin builds, has tests and runs. The command compiles nothing.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct NewPlugin {
   std::string dir = ".";       // where the folder is made
 };
 
-// Makes the folder, whole or not at all, and prints the commands that build, test and run it.
-// Answers the exit code.
+// Makes the folder, whole or not at all, and prints the commands to build, test and run it. Returns
+// the exit code.
 int MakeNewPlugin(const NewPlugin& wanted);
 
 }  // namespace ge::tool

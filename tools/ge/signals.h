@@ -1,7 +1,7 @@
-// Ctrl-C (SIGINT) and SIGTERM end whatever the tool does: what the session computes is cancelled,
-// the tool says so and exits with 130. What does not end within a second, such as one call of a
-// vendor's library, ends with the process, and so does what a time limit does not end; the message
-// names the plugin that has not returned.
+// Ctrl-C (SIGINT) and SIGTERM end the tool's work: it cancels the session's computation, reports it
+// and exits with 130. If work does not end within a second, e.g. in one call of a vendor's library,
+// the whole process ends. The same happens after a time limit; the message names the plugin that
+// has not returned.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@ namespace ge::tool {
 inline constexpr int kExitInterrupted = 130;  // as a shell shows a program that SIGINT ended
 
 void CatchSignals();
-// Whether one came.
+// Whether a signal came.
 bool Signalled();
 
-// A session that signals cancel as long as it is owned here.
+// A session cancelled by signals as long as this object owns it.
 class SignalledSession {
  public:
   explicit SignalledSession(std::unique_ptr<Session> session);

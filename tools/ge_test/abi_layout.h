@@ -4,7 +4,7 @@
 
 namespace ge::test {
 
-// argv[1] is --abi-layout. Answers the exit code: 0 as the golden file says, 1 not, 2 bad
+// argv[1] is --abi-layout. Returns the exit code: 0 equal to the golden file, 1 not, 2 bad
 // arguments.
 int RunAbiLayout(int argc, char** argv);
 

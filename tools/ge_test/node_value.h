@@ -1,4 +1,4 @@
-// Values that ONNX's node tests store beside a model: tensors, strings, sequences, optionals.
+// Values stored beside a model by ONNX's node tests: tensors, strings, sequences, optionals.
 // Reading and comparing only. One thread.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace ge::test {
 
-// Bytes of a TensorProto, SequenceProto or OptionalProto, by `type`. DATA_CORRUPT when they are
-// none.
+// Reads the bytes of a TensorProto, SequenceProto or OptionalProto, by `type`, or returns
+// DATA_CORRUPT.
 Result<FlowValue> ReadNodeValue(const std::string& bytes, const Type& type);
-// "" when they are equal; strings exactly, sequences element by element.
+// "" if equal; strings exactly, sequences element by element.
 std::string NodeValuesDiffer(const FlowValue& found, const FlowValue& wanted,
                              const Tolerance& tolerance);
 

@@ -1,5 +1,5 @@
-// A random one-node graph: what the generators of cases/*.cc fill, and how it becomes a Graph.
-// Not the sweep, which is random/ops.cc. One thread; each case owns its tensors.
+// RandomCase: a random one-node graph. The generators of cases/*.cc fill it; ToGraph makes a Graph
+// of it. Not the sweep (random/ops.cc). One thread; each case owns its tensors.
 #pragma once
 
 #include <cstdint>
@@ -48,12 +48,12 @@ struct RandomCase {
   std::vector<std::pair<std::string, std::shared_ptr<const HostTensor>>> tensors;  // attributes
   int outputs = 1;
   bool typed = true;  // the case means the same at another element type of input 0's class
-  // Products of the first two inputs' elements (elements of input 0 where there is no product) that
-  // are added up in one element of the result; large cases state it, since errors grow with it.
+  // Products of the first two inputs' elements in one sum of the result (for other operators,
+  // elements of input 0); large cases state it, since errors grow with it.
   int64_t terms = 1;
 };
 
-// Fills one case. The element type of input 0 (of the output where there is none) is given.
+// Fills one case. Its dtype is input 0's element type (the output's if there is no input).
 class CaseMaker {
  public:
   CaseMaker(const OpDef& op, DType dtype, Random* random, bool is_large = false)
@@ -61,18 +61,18 @@ class CaseMaker {
     c.op = &op;
   }
 
-  // A tensor of random numbers: floats in [lo, hi], integers too (from 0 when unsigned), bools.
+  // A tensor of random numbers: floats in [lo, hi], integers too (from 0 if unsigned), bools.
   std::shared_ptr<HostTensor> Numbers(DType dtype, const Dims& dims, double lo, double hi);
   std::shared_ptr<HostTensor> Ints(DType dtype, const Dims& dims,
                                    const std::vector<int64_t>& values);
   std::shared_ptr<HostTensor> Floats(DType dtype, const Dims& dims,
                                      const std::vector<double>& values);
-  // Rank in [least, most]; sizes 1 to 5, now and then 0. The first of a large case has up to some
+  // Rank in [least, most]; sizes 1 to 5, now and then 0. A large case's first shape has up to some
   // 100,000 elements, most of them along one axis or two.
   Dims Shape(int least, int most, bool zeros = true);
-  // 1 to `most`; of a large case up to `large_most`, often beside a power of two.
+  // 1 to `most`; in a large case up to `large_most`, often beside a power of two.
   int64_t Size(int64_t most, int64_t large_most);
-  // A shape that broadcasts to `to`: sizes become 1, leading ones go.
+  // A shape that broadcasts to `to`: some sizes become 1, some leading ones are dropped.
   Dims Narrowed(const Dims& to);
   // 0 <= axis < rank as it is or, half the time, counted from the end.
   int64_t Axis(int64_t axis, int64_t rank) { return r.Chance(0.5) ? axis : axis - rank; }
@@ -80,11 +80,11 @@ class CaseMaker {
   void Add(std::shared_ptr<const HostTensor> tensor) {
     c.inputs.push_back({tensor, r.Chance(0.25)});
   }
-  // A weight: of a large case mostly a constant, as in networks, so that engines may pack it.
+  // Adds a weight: in a large case mostly a constant, as in networks, so that engines may pack it.
   void AddWeight(std::shared_ptr<const HostTensor> tensor) {
     c.inputs.push_back({tensor, r.Chance(large ? 0.7 : 0.25)});
   }
-  // For what decides a shape: the engine plans for shapes that it knows.
+  // Adds a constant that decides a shape: the engine plans for known shapes alone.
   void AddConstant(std::shared_ptr<const HostTensor> tensor) {
     c.inputs.push_back({tensor, true, true});
   }
@@ -108,8 +108,8 @@ class CaseMaker {
   RandomCase c;
 };
 
-// What the error of an operator's arithmetic is a share of, element by element. That of rounding
-// the result is always a share of the element itself.
+// The base of the error of an operator's arithmetic, element by element. The base of the result's
+// rounding is always the element itself.
 enum class Error {
   kOfElement,  // the wanted element; beside it, what two roundings of an input do to it
   kOfOutput,   // the greatest magnitude of the wanted output
@@ -120,68 +120,68 @@ enum class Error {
                // down at random, does to it
 };
 
-// A number that is rounded to a code, in codes, and how far arithmetic in f32 may have it from
-// that.
+// A result before its rounding to an integer, in quantized units, and the error that arithmetic in
+// f32 may have there.
 struct BeforeCode {
   double value = 0, error = 0;
 };
 
-// How random cases of an operator are made and judged; one record a file in cases/.
+// Makes and judges random cases of an operator; one record a file in cases/.
 struct RandomOp {
   const char* op;  // "Relu"; of other domains than ONNX's own "ai.onnx.ml.Scaler"
   void (*make)(CaseMaker& m);
-  // The greatest error of arithmetic in f32, as a share of what `error` says; of sums of n terms
-  // (RandomCase::terms) sqrt(n) times as much, since roundings fall either way. Arithmetic in f64
-  // is allowed 2^-29 of it. f16 and bf16 are computed with in f32, and allowed no more but the
-  // rounding of the result. Integers and bools must be bit-equal in every operator, and so must
-  // floats where it is 0.
+  // The greatest error of arithmetic in f32, as a share of the base of `error`; for sums of n
+  // terms (RandomCase::terms) sqrt(n) times as much, since roundings fall either way. Arithmetic
+  // in f64 is allowed 2^-29 of it. f16 and bf16 compute in f32 and are allowed only the result's
+  // rounding besides. Integers and bools must be bit-equal in every operator, and so must floats
+  // if it is 0.
   double bound;
   Error error = Error::kOfElement;
-  // An independent answer in plain loops (plain.h): fills `out`, which has the type that was found,
-  // and says whether that type's shape is the right one. Without one, ref is checked only against
-  // itself at another element type.
+  // An independent answer in plain loops (plain.h): fills `out`, which has the found type, and
+  // returns whether its shape is right. Without one, ref is checked only against itself at another
+  // element type.
   bool (*plain)(const RandomCase& c, HostTensor* out) = nullptr;
-  // The same for the outputs behind the first, by number.
+  // The same for the other outputs, by number.
   bool (*plain_other)(const RandomCase& c, size_t output, HostTensor* out) = nullptr;
-  // In f16 and bf16: what runs as several nodes is rounded between them. So many roundings to the
-  // type, as a share of what `error` says, are allowed.
+  // In f16 and bf16 several nodes round between them. So many roundings to the type are allowed, as
+  // a share of the base of `error`.
   double steps = 0;
-  // Of an operator that rounds what it adds up in f32 to codes: element `at` of output 0 before
-  // that rounding. Null where every engine computes it exactly; else codes next to each other are
-  // both right where it lies half way between them, as far as f32 can tell.
+  // For an operator that rounds sums in f32 to quantized values: element `at` of output 0 before
+  // that rounding. If it lies half way between two values, as far as f32 can tell, both are right.
+  // Null if every engine computes it exactly.
   BeforeCode (*before)(const RandomCase& c, const Dims& at) = nullptr;
 };
-// One for every operator that can run; null for those that cannot (If, Loop, Scan).
+// The record of an operator; null for those without cases (If, Loop, Scan).
 const RandomOp* FindRandomOp(const OpDef& op);
 
-// A seed for one case: of the sweep's seed, the operator's name and the case's number.
+// A seed for one case, from the sweep's seed, the operator's name and the case's number.
 uint64_t MixSeed(uint64_t seed, std::string_view op, int64_t index);
-// The element type of a case's input 0, f32 as often as all others together, or more often.
+// A random element type for input 0, f32 as often as all others together, or more often.
 DType PickDType(const OpDef& op, Random* random, double float_share = 0.5);
-// Whether engines are asked for it and random cases exist for it in general; see random/ops.cc.
+// Whether no loaded engine takes the operator: declined, not failed; see random/judge.cc.
 bool IsDecline(const Status& status);
-// The case on one list of engines, as RunGraph takes them, with no pass of REWRITE.
+// Runs the case on one list of engines, as RunGraph takes them, without REWRITE's passes.
 Result<RunResult> RunRandomCase(const RandomCase& sample, DType dtype, const std::string& engines);
-// How the outputs of a case of element type `dtype` differ, "" when they do not (random/bounds.h).
-// `other` is the element type of the wanted ones, or kUndefined when it is the same.
+// Differences in the outputs of a case of element type `dtype`, "" if there are none
+// (random/bounds.h). `other`: the wanted outputs' element type, or kUndefined if it is the same.
 std::string OutputsDiffer(const RandomOp& op, const RandomCase& sample, DType dtype,
                           const std::vector<HostTensor>& found,
                           const std::vector<HostTensor>& wanted, DType other);
-// How an engine's outputs differ from ref's, in the type in which ref's are nearest to the truth.
+// Differences between an engine's outputs and ref's, in the type of ref's most exact answer.
 std::string DiffersFromRef(const RandomOp& op, const RandomCase& sample, DType dtype,
                            const std::vector<HostTensor>& found);
-// Engines of a list, as RunGraph takes them; of none every one that is found. Empty when the list
-// is wrong; the message is printed.
+// The engines of a list, as RunGraph takes them; an empty list means every engine found. Empty if
+// the list is wrong; the message is printed.
 std::vector<std::string> EnginesOfCases(const std::string& list);
-// Whether an engine is asked for the operator, or it is one of the host's with cases on tensors.
+// Whether engines are asked for the operator, or the host's own has cases on tensors.
 bool HasRandomCases(const OpDef& op, const std::string& engine);
 
-// The graph; tensors that are parameters go to *inputs. `dtype` other than kUndefined converts
-// everything of input 0's type variable.
+// The graph; parameter tensors go to *inputs. `dtype` other than kUndefined converts everything of
+// input 0's type variable.
 Graph ToGraph(const RandomCase& sample, DType dtype,
               std::vector<std::shared_ptr<HostTensor>>* inputs);
 std::shared_ptr<HostTensor> Convert(const HostTensor& tensor, DType dtype);
-// A text case that repeats this one.
+// A text case to repeat this one.
 std::string ToTextCase(const RandomCase& sample, const std::string& engine);
 
 }  // namespace ge::test

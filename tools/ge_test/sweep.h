@@ -1,5 +1,5 @@
-// Modes of ge-test that are not text cases: ONNX's node tests and random operator cases.
-// Parses the arguments and calls the mode; owns nothing. Called once, by main.
+// Modes of ge-test without text cases: ONNX's node tests and random operator cases. Parses the
+// arguments and calls the mode; owns nothing. Called once, by main.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@ namespace ge::test {
 
 bool IsSweep(std::string_view arg);
 const char* SweepHelp();
-// argv[1] is the mode. Answers the exit code: 0 all passed, 1 something failed, 2 bad arguments.
+// argv[1] is the mode. Returns the exit code: 0 all passed, 1 some failed, 2 bad arguments.
 int RunSweep(int argc, char** argv);
 
 }  // namespace ge::test

@@ -1,6 +1,6 @@
-// Tensors of the sweeps (node tests, random cases, `run` of a text case), how they are compared,
-// and one way to run a graph on named engines. Not the engine's own tensors: each owns its bytes,
-// allocated to the byte so that a sanitizer sees every access beyond them. Used by one thread.
+// Tensors of the sweeps (node tests, random cases, `run` of a text case), their comparison, and
+// RunGraph for named engines. Not the engine's own tensors: each owns its bytes, allocated to the
+// byte so that a sanitizer sees every access beyond them. Used by one thread.
 #pragma once
 
 #include <cstdint>
@@ -25,34 +25,34 @@ struct HostTensor {
   TensorView view() const { return {dtype, dims, data.get(), bytes}; }
 };
 
-// RESOURCE_EXHAUSTED or INVALID_ARGUMENT when there is no such buffer. Zeroed.
+// A zeroed tensor; RESOURCE_EXHAUSTED or INVALID_ARGUMENT if there is no such buffer.
 Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims);
 Result<HostTensor> FromConst(const Const& constant);  // UNSUPPORTED for strings
 Const ToConst(const HostTensor& tensor, std::string name);
 
-// Element i as a double. Complex types have twice as many: real and imaginary part in turn.
+// Element i as a double. Complex types count real and imaginary parts as elements, in turn.
 double ElementAsDouble(const HostTensor& tensor, int64_t i);
-// Only for integers and bool; u64 is wrapped.
+// Only for integers and bool; u64 wraps.
 int64_t ElementAsInt(const HostTensor& tensor, int64_t i);
-// Rounds to the type; integers are cut to their low bits.
+// Rounds to the type; integers keep their low bits.
 void SetElement(HostTensor* tensor, int64_t i, double value);
 void SetIntElement(HostTensor* tensor, int64_t i, int64_t value);
 
-// How far a float may be from the wanted value w: atol + rtol * |w| + scaled * m, where m is the
-// greatest |w|, or `magnitude` where that is greater. NaN equals NaN and infinities must agree. All
-// other types must agree to the bit.
+// Allowed error of a float with wanted value w: atol + rtol * |w| + scaled * m. m is the greatest
+// |w|, or `magnitude` if that is greater. NaN equals NaN and infinities must agree. All other types
+// must agree to the bit.
 struct Tolerance {
   double atol = 0, rtol = 0, scaled = 0, magnitude = 0;
 };
-// "" when equal; else what differs first, with the element's index and both values.
+// "" if equal; else the first difference, with the element's index and both values.
 std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tolerance& tolerance);
-// "[1,0,2]": where the i-th element of a tensor of these dims stands.
+// "[1,0,2]": the index of a tensor's i-th element, for these dims.
 std::string IndexText(int64_t i, const std::vector<int64_t>& dims);
 
-// What a session of ge-test starts from. Process-wide; set once, before the first session.
+// Options of every session of ge-test. Process-wide; set once, before the first session.
 struct Settings {
-  // As `ge run` is by default: prices that the cache of this machine corrects, the machine probed.
-  // Else prices and plans are the same everywhere.
+  // Starts as `ge run` does by default: this machine's cache corrects prices, and the machine is
+  // probed. Else prices and plans are the same everywhere.
   bool shipped = false;
   uint32_t threads = 0;  // 0 = the cores that the process may use
   Precision precision = Precision::kF32;
@@ -61,11 +61,11 @@ void SetSettings(const Settings& settings);
 const Settings& TheSettings();
 SessionOptions NewSessionOptions();
 // Takes "--shipped", "--threads N" and "--precision NAME" out of the arguments and sets them.
-// False, with a message, when N is no number or NAME no precision.
+// False, with a message, if N is no number or NAME no precision.
 bool TakeSettings(std::vector<char*>* arguments);
 
-// One graph on `engines` ("" = ref) through a session, with these passes of REWRITE; with none the
-// nodes run as they stand. "onednn,ref policy=priority" places by that policy instead of by cost.
+// Runs a graph on `engines` ("" = ref) through a session, with these passes of REWRITE; with none
+// the nodes run as they stand. "onednn,ref policy=priority" places by that policy, not by cost.
 using PassNames = std::optional<std::vector<std::string>>;  // nullopt = all
 struct RunResult {
   std::vector<HostTensor> outputs;
@@ -77,7 +77,7 @@ Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const
 // "f32[2,3]"
 std::string TypeText(const HostTensor& tensor);
 
-// A line of `ge-test --MODE`: the arguments that several modes share.
+// The command line of `ge-test --MODE`, shared by several modes.
 struct SweepOptions {
   std::string path;  // a folder, for modes that want one
   std::string engines, filter, op, save, policy;
@@ -89,7 +89,7 @@ struct SweepOptions {
   bool models = false;  // of --random-models: it takes --save and --first, and no operator
   bool large = false;   // of --random: sizes at which engines take other ways
 };
-// Each prints its failures and "N passed, N failed, N skipped"; answers the exit code.
+// Each prints its failures and "N passed, N failed, N skipped"; returns the exit code.
 int RunOnnxNodeTests(const SweepOptions& options);
 int RunRandomOps(const SweepOptions& options);
 int RunLargeOps(const SweepOptions& options);

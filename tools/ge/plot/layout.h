@@ -1,6 +1,6 @@
-// A layered drawing of a directed acyclic graph: boxes in rows from top to bottom, edges that run
-// around the boxes, long graphs folded into columns. It knows boxes and edges alone: no graph, no
-// plan, no colours. Pure functions of their input; any thread may call.
+// A layered drawing of a directed acyclic graph: boxes in rows from top to bottom, edges around the
+// boxes, long graphs folded into columns. It knows boxes and edges alone: no graph, no plan, no
+// colours. Pure functions of their input; any thread may call.
 //
 // A value (one producer, any number of readers) is one trunk: its edges share their way down and
 // leave it where their reader is. In a row an edge runs straight down at an x of its own, and it
@@ -27,7 +27,7 @@ struct LayoutValue {
 };
 
 // A straight way down at `x` from y0 to y1. With `turn` it goes on beneath its column, up between
-// the columns at turn_x, and to the next run along turn_top; else it bends to the next run.
+// the columns at turn_x, and along turn_top to the next run; else it bends to the next run.
 struct LayoutRun {
   double x = 0, y0 = 0, y1 = 0;
   bool turn = false;
@@ -49,13 +49,13 @@ struct Layout {
   double width = 0, height = 0;
 };
 
-// Boxes must come in topological order. LIMIT_EXCEEDED when the edges are so many and long that
-// the drawing would be of no use.
+// Boxes must come in topological order. LIMIT_EXCEEDED if edges are so many and long that the
+// drawing would be useless.
 Result<Layout> LayOut(const std::vector<LayoutBox>& boxes, const std::vector<LayoutValue>& values);
 
 // ---- the two steps, apart for their length ------------------------------------------------------
 
-// What is placed in a row: a box, or the point where an edge passes.
+// An item of a row: a box, or the point of a passing edge.
 struct LayoutItem {
   bool box = false;
   double width = 0;
@@ -70,7 +70,7 @@ using LayoutLayers = std::vector<std::vector<uint32_t>>;  // items from left to 
 void OrderLayers(std::vector<LayoutItem>* items, LayoutLayers* layers);
 // Gives every item of layers [first, last) its x so that edges are straight where possible, after
 // U. Brandes and B. Koepf, "Fast and Simple Horizontal Coordinate Assignment", 2001. The leftmost
-// border is at 0; answers the width.
+// border is at 0; returns the width.
 double PositionItems(const LayoutLayers& layers, size_t first, size_t last,
                      std::vector<LayoutItem>* items);
 

@@ -1,4 +1,4 @@
-// The picture of a placed graph: what `ge explain --plot F.svg` draws. MakePicture reads a compiled
+// The picture of a placed graph, drawn by `ge explain --plot F.svg`. MakePicture reads a compiled
 // plan into boxes and edges with their words and prices; PictureSvg lays them out and writes SVG.
 // Neither asks an engine or touches a file. The picture owns all of its text. Any thread may call.
 #pragma once
@@ -62,7 +62,7 @@ struct Picture {
 };
 
 Picture MakePicture(const Compiled& compiled);
-// A whole SVG document. LIMIT_EXCEEDED for graphs that are too large to be looked at.
+// A whole SVG document. LIMIT_EXCEEDED for graphs too large to look at.
 Result<std::string> PictureSvg(const Picture& picture);
 
 }  // namespace ge::tool

@@ -1,4 +1,4 @@
-// Numbers of data sets as the dtypes that nets take. Pure; any thread.
+// Converts numbers of data sets to the nets' dtypes. Pure; any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace ge::tool {
 
-// Whether ConvertNumbers can: real numbers and bool become float32 and float64, whole numbers also
-// int64 and int32, and each dtype itself.
+// Whether ConvertNumbers has the pair: real numbers and bool become float32 and float64, whole
+// numbers also int64 and int32, and each dtype itself.
 bool CanConvert(DType from, DType to);
-// Bytes (uint8) are divided by 255 where floats are wanted; every other number keeps its value, or
-// the nearest that `to` has. `from` and `to` need no alignment.
+// Divides bytes (uint8) by 255 if `to` is a float; every other number keeps its value, or the
+// nearest in `to`. `from` and `to` need no alignment.
 void ConvertNumbers(DType dtype, const std::byte* from, uint64_t n, DType as, std::byte* to);
 
 }  // namespace ge::tool

@@ -1,5 +1,5 @@
-// The order of samples in an epoch: a function of the seed and the epoch alone, so that a run that
-// goes on after an end has the order it would have had. docs/training.md has it in Python.
+// The order of samples in an epoch: a function of the seed and the epoch alone, so that a resumed
+// run keeps the order. docs/training.md has it in Python.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Samples: what a net is trained on and tested with, in memory as the files had it, and its
-// readers. A reader holds each header against what the net takes before it reads what the header
-// claims. It answers IO_ERROR for what cannot be read or is no regular file, DATA_CORRUPT for a
-// damaged file, INVALID_ARGUMENT for data that does not fit, LIMIT_EXCEEDED for more than the
-// budget, each naming the file. One thread.
+// Samples: a net's data for training and tests, in memory with the files' dtypes, and their
+// readers. A reader compares each header with the net's inputs before it reads as many bytes as the
+// header claims. Errors name the file: IO_ERROR for an unreadable or not regular file, DATA_CORRUPT
+// for a damaged file, INVALID_ARGUMENT for data that does not fit, LIMIT_EXCEEDED for more than the
+// budget. One thread.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace ge::tool {
 
-// Rows of one dtype and shape behind each other.
+// Rows of one dtype and shape, one behind the other.
 struct Rows {
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;  // of one row
@@ -62,7 +62,7 @@ struct DataRequest {
 
 Result<Data> ReadData(const DataRequest& request);
 
-// Copies rows, `order` says which, as the dtype of an input, which FitRows has allowed.
+// Copies the rows in `order`, converted to the dtype of an input; FitRows has allowed it.
 void Gather(const Rows& rows, std::span<const uint32_t> order, DType as, void* to);
 
 // ---- for the readers ----------------------------------------------------------------------------
@@ -73,12 +73,12 @@ class DataReader {
  public:
   explicit DataReader(const DataRequest& request);
   const DataRequest& request() const { return request_; }
-  // Before memory is allocated: LIMIT_EXCEEDED where `what` takes more than is left.
+  // Call it before allocating: LIMIT_EXCEEDED if `what` takes more than is left.
   Status Take(uint64_t bytes, const std::string& what);
-  // Of a header: whether such rows become `wanted`. Then they have the memory for their bytes.
-  // `what` names the array or file.
+  // Checks a header's rows against `wanted` and allocates memory for their bytes. `what` names the
+  // array or file.
   Status TakeRows(const Wanted& wanted, const std::string& what, Rows* rows);
-  // LIMIT_EXCEEDED as Take; RESOURCE_EXHAUSTED where the system has no such memory.
+  // LIMIT_EXCEEDED as Take; RESOURCE_EXHAUSTED if the system lacks the memory.
   Status Allocate(uint64_t bytes, const std::string& what, std::vector<std::byte>* to);
 
  private:
@@ -90,14 +90,14 @@ Result<Rows> ReadIdx(const std::string& path, const Wanted& wanted, DataReader* 
 Result<Data> ReadNpz(const std::string& path, DataReader* reader);
 Result<Data> ReadPictures(const std::string& folder, DataReader* reader);
 
-// INVALID_ARGUMENT, with what to do, unless rows of this dtype and shape become the input's: of its
-// shape but for axes of size 1, or with either of both in one axis. `channels_last`: of its shape
-// with the first axis behind the others.
+// INVALID_ARGUMENT with advice, unless rows of this dtype and shape fit the input: equal shapes but
+// for axes of size 1, or either shape flattened to one axis. `channels_last`: the input's shape
+// with its first axis moved to the end.
 Status FitRows(const Rows& head, const Wanted& wanted, bool channels_last, const std::string& what);
-// Channels from behind the other axes to before them, in each row.
+// Moves channels from behind the other axes to before them, in each row.
 void PutChannelsFirst(const Wanted& wanted, Rows* rows);
-// That samples are complete: of equal counts, with labels where some are wanted, which are of the
-// classes that the net has. `what`: "samples to train on".
+// Checks that samples are complete: equal counts, and labels, if the net takes any, that are
+// classes of the net. `what`: "samples to train on".
 Status CheckSamples(const DataRequest& request, const std::string& what, const Samples& samples);
 std::string DimsText(std::span<const int64_t> dims);
 

@@ -1,5 +1,5 @@
-// Zip files, as numpy.savez writes them: members stored or deflated, also of 64 bits. Nothing that
-// a directory claims is believed: members may neither overlap nor share a name. One thread.
+// ZipFile: zip files as numpy.savez writes them, members stored or deflated, also of 64 bits. It
+// trusts no claim of a directory: members may neither overlap nor share a name. One thread.
 #pragma once
 
 #include <zlib.h>
@@ -15,7 +15,7 @@
 
 namespace ge::tool {
 
-// The file's own bytes, which a terminal should not get, cut after 200.
+// The file's own bytes, made safe for a terminal and cut after 200.
 std::string Printable(std::string text);
 
 struct ZipMember {
@@ -27,13 +27,13 @@ struct ZipMember {
 
 class ZipFile {
  public:
-  // IO_ERROR where it is no regular file or cannot be read; DATA_CORRUPT.
+  // IO_ERROR if it is not regular or cannot be read; DATA_CORRUPT.
   static Result<ZipFile> Open(const std::string& path);
   const std::map<std::string, ZipMember>& members() const { return members_; }
   const std::string& path() const { return path_; }
   // Exactly n bytes of the file.
   Status ReadAt(uint64_t at, std::byte* to, uint64_t n) const;
-  // DATA_CORRUPT: the file, and what is wrong.
+  // DATA_CORRUPT with the file's name and its fault.
   Status Bad(const std::string& text) const;
 
  private:
@@ -49,14 +49,14 @@ class ZipFile {
 // The bytes of a member in order, inflated where they are deflated. The file outlives it.
 class ZipReader {
  public:
-  // UNSUPPORTED for a method that is neither, and for what is encrypted.
+  // UNSUPPORTED for other methods and for encrypted members.
   static Result<std::unique_ptr<ZipReader>> Open(const ZipFile* file, const ZipMember& member);
   ~ZipReader();
   ZipReader(const ZipReader&) = delete;
   ZipReader& operator=(const ZipReader&) = delete;
-  // Exactly n; DATA_CORRUPT where it ends before.
+  // Exactly n bytes; DATA_CORRUPT if the member ends before.
   Status Read(std::byte* to, uint64_t n);
-  // Behind the last byte: that there is no more, and that the checksum fits.
+  // Checks that no byte is left behind the last one, and the checksum.
   Status Finish();
 
  private:

@@ -1,5 +1,5 @@
-// Chart: curves of a run of training as a .png picture: the loss of each step, thin, its mean over
-// a fiftieth of the run, and what the tests gave. Written by temporary name and renamed.
+// Chart: curves of a training run as a .png picture: the loss of each step (thin), its mean over a
+// fiftieth of the run, and the tests' results. Written by temporary name and renamed.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// Checkpoint: a folder with all states between two steps and, in checkpoint.json (manifest.h),
-// where in the data that is. States lie in one of two folders in turn; the manifest, which is
-// replaced last and whole, says in which: whenever the process or the machine stops, there is one
-// complete checkpoint. Of the folder's files only these are written and removed. One thread; as
-// long as it lives no other process has one of the same folder.
+// Checkpoint: a folder with all states between two steps; checkpoint.json (manifest.h) holds the
+// position in the data. States lie in one of two folders in turn; the manifest names it and is
+// replaced last, as a whole. So one complete checkpoint exists whenever the process or the machine
+// stops. Only these files of the folder are written and removed. One thread; while it lives no
+// other process has a Checkpoint of the same folder.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@
 
 namespace ge::tool {
 
-// What is to become of a checkpoint that is there.
+// Treatment of a checkpoint found in the folder.
 enum class IfPresent { kRefuse, kResume, kOverwrite };
 
 class Checkpoint {
  public:
-  // Makes the folder where there is none, takes its lock and tries that it can be written.
-  // INVALID_ARGUMENT where another process holds it, or where it has a checkpoint that is to be
-  // refused.
+  // Makes the folder if needed, takes its lock and tests that it is writable.
+  // INVALID_ARGUMENT if another process holds it, or if it has a checkpoint and `what` is
+  // kRefuse.
   static Result<std::unique_ptr<Checkpoint>> Open(const std::string& folder, IfPresent what);
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
 
-  // The states of the checkpoint that is there, and where they are; nothing where there is none.
-  // INVALID_ARGUMENT, naming what differs, for one of another run; DATA_CORRUPT.
+  // Restores the states of the checkpoint and returns their progress; nothing without a checkpoint.
+  // INVALID_ARGUMENT, naming the difference, for another run's; DATA_CORRUPT.
   Result<std::optional<Progress>> Restore(const RunFacts& run, TrainedNet* net);
   Status Save(const RunFacts& run, const Progress& at, TrainedNet* net);
-  // "step 40 in 'FOLDER'", or that there is none yet.
+  // "step 40 in 'FOLDER'", or a text for no checkpoint yet.
   std::string Latest() const;
 
  private:

@@ -1,5 +1,5 @@
-// The .csv of --log: a line for each step, in the file as soon as the step is done. A run that goes
-// on takes the file up where the checkpoint was made. One thread.
+// CsvLog: the .csv of --log, a line for each step, written as soon as the step is done. A resumed
+// run continues the file from the checkpoint's step. One thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace ge::tool {
 
 class CsvLog {
  public:
-  // Before the work: that it can be written; nothing of what is there changes. A device is written;
-  // a FIFO wants a reader. IO_ERROR.
+  // Before the work: tests that the file is writable and changes nothing in it. A device is
+  // written; a FIFO needs a reader. IO_ERROR.
   static Result<CsvLog> Open(const std::string& path);
-  // At the work's beginning, before the first line. Rows up to this step stay in the file; 0: none,
-  // as in a new one. INVALID_ARGUMENT, with the line, where it is to go on and is no such log.
+  // At the work's beginning, before the first line. Keeps rows up to this step; 0: none, as in a
+  // new file. INVALID_ARGUMENT, with the line, if a file to continue is no such log.
   Status Begin(uint64_t step);
   Status Row(uint64_t step, const Metrics& metrics);
 

@@ -1,4 +1,4 @@
-// Digest: XXH3 of 128 bits, which tells accidents and mix-ups, not forgery. One thread.
+// Digest: XXH3 of 128 bits. It detects accidents and mix-ups, not forgery. One thread.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Digest {
   std::unique_ptr<State> state_;
 };
 
-// Of a regular file, and how many bytes it has. IO_ERROR.
+// Digest of a regular file, and its size in bytes. IO_ERROR.
 Result<std::string> DigestOfFile(const std::string& path, uint64_t* bytes);
 
 }  // namespace ge::tool

@@ -1,4 +1,4 @@
-// Events: what TensorBoard reads, in a file of its own format: records with checksums (TFRecord),
+// Events: a file of events for TensorBoard in its own format: records with checksums (TFRecord),
 // each a message of the schema of event.proto and summary.proto, written field by field. One
 // thread; the file grows as records come.
 #pragma once

@@ -1,5 +1,5 @@
-// What a trained net is given away as: the model as it was loaded, with weights of their own where
-// training made several of one constant, and as for inference. One thread.
+// ToInferenceForm: makes the loaded model a trained net for inference. It gives shared constants
+// separate weights where training split them. One thread.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@ namespace ge::tool {
 
 using StatesByName = std::map<std::string, const Tensor*>;
 
-// The state that stands for a weight of this name: its average where there is one; null = none.
+// The state for the weight of this name, its average if there is one; null = none.
 const Tensor* StateOf(const StatesByName& states, const std::string& name);
 
-// A constant that holds a copy of what the state does.
+// Copies the state into the constant.
 void PutState(const Tensor& state, Const* constant);
 
-// Of the places that read a constant NAME, the second reads the state NAME@2 where there is one, in
-// the order of nodes and inputs, as the pass `train` counts them; what an Identity makes of a
-// constant is the state of the Identity's output. BatchNormalization is left with its running
-// statistics, and Dropout hands on what it is given. UNSUPPORTED where a net reads the statistics
-// that a node in training mode makes.
+// The second reader of a constant NAME gets the state NAME@2, if there is one, counted in the
+// order of nodes and inputs as the pass `train` does. An Identity of a constant has the state
+// of the Identity's output. BatchNormalization uses its running statistics, and Dropout
+// passes its input on. UNSUPPORTED if a net reads the statistics output of a node in training
+// mode.
 Status ToInferenceForm(const StatesByName& states, Graph* graph, FunctionId fn);
 
 }  // namespace ge::tool

@@ -1,4 +1,4 @@
-// Journal: everything that a run of training says while it goes: a bar on a terminal, lines, JSON,
+// Journal: all output of a training run while it goes: a bar on a terminal, lines, JSON,
 // TensorBoard's events, a .csv and the curves of the plot. One thread.
 #pragma once
 
@@ -20,9 +20,9 @@ struct RunProgress {  // in a run, after a step
 
 class Journal {
  public:
-  // Before the work: that all of it can be written.
+  // Before the work: tests that all outputs are writable.
   static Result<Journal> Open(const TrainOptions& o);
-  // At its beginning: the step from which the run goes on, 0 of a new one.
+  // At the run's beginning: the step to resume from, 0 for a new run.
   Status Begin(uint64_t step);
   Status Step(const RunProgress& at, const Metrics& metrics, int64_t batch);
   Status Tested(const RunProgress& at, double loss, std::optional<double> accuracy);

@@ -1,6 +1,6 @@
-// Manifest: checkpoint.json, which says where a run is and whose states lie beside it. It holds a
-// digest of itself and one of the states file, so that neither is taken with another of its kind.
-// Pure; any thread.
+// Manifest: checkpoint.json, with the progress of a run and the name of its states file. It holds
+// its own digest and that of the states file, so that neither is mixed with another one. Pure; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace ge::tool {
 
-// How far a run is. The order of samples follows from the seed and the step, what Dropout drops
-// from states.
+// A run's progress. The seed and the step give the order of samples, the states what Dropout
+// drops.
 struct Progress {
   uint64_t step = 0;
-  // Of the epoch that the step is in, before the step:
+  // Sums over the step's epoch, before the step:
   double loss_sum = 0, correct = 0;
 };
 
-// What a run that goes on has to have in common with the one that was stopped.
+// Facts that must be equal in a resumed run and in the stopped one.
 struct RunFacts {
   std::string model, data, pass;  // digests, and the options of the pass
   uint64_t samples = 0, batch = 0, seed = 0;
@@ -34,10 +34,10 @@ struct Manifest {
 };
 
 std::string ManifestText(const Manifest& manifest);
-// IO_ERROR where it cannot be read or is no regular file, also where it is not there; DATA_CORRUPT,
-// with the field at fault, where it is not what ManifestText gives.
+// IO_ERROR if the file is missing, not regular or unreadable; DATA_CORRUPT, with the field at
+// fault, if it is not the output of ManifestText.
 Result<Manifest> ReadManifest(const std::string& path);
-// INVALID_ARGUMENT, naming what differs: `wanted` is of this run.
+// INVALID_ARGUMENT, naming the difference: `wanted` is this run's.
 Status CompareRuns(const RunFacts& have, const RunFacts& wanted, const std::string& folder);
 
 }  // namespace ge::tool

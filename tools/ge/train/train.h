@@ -1,4 +1,4 @@
-// ge train: what a user may ask for.
+// ge train: the user's options.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// TrainedExport: the net with the trained weights in place of its own, as an ONNX file. It holds
-// the net as it was when the run began, whatever becomes of the model's file. One thread.
+// TrainedExport: writes the net with its trained weights as an ONNX file. It keeps the net as of
+// the run's beginning, even if the model's file changes. One thread.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace ge::tool {
 
 class TrainedExport {
  public:
-  // Before the work: that the net has a form as ONNX, and that the file `to` can be written.
+  // Before the work: checks that the net has a form as ONNX, and that file `to` is writable.
   static Result<std::unique_ptr<TrainedExport>> Open(const std::string& model,
                                                      const std::string& entry,
                                                      const std::string& to);
-  // Once.
+  // Call it once.
   Status Write(const std::vector<Tensor>& states);
 
  private:

@@ -1,5 +1,5 @@
-// TrainedNet: a session of ge.h whose model the pass `train` has given the entries train_step and
-// eval, with the buffers of a batch. One thread.
+// TrainedNet: a session of ge.h and the buffers of a batch. The pass `train` has given its model
+// the entries train_step and eval. One thread.
 #pragma once
 
 #include <memory>
@@ -27,38 +27,38 @@ class TrainedNet {
   // `pass`: the options of the pass, "loss=mse;lr=0.1". Engines and limits are those of `o`.
   static Result<TrainedNet> Open(const Options& o, const std::string& pass);
 
-  // That batches of this many samples can be given, along the first axis of each input.
+  // Checks that the inputs take batches of this many samples along their first axis.
   Status CheckShapes(int64_t batch) const;
-  // What data are to be, after CheckShapes: inputs, labels and classes of the request.
+  // Fills in inputs, labels and classes of the request; call it after CheckShapes.
   void Request(DataRequest* request) const;
   bool classifies() const { return classifies_; }
 
   // Makes the buffers of batches of this many samples, and plans for them.
   Status Prepare(int64_t batch);
-  // Copies the samples that `order` names into the buffers.
+  // Copies the samples in `order` into the buffers.
   void Fill(const Samples& samples, std::span<const uint32_t> order);
   Result<Metrics> Step();
-  // Of the first n samples of the buffers.
+  // Evaluates the first n samples of the buffers.
   Result<Metrics> Evaluate(int64_t n);
 
   Status SaveStates(const std::string& path);
   Status RestoreStates(const std::string& path);
-  // States of a kind that a file of the net has constants for: each by name.
+  // States with a constant in the net's file, by name.
   Result<std::vector<Tensor>> States();
-  // Names of states that hold a NaN or an infinity.
+  // Names of states with a NaN or an infinity.
   Result<std::vector<std::string>> StatesNotFinite();
-  // How many steps the states have gone.
+  // The number of steps in the states.
   Result<int64_t> StepOfStates();
 
  private:
-  // An input of train_step, and the buffer of a batch of it.
+  // An input of train_step with a batch's buffer.
   struct Input {
     ge_tensor_info info{};
     AlignedBytes memory{nullptr};
   };
 
   Status Inspect();
-  // Calls with each state's name, value and the memory of that copy.
+  // Calls with each state's name, value and the copy's memory.
   template <typename Call>
   Status EachState(Call call);
 

@@ -1,4 +1,4 @@
-// Trainer: the loop of a run of training, from its first step or from a checkpoint to its last. One
+// Trainer: the loop of a training run, from its first step or from a checkpoint to its last. One
 // thread.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace ge::tool {
 
-// Where a run leaves what it makes; all of it was found to be writable.
+// Destinations of a run's results; all were found to be writable.
 struct TrainTargets {
   std::unique_ptr<Checkpoint> checkpoint;  // null = none is kept
   std::unique_ptr<TrainedExport> trained;  // null = no export
@@ -30,8 +30,8 @@ class Trainer {
           TrainTargets to);
   ~Trainer();
   Status Run();
-  // Whether Run failed since a loss or a weight was no number, which is nobody's error but the
-  // run's.
+  // Whether Run failed because a loss or a weight was no number: an error of the
+  // run.
   bool diverged() const { return diverged_; }
 
  private:
@@ -46,7 +46,7 @@ class Trainer {
   Status Diverged(const std::string& what);
   RunProgress Now(uint64_t epoch) const;
   std::optional<double> Accuracy() const;
-  // Of one sample; 1 where labels have no axes.
+  // Labels of one sample; 1 if labels have no axes.
   double Labels() const { return static_cast<double>(data_.train.y.row_size()); }
 
   const TrainOptions& o_;

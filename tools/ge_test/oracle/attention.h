@@ -1,5 +1,5 @@
 // Independent answers of com.microsoft's attention operators: queries, keys and values as lists of
-// doubles, and one softmax over the keys that a query may see.
+// doubles, and one softmax over the keys visible to a query.
 #pragma once
 
 #include <limits>
@@ -75,7 +75,7 @@ inline bool IsSeen(const HostTensor* mask, int64_t batch, int64_t b, int64_t ste
   return t < ElementAsInt(*mask, b) && (!begins || t >= ElementAsInt(*mask, batch + b));
 }
 
-// What a masked score is added; without the attribute so little that the key does not count.
+// Added to a masked score; without the attribute so low that the key does not count.
 inline double FillOf(const RandomCase& sample) {
   return FloatOr(sample, "mask_filter_value", kUnseen);
 }
@@ -85,8 +85,8 @@ inline double BiasAt(const HostTensor* bias, const Dims& at) {
   return bias != nullptr ? ElementAsDouble(*bias, Broadcast(*bias, at)) : 0;
 }
 
-// Elements e and its partner of a head of `size`, of which the first 2 * half are turned by the
-// angle whose cosines and sines are in row `place`. at(e) is a reference to element e.
+// Rotates pairs of the first 2 * half elements in a head of `size`: e and its partner, by the angle
+// in row `place` of cosines and sines. at(e) is a reference to element e.
 template <typename At>
 void PlainTurn(const HostTensor& cosines, const HostTensor& sines, int64_t place, bool interleaved,
                At at) {

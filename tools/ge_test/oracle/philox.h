@@ -1,4 +1,4 @@
-// Independent answers for the operators that draw random numbers: the generator that ref documents
+// Independent answers for operators with random numbers: the generator documented by ref
 // (plugins/ref/kernels/philox.h), written again from the paper, one element at a time.
 #pragma once
 
@@ -54,7 +54,7 @@ inline double PlainDraw(const RandomCase& sample, int64_t i) {
   return std::ldexp(static_cast<double>(bits / 2048), -53);
 }
 
-// Output 0 has the shape of attribute `shape` or of the input, and the dtype that was asked for.
+// Output 0 has the shape of attribute `shape` or of the input, and the requested dtype.
 inline bool HasDrawnType(const RandomCase& sample, const HostTensor& out) {
   const bool like = !sample.inputs.empty();
   const Dims dims = like ? sample.inputs[0].tensor->dims : IntsOr(sample, "shape", {});

@@ -1,5 +1,5 @@
-// What independent answers to random cases are written with: plain loops over doubles and 64-bit
-// integers that share no code with any engine.
+// Building blocks of independent answers to random cases: plain loops over doubles and 64-bit
+// integers. They share no code with any engine.
 #pragma once
 
 #include <algorithm>

@@ -39,8 +39,8 @@ struct PlainWindows {
     for (size_t i = 0; i < n; ++i) {
       const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;
       if (automatic.starts_with("SAME")) {
-        // As many as strides fit into the axis; what is padded in all goes to both sides, and an
-        // odd one to the end (UPPER) or the beginning (LOWER).
+        // As many windows as strides in the axis. The padding is shared by both sides; an odd one
+        // goes to the end (UPPER) or the beginning (LOWER).
         out[i] = (size[i] + strides[i] - 1) / strides[i];
         const int64_t all = std::max<int64_t>(0, (out[i] - 1) * strides[i] + reach - size[i]);
         begin[i] = automatic == "SAME_UPPER" ? all / 2 : all - all / 2;
@@ -51,7 +51,7 @@ struct PlainWindows {
       end[i] = automatic == "VALID" ? 0 : pads[i + n];
       const int64_t room = size[i] + begin[i] + end[i] - reach;
       out[i] = (up ? room + strides[i] - 1 : room) / strides[i] + 1;
-      // A window that begins behind the axis and its padding in front is left out.
+      // Leaves out a window that begins behind the axis and its padding in front.
       if (up && (out[i] - 1) * strides[i] >= size[i] + begin[i]) --out[i];
     }
   }
@@ -119,8 +119,8 @@ bool PlainConvolution(const RandomCase& sample, HostTensor* out, F call) {
   return true;
 }
 
-// For each window of each plane f(places of its taps inside the plane, taps inside the padded one)
-// answers what becomes element i.
+// For each window of each plane, f(indices of its taps inside the plane, taps inside the padded
+// one) returns element i.
 template <typename F>
 bool PlainPool(const RandomCase& sample, const Dims& kernel, HostTensor* out, F call) {
   const HostTensor& x = *sample.inputs[0].tensor;

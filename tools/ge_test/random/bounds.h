@@ -1,6 +1,6 @@
-// How far an output of a random case may be from the wanted one, element by element: from the unit
-// roundoff of the formats, the length of sums, and the sizes of what is added up. Not the
-// comparison of whole cases, which is random/judge.cc. Lives for one case; one thread.
+// Bounds: the allowed error of a random case's output, element by element: from the unit roundoff
+// of the formats, the length of sums, and the magnitudes of the terms. Not the comparison of whole
+// cases (random/judge.cc). Lives for one case; one thread.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace ge::test {
 
-// The unit roundoff: half the distance from 1 to the next number. 0 for types that are exact here.
+// The unit roundoff: half the distance from 1 to the next number. 0 for exact types.
 double UnitOf(DType dtype);
-// The type in which ref's answer to a case of this type is nearest to the truth; kUndefined when
-// there is no wider one.
+// The type with ref's most exact answer to a case of this type; kUndefined if none is
+// wider.
 DType WiderDType(const RandomCase& sample, DType dtype);
 
 class Bounds {
@@ -22,25 +22,25 @@ class Bounds {
   Bounds(const RandomOp& op, const RandomCase& sample, DType dtype)
       : op_(op), c_(sample), dtype_(dtype) {}
 
-  // How output `output` differs, "" when it does not. What is not finite must be the same, unless a
-  // number within the bound rounds to it. `wanted` may be of a wider float type.
+  // The difference in output `output`, "" if there is none. Infinities and NaN must be equal,
+  // unless a number within the bound rounds to them. `wanted` may be of a wider float type.
   std::string Differs(size_t output, const HostTensor& found, const HostTensor& wanted);
-  // The greatest bound of any element, as a share of the greatest wanted magnitude; 0 where
-  // nothing is approximate or all is zero.
+  // The greatest bound of any element, as a share of the greatest wanted magnitude; 0 if nothing is
+  // approximate or all is zero.
   double Share(size_t output, const HostTensor& found, const HostTensor& wanted);
 
  private:
   double Rounding(const HostTensor& found, const HostTensor& wanted) const;
   double Arithmetic(const HostTensor& found, const HostTensor& wanted) const;
   double RoundedInputs() const;
-  // The part that each element gives by itself, and all of it.
+  // The element's own part of the bound, and the whole bound.
   double Own(const HostTensor& found, const HostTensor& wanted, double w) const;
   double Whole(size_t output, const HostTensor& found, const HostTensor& wanted, int64_t i);
-  // The same for integers: "" too where both codes next to a number half way are right.
+  // The same for integers; also "" if the number lies half way between the two found values.
   std::string CodesDiffer(size_t output, const HostTensor& found, const HostTensor& wanted) const;
   bool IsNear(double f, double w, double allowed, DType narrow) const;
 
-  // Fills size_: what the arithmetic's error is a share of, by output and element.
+  // Fills size_: the base of the arithmetic's error, by output and element.
   void Measure(size_t output, const HostTensor& wanted);
   void MeasureSums();
   void MeasureInputs();

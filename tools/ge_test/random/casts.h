@@ -1,4 +1,4 @@
-// What random cases of Cast, CastLike and BitCast share: pairs of dtypes, wide and narrow, and a
+// Shared by random cases of Cast, CastLike and BitCast: pairs of dtypes, wide and narrow, and a
 // plain conversion of one element.
 #pragma once
 
@@ -18,7 +18,7 @@ inline const std::vector<DType>& NarrowTypes() {
 
 inline bool IsFloat8(DType dtype) { return (Bit(dtype) & (kFloat8s)) != 0; }
 
-// Attributes that concern float8 alone; true where numbers beyond its ends are wanted.
+// Sets attributes of float8; returns whether numbers beyond its ends are wanted.
 inline bool SetCastWays(CaseMaker& maker, DType to) {
   if (to == DType::kFloat8e8m0 && maker.r.Chance(0.6)) {
     maker.Set("round_mode", maker.r.Pick(std::vector<std::string>{"up", "down", "nearest"}));
@@ -28,13 +28,13 @@ inline bool SetCastWays(CaseMaker& maker, DType to) {
   return true;
 }
 
-// Adds the input of a conversion and answers the dtype that it goes to.
+// Adds the input of a conversion and returns the target dtype.
 inline DType AddCastInput(CaseMaker& maker) {
   static const std::vector<DType> kWide = {
       DType::kFloat,  DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
       DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
       DType::kUint32, DType::kUint64, DType::kBool};
-  // Engines that know one type alone take what stays as it is.
+  // Equal types now and then: engines for one type take these.
   const bool same = maker.r.Chance(0.1), narrow_from = !same && maker.r.Chance(0.3);
   const DType from = narrow_from ? maker.r.Pick(NarrowTypes()) : maker.dtype();
   const DType to = same ? from : maker.r.Pick(maker.r.Chance(0.5) ? kWide : NarrowTypes());
@@ -52,14 +52,14 @@ inline DType AddCastInput(CaseMaker& maker) {
   return to;
 }
 
-// The least power of two that is not less; 0 is the least code.
+// Exponent bits of the least power of two not below `value`; 0 has the least bits.
 inline int64_t ExponentCode(double value) {
   int64_t code = 0;
   while (code < 254 && std::ldexp(1.0, static_cast<int>(code) - 127) < std::fabs(value)) ++code;
   return code;
 }
 
-// By round_mode; a number of which the half is as near goes up.
+// The same by round_mode; a number half way goes up.
 inline int64_t ExponentCode(const std::string& mode, double value) {
   const int64_t up = ExponentCode(value);
   const double power = std::ldexp(1.0, static_cast<int>(up) - 127);
@@ -67,13 +67,13 @@ inline int64_t ExponentCode(const std::string& mode, double value) {
   return mode == "down" || value < 0.75 * power ? up - 1 : up;
 }
 
-// Half a step beyond its greatest number, from where on a float8 has no number.
+// Half a step beyond its greatest number; from there on a float8 has no number.
 inline double Float8End(DType dtype) {
   if (dtype == DType::kFloat8e4m3fn) return 464;
   return dtype == DType::kFloat8e4m3fnuz ? 248 : 61440;
 }
 
-// As `saturate` of 0 has it: what is beyond the ends is an infinity or, without one, NaN.
+// Sets an element with `saturate` 0: beyond the ends it is an infinity or, without one, NaN.
 inline void SetUnsaturated(HostTensor* out, int64_t i, double value) {
   if (IsFloat8(out->dtype) && std::fabs(value) >= Float8End(out->dtype)) {
     if (out->dtype == DType::kFloat8e5m2) return SetIntElement(out, i, value < 0 ? 0xfc : 0x7c);

@@ -1,4 +1,4 @@
-// What random cases of elementwise operators and reductions share. Ranges are such that integers
+// Shared by random cases of elementwise operators and reductions. Ranges are such that integers
 // never overflow 32 bits, so that runs in i32 and i64 agree to the bit.
 #pragma once
 
@@ -8,18 +8,18 @@
 
 namespace ge::test {
 
-// Unsigned differences and the like wrap alike in every width; 8-bit products do, too.
+// Unsigned differences and 8-bit products wrap alike in every width.
 inline double Least(const CaseMaker& maker) { return IsFloat(maker.dtype()) ? -3 : -20; }
 
 inline double Greatest(const CaseMaker& maker) { return IsFloat(maker.dtype()) ? 3 : 20; }
 
-// Two shapes that broadcast to a third; half the time equal.
+// Two shapes that broadcast to a third; equal half the time.
 inline std::pair<Dims, Dims> BroadcastPair(CaseMaker& maker) {
   const Dims to = maker.Shape(0, 4);
   if (maker.r.Chance(0.4)) return {to, to};
   Dims a = to, b = maker.Narrowed(to);
   if (maker.r.Chance(0.5)) std::swap(a, b);
-  // Each may be 1 where the other is not.
+  // Each may be 1 if the other is not.
   Dims& whole = a.size() >= b.size() ? a : b;
   const Dims& other = a.size() >= b.size() ? b : a;
   for (size_t i = 0; i < other.size(); ++i) {

@@ -1,4 +1,4 @@
-// What random cases of gradients share.
+// Shared by random cases of gradients.
 #pragma once
 
 #include "tools/ge_test/oracle/windows.h"
@@ -45,7 +45,7 @@ inline std::shared_ptr<HostTensor> ShapeTensor(CaseMaker& maker, const Dims& dim
   return maker.Ints(DType::kInt64, {static_cast<int64_t>(dims.size())}, dims);
 }
 
-// f(element of x, of w, of y) for all products that a convolution adds up.
+// f(element of x, of w, of y) for all products in a convolution's sums.
 template <typename F>
 void ForProducts(const RandomCase& sample, const ConvDims& dims, F call) {
   const PlainWindows windows(sample, SpatialOf(dims.x), SpatialOf(dims.w));
@@ -82,7 +82,7 @@ inline Dims AddChannels(CaseMaker& maker) {
   return dims;
 }
 
-// Of each channel of [N, C, ...]: the mean of f(element's number).
+// For each channel of [N, C, ...]: the mean of f(element's number).
 template <typename F>
 std::vector<double> ChannelMeans(const Dims& dims, F call) {
   const int64_t area = ProductOf(SpatialOf(dims)), n = ProductOf(dims);

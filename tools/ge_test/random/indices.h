@@ -1,4 +1,4 @@
-// What random cases of operators that pick or place elements by index share.
+// Shared by random cases of operators that select or write elements by index.
 #pragma once
 
 #include "tools/ge_test/oracle/plain.h"
@@ -55,7 +55,7 @@ inline std::shared_ptr<HostTensor> IndexTuples(CaseMaker& maker, const Dims& dat
   return t;
 }
 
-// The place in the data of element `at` of the slices, whose first `lead` dims name the tuple.
+// Position in the data for element `at` of the slices; its first `lead` dims name the tuple.
 inline Dims TuplePlace(const RandomCase& sample, const Dims& at, size_t first) {
   const HostTensor &x = *sample.inputs[0].tensor, &index = *sample.inputs[1].tensor;
   const size_t lead = index.dims.size() - 1;
@@ -70,7 +70,7 @@ inline Dims TuplePlace(const RandomCase& sample, const Dims& at, size_t first) {
   return from;
 }
 
-// out[to] = what `reduction` makes of it and the update.
+// Combines out[to] and the update by `reduction`.
 inline void PlainPut(const RandomCase& sample, const HostTensor& update, int64_t from,
                      HostTensor* out, int64_t to) {
   const Attr* a = FindAttr(sample, "reduction");

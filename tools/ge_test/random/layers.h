@@ -1,4 +1,4 @@
-// What random cases of products, convolutions, pools and normalisations share.
+// Shared by random cases of products, convolutions, pools and normalisations.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline void SetWindow(CaseMaker& maker, const Window& window, bool dilations) {
   if (dilations) maker.Set("dilations", window.dilations);
 }
 
-// Pads that were not written are 0: the window may then be too large, so they are always written.
+// Writes pads in any case: absent pads are 0, and the window may then be too large.
 inline void SetAllPads(CaseMaker& maker, const Window& window) {
   const bool has = std::any_of(maker.c.attrs.begin(), maker.c.attrs.end(), [](const Attr& a) {
     return a.name == "pads" || a.name == "auto_pad";
@@ -65,8 +65,8 @@ inline void AddPool(CaseMaker& maker, const char* last) {
   if (maker.r.Chance(0.4)) maker.Set(last, maker.r.Int(0, 1));
 }
 
-// As in a picture network: 3 x 3 taps one pixel apart, enough channels and pixels for engines that
-// work in blocks of them.
+// A convolution of a picture network: 3 x 3 taps one pixel apart, enough channels and pixels for
+// engines that work in blocks of them.
 inline void PictureConvCase(CaseMaker& maker) {
   const int64_t in = maker.r.Int(1, 40), out = maker.r.Int(1, 80);
   maker.Add(Signal(maker, {maker.r.Int(1, 2), in, maker.r.Int(3, 14), maker.r.Int(3, 14)}));
@@ -85,7 +85,7 @@ inline void GlobalPoolCase(CaseMaker& maker) {
   maker.c.terms = CountOf(size);
 }
 
-// What detection networks have: every pixel repeated.
+// The upsampling of detection networks: every pixel repeated.
 inline void RepeatCase(CaseMaker& maker) {
   maker.Add(
       Signal(maker, {maker.r.Int(1, 2), maker.Size(4, 40), maker.Size(5, 40), maker.Size(5, 40)}));

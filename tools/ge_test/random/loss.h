@@ -1,4 +1,4 @@
-// What random cases of the losses over class labels share.
+// Shared by random cases of the losses over class labels.
 #pragma once
 
 #include "tools/ge_test/oracle/plain.h"
@@ -6,7 +6,7 @@
 
 namespace ge::test {
 
-// Positive weights, and at least one label that counts: means are no 0 / 0.
+// Positive weights, and at least one label that is not ignored: no mean is 0 / 0.
 inline void LossCase(CaseMaker& maker) {
   const int64_t classes = maker.r.Int(2, 6);
   const Dims size = maker.Shape(0, 3, false), head = {maker.r.Int(1, 4)};

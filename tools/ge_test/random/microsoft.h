@@ -1,5 +1,5 @@
-// What random cases of com.microsoft's operators share: curves of Gelu, quantized tensors that go
-// by way of f32, and masks of attention.
+// Shared by random cases of com.microsoft's operators: curves of Gelu, quantized tensors made by
+// way of f32, and masks of attention.
 #pragma once
 
 #include "tools/ge_test/random/quantized.h"
@@ -13,7 +13,7 @@ inline double TanhShare(double value) {
   return 1 - 1 / (std::exp(2 * bent) + 1);
 }
 
-// `call` of input 0 plus input 1, a vector over the last axis that may be absent.
+// `call` of input 0 plus input 1, an optional vector over the last axis.
 template <typename F>
 bool PlainBiased(const RandomCase& sample, HostTensor* out, F call) {
   const HostTensor& x = *sample.inputs[0].tensor;
@@ -46,7 +46,7 @@ inline void AddByteResult(CaseMaker& maker, DType dtype, double least, double mo
   if (zero) maker.Add(Codes(maker, dtype, {}));
 }
 
-// Element `at` of the tensor that is input i, followed by its scale and zero point.
+// Element `at` of input i; its scale and zero point are the next inputs.
 inline double Dequantized(const RandomCase& sample, size_t i, int64_t at) {
   const double code = ElementAsDouble(*sample.inputs[i].tensor, at);
   const double zero = ElementOr(Maybe(sample, i + 2), 0, 0);

@@ -1,4 +1,4 @@
-// What random cases of the operators of ai.onnx.ml share: rows of features, lists of floats, and
+// Shared by random cases of the operators of ai.onnx.ml: rows of features, lists of floats, and
 // independent transforms of scores.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ge::test {
 
-// Multiples of 1/4, whole for integers, so that thresholds are met exactly now and then.
+// Multiples of 1/4, whole for integers: some numbers equal a threshold exactly.
 inline double Quarter(CaseMaker& maker) {
   const auto whole = static_cast<double>(maker.r.Int(-8, 8));
   return IsFloat(maker.dtype()) ? whole / 4 : whole;
@@ -97,7 +97,7 @@ inline void PlainTransform(const std::string& name, std::vector<double>* scores)
   }
 }
 
-// Two scores of one, of which LOGISTIC and PROBIT alone are transforms.
+// Makes two scores of one; only LOGISTIC and PROBIT transform them.
 inline std::vector<double> PlainPair(const std::string& name, double score) {
   std::vector<double> s = {name == "LOGISTIC" ? -score : 1 - score, score};
   if (name == "LOGISTIC" || name == "PROBIT") PlainTransform(name, &s);

@@ -1,4 +1,4 @@
-// What random cases of the optimizers of ai.onnx.preview.training share.
+// Shared by random cases of the optimizers of ai.onnx.preview.training.
 #pragma once
 
 #include "tools/ge_test/oracle/plain.h"

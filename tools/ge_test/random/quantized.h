@@ -1,4 +1,4 @@
-// What random cases of the quantizing operators share: codes of narrow dtypes, scales, and plain
+// Shared by random cases of the quantizing operators: values of narrow dtypes, scales, and plain
 // sums of products. Answers are doubles, which hold the sums exactly.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace ge::test {
 struct CodeRange {
   int64_t least = 0, most = 0;
 };
-// Of an integer dtype of at most 16 bits.
+// The range of an integer dtype of at most 16 bits.
 inline CodeRange RangeOfCodes(DType dtype) {
   const bool is_signed = dtype == DType::kInt2 || dtype == DType::kInt4 || dtype == DType::kInt8 ||
                          dtype == DType::kInt16;
@@ -18,7 +18,7 @@ inline CodeRange RangeOfCodes(DType dtype) {
   return is_signed ? CodeRange{-codes / 2, codes / 2 - 1} : CodeRange{0, codes - 1};
 }
 
-// Any code of a narrow integer; floats and wide integers of moderate size.
+// Any value of a narrow integer; floats and wide integers of moderate size.
 inline std::shared_ptr<HostTensor> Codes(CaseMaker& maker, DType dtype, const Dims& dims) {
   if (!IsInteger(dtype)) return maker.Numbers(dtype, dims, -6, 6);
   if (DTypeBits(dtype) > 16) return maker.Numbers(dtype, dims, -1000, 1000);
@@ -73,7 +73,7 @@ inline Dims MakeGrid(CaseMaker& maker, const Dims& x) {
   return blocks;
 }
 
-// Which element of the scale belongs to the place `at` of x.
+// The scale's index for position `at` of x.
 inline int64_t GridPlace(const RandomCase& sample, const Dims& at) {
   const HostTensor& scale = *sample.inputs[1].tensor;
   if (scale.count() == 1) return 0;
@@ -151,7 +151,7 @@ inline double PlainConvSum(const RandomCase& sample, const HostTensor& x, const 
   return sum;
 }
 
-// Shapes that can be multiplied.
+// Shapes of two matrices that can be multiplied.
 inline std::pair<Dims, Dims> MakeByteProduct(CaseMaker& maker) {
   if (maker.large) return LargeSides(maker);
   const int64_t k = maker.r.Chance(0.05) ? 0 : maker.r.Int(1, 12);
@@ -172,7 +172,7 @@ inline Dims LineShape(CaseMaker& maker, const Dims& side, bool rows) {
   return whole;
 }
 
-// One element of a product: what is multiplied, and which lines they stand in.
+// One element of a product: its operands, and their rows and columns.
 struct ProductPlaces {
   Dims a, b;  // shapes with the ones of vectors
   Dims out;   // as are the output's
@@ -201,7 +201,7 @@ inline ProductPlaces PlacesOf(const HostTensor& left, const HostTensor& right, c
   }
   return p;
 }
-// A parameter of the line that the place lies in.
+// The parameter for the row or column of this position.
 inline double LineValue(const HostTensor* tensor, const ProductPlaces& places, bool rows,
                         double absent) {
   if (tensor == nullptr || tensor->count() == 1) return ElementOr(tensor, 0, absent);

@@ -1,4 +1,4 @@
-// What random cases of RNN, GRU and LSTM share: the case, and the walk of the plain answer over
+// Shared by random cases of RNN, GRU and LSTM: the case, and the plain answer's walk over
 // directions, samples and steps.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ge::test {
 
-// Drawn from those that PlainActivation knows; parameters stand in lists, in their order.
+// Draws functions of PlainActivation; their parameters are listed in the same order.
 inline void SetActivations(CaseMaker& maker, size_t count) {
   std::vector<std::string> names(count);
   std::vector<double> alphas, betas;
@@ -63,7 +63,7 @@ struct PlainFn {
   double alpha = name == "HardSigmoid" ? 0.2f : 0.01f, beta = 0.5;
 };
 
-// Those of the case, of all directions.
+// The case's functions, for all directions.
 inline std::vector<PlainFn> PlainFns(const RandomCase& sample,
                                      const std::vector<std::string>& names) {
   const auto list = [&](const char* name) {
@@ -93,7 +93,7 @@ inline double PlainActivation(const PlainFn& fn, double x) {
   return name == "Sigmoid" ? 1 / (1 + e) : (1 - e) / (1 + e);
 }
 
-// What the cell of one direction reads at one step.
+// Inputs of one direction's cell at one step.
 struct PlainCell {
   const RandomCase& c;
   int64_t dir, sample, step, gates;  // step: of X
@@ -132,7 +132,7 @@ struct PlainCell {
   }
 };
 
-// A state that the case gives, or zeros.
+// The case's initial state, or zeros.
 inline std::vector<double> PlainStart(const RandomCase& sample, size_t input, const Dims& at,
                                       size_t n) {
   std::vector<double> v(n);
@@ -186,8 +186,8 @@ bool PlainRecurrent(const RandomCase& sample, HostTensor* out, int64_t gates,
   return true;
 }
 
-// As ONNX Runtime does, what the last activation reads is not clipped: the text leaves it open.
-// i, o, f and c lie in this order; a peephole shows the memory to i, f and, once it is new, to o.
+// The input of the last activation is not clipped, as in ONNX Runtime: the text leaves it open.
+// Gates lie in the order i, o, f, c. A peephole shows the memory to i, f and, once it is new, to o.
 inline bool PlainLstmOutput(const RandomCase& sample, size_t output, HostTensor* out) {
   const HostTensor* peep = Maybe(sample, 7);
   const bool coupled = IntOr(sample, "input_forget", 0) != 0;

@@ -1,12 +1,12 @@
-// What random cases of reductions share: the case, and an independent answer made of the list of
-// elements that each result comes from.
+// Shared by random cases of reductions: the case, and an independent answer from the list of
+// elements of each result.
 #pragma once
 
 #include "tools/ge_test/oracle/plain.h"
 
 namespace ge::test {
 
-// Axes may repeat no one; none at all means all, or nothing when noop_with_empty_axes is set.
+// No axis repeats; no axes mean all, or none with noop_with_empty_axes.
 inline void ReductionCase(CaseMaker& maker, double lo, double hi, bool zeros) {
   const Dims dims = maker.Shape(0, 4, zeros);
   const auto rank = static_cast<int64_t>(dims.size());
@@ -71,7 +71,7 @@ bool PlainReduction(const RandomCase& sample, HostTensor* out, RealFn real, Whol
   return true;
 }
 
-// A sum of f(element) in doubles, or in integers that wrap.
+// Sums f(element) in doubles, or in integers that wrap.
 template <typename T, typename F>
 T SumOf(const std::vector<T>& values, F call) {
   if constexpr (std::is_same_v<T, double>) {
@@ -85,8 +85,8 @@ T SumOf(const std::vector<T>& values, F call) {
   }
 }
 
-// An integer result computed in doubles and cut; no finite one stands where the kernel has an
-// infinity.
+// An integer result computed in doubles and truncated. Where the kernel has an infinity, it is not
+// finite either.
 inline int64_t CutToInt(double value) {
   return std::isfinite(value) ? static_cast<int64_t>(value) : INT64_MIN;
 }

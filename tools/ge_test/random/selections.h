@@ -1,4 +1,4 @@
-// What random cases of operators that work along one axis share, and plain answers of some.
+// Shared by random cases of operators along one axis, and plain answers of some.
 #pragma once
 
 #include "tools/ge_test/oracle/plain.h"
@@ -12,7 +12,7 @@ inline size_t AxisOf(const RandomCase& sample, int64_t absent) {
   return static_cast<size_t>(axis < 0 ? axis + std::max<int64_t>(rank, 1) : axis);
 }
 
-// Integers of a small range, so that many are equal.
+// Adds integers of a small range, so that many are equal.
 inline void AddWithTies(CaseMaker& maker, const Dims& dims) {
   auto t = maker.Numbers(maker.dtype(), dims, -4, 4);
   if (IsFloat(maker.dtype()) && maker.r.Chance(0.5)) {

@@ -1,4 +1,4 @@
-// What random cases of operators that move or reshape data share.
+// Shared by random cases of operators that move or reshape data.
 #pragma once
 
 #include <algorithm>

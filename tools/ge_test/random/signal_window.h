@@ -1,5 +1,5 @@
-// What random cases of window functions share. Integer outputs are left to the node tests: they
-// cut numbers just below 1 to 0.
+// Shared by random cases of window functions. Integer outputs are left to the node tests: they cut
+// numbers just below 1 to 0.
 #pragma once
 
 #include "tools/ge_test/oracle/plain.h"
@@ -8,8 +8,8 @@ namespace ge::test {
 
 inline void SignalWindowCase(CaseMaker& maker) {
   const bool periodic = maker.r.Chance(0.6);
-  // One element, or the two ends of a symmetric window, may all be what rounding leaves of 0, which
-  // has no scale to compare by.
+  // One element, or the two ends of a symmetric window, may be rounding errors of 0: no scale
+  // bounds them.
   maker.AddConstant(maker.Ints(maker.dtype(), {}, {maker.r.Chance(0.1) ? 0 : maker.r.Int(3, 20)}));
   if (!periodic || maker.r.Chance(0.3)) maker.Set("periodic", int64_t{periodic});
   if (maker.r.Chance(0.6)) {

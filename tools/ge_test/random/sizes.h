@@ -1,7 +1,7 @@
 // Signals and windows of random cases, and the sizes of large ones: products, convolutions, pools
-// and recurrent layers, on both sides of what makes the kernels of the CPU engines take another way
-// (plugins/cpu has the table of those sizes), tails of every tile, and what networks have. Work of
-// a case is bounded, since ref's plain loops compute it too.
+// and recurrent layers. Sizes lie on both sides of the thresholds of the CPU engines' kernels
+// (plugins/cpu has their table), at tails of every tile, and are those of networks. The work of a
+// case is bounded, since ref's plain loops compute it too.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ inline Dims Cat(Dims left, const Dims& right) {
   return left;
 }
 
-// What Conv, ConvTranspose and the pools have in common.
+// Sizes and attributes of windows of Conv, ConvTranspose and the pools.
 struct Window {
   Dims size, kernel, strides, dilations, pads;
   bool automatic = false;
@@ -42,7 +42,7 @@ struct ProductSize {
   int64_t rows, depth, columns;
 };
 
-// Of `batch` products together.
+// The size of each of `batch` products.
 inline ProductSize LargeProduct(CaseMaker& maker, int64_t batch = 1) {
   static const std::vector<int64_t> kAreas = {16384, 65536, 262144, 262144, 524288, 524288};
   static const std::vector<int64_t> kDepths = {64, 128, 192, 256, 384, 512, 512, 640, 768, 1024};
@@ -216,8 +216,8 @@ inline Window LargePoolWindow(CaseMaker& maker) {
   return w;
 }
 
-// A layer with state: weights are small enough that states neither saturate nor run wild, so that
-// a wrong number shows and a rounded one does not grow.
+// A layer with state: small weights keep states from saturating or running wild, so a wrong number
+// shows and a rounding does not grow.
 struct LargeLayer {
   int64_t steps, batch, in, hidden;
 };
@@ -240,8 +240,8 @@ inline LargeLayer MakeLargeLayer(CaseMaker& maker, int64_t gates) {
   return s;
 }
 
-// Weights of a layer whose sums of `terms` products go through exp and the like: those of a large
-// case are small, since such a curve blows up the roundings of large sums.
+// Weights of a layer in which exp and the like follow sums of `terms` products. A large case has
+// small ones, since such a curve amplifies the roundings of large sums.
 inline std::shared_ptr<HostTensor> TameWeight(CaseMaker& maker, const Dims& dims, int64_t terms) {
   const double most = maker.large ? std::min(1.0, 2 / std::sqrt(static_cast<double>(terms))) : 1.0;
   return maker.Numbers(maker.dtype(), dims, -most, most);

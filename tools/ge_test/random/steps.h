@@ -1,4 +1,4 @@
-// What random cases of the steps of optimizers share.
+// Shared by random cases of the steps of optimizers.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Random decision trees as ONNX's lists describe them, and their plain walk: by ids, from list to
-// list, as the definition says it.
+// Random decision trees in ONNX's lists, and their plain walk: by ids, from list to list, as the
+// definition says.
 #pragma once
 
 #include <string>
@@ -83,7 +83,7 @@ inline void SetTreeLists(CaseMaker& maker, const TreeLists& lists, const std::st
   }
 }
 
-// A few trees over the features of input 0, which is added too.
+// Adds input 0 and a few trees over its features.
 inline TreeLists AddTrees(CaseMaker& maker, TreeShape shape, const std::string& votes) {
   shape.features = maker.r.Int(1, 4);
   AddFeatureRows(maker, shape.features, maker.r.Chance(0.5));
@@ -117,7 +117,7 @@ inline bool PlainBranch(const std::string& mode, double value, double with) {
   return (value == with) == (mode == "BRANCH_EQ");
 }
 
-// The weights that the trees give to each choice for a row.
+// The trees' votes for a row: the weight of each choice.
 inline std::vector<std::vector<double>> PlainVotes(const RandomCase& sample,
                                                    const std::string& kind, int64_t row,
                                                    int64_t choices) {

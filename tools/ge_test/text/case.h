@@ -1,5 +1,5 @@
-// Text cases: .gt files that say what a graph is, what to run on it and what must come out.
-// This header is the file format; commands.h is what `run` can do. Used by one thread.
+// Text cases: .gt files with a graph, commands to run on it and the expected output. This header is
+// the file format; commands.h describes `run`. Used by one thread.
 //
 //   # What this case shows.
 //   --- graph                 the graph under test, as ParseText reads it
@@ -44,7 +44,7 @@ struct CaseFile {
 };
 
 Result<CaseFile> ReadCaseFile(const std::string& path);
-// Body of a section without blank lines at its end; lines end with '\n'.
+// A section's body without blank lines at its end; lines end with '\n'.
 std::string Body(const CaseFile& file, const Section& section);
 
 struct Replacement {  // of the body of an `expect` section
@@ -63,8 +63,8 @@ Outcome RunCase(const CaseFile& file, const Case& sample, bool update);
 // Writes the file anew with the bodies replaced, by a temporary file and a rename.
 Status WriteUpdated(const CaseFile& file, const std::vector<Replacement>& replacements);
 
-// "-" lines are only in `wanted`, "+" lines only in `found`; equal lines far from both are left
-// out.
+// "-" lines are only in `wanted`, "+" lines only in `found`; it leaves out equal lines far from
+// both.
 std::string LineDiff(std::string_view wanted, std::string_view found);
 std::vector<std::string> SplitLines(std::string_view text);
 

@@ -1,4 +1,4 @@
-// What `--- run` can do: each command is a function named in commands.def and defined in any .cc of
+// The commands of `--- run`: each is a function named in commands.def and defined in any .cc of
 // this folder. Commands share one CaseState and run in the order of the case. Used by one thread.
 #pragma once
 
@@ -22,7 +22,7 @@ struct CaseState {
   std::map<std::string, std::any> things;     // what commands leave for later ones: "plan", ...
 };
 
-// What the graph is compared as.
+// The text of the graph for comparison.
 std::string CurrentText(const CaseState& state);
 
 using Command = Status (*)(CaseState* state, const std::vector<std::string>& args);
@@ -43,7 +43,7 @@ const std::vector<CommandInfo>& AllCommands();
 // CaseError.
 Status ExpectValue(const CaseState& state, const std::string& name, const std::string& text);
 
-// A failure of the case itself, not of what it tests: a `refuse` section does not catch it.
+// A failure of the case itself, not of its subject: a `refuse` section does not catch it.
 Status CaseError(const std::string& what);
 bool IsCaseError(const Status& status);
 
