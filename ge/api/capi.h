@@ -1,4 +1,4 @@
-// What the files of the C API share: handles and error filling. Not for anybody else.
+// Handles and error filling, shared by the files of the C API. Nobody else includes it.
 #pragma once
 
 #include <condition_variable>
@@ -39,14 +39,14 @@ struct ge_any {
 
 namespace ge::capi {
 
-// Bytes of each struct when it was first published, by number: no later version of ge.h wants more
-// of a caller.
+// Bytes of each struct when it was first published, by number: later versions of ge.h ask a caller
+// for no more.
 inline constexpr uint32_t kFirstError = 1024, kFirstSessionOptions = 32, kFirstRuntimeOptions = 16,
                           kFirstTensorInfo = 152, kFirstTensor = 160, kFirstRunOptions = 24,
                           kFirstValueInfo = 152, kFirstEngineInfo = 48, kFirstDeviceInfo = 32,
                           kFirstModelInfo = 72;
-// What the function ge_session_options_init fills: ge_session_options before there was the sized
-// one.
+// Bytes that the function ge_session_options_init fills: ge_session_options before the sized init
+// came.
 inline constexpr uint32_t kUnsizedSessionOptions = 80;
 static_assert(kFirstError <= sizeof(ge_error) && kFirstTensorInfo <= sizeof(ge_tensor_info) &&
               kFirstTensor <= sizeof(ge_tensor) &&
@@ -60,23 +60,23 @@ static_assert(kFirstError <= sizeof(ge_error) && kFirstTensorInfo <= sizeof(ge_t
 
 // Copies the status into the caller's error (when there is one) and answers its code.
 ge_status Answer(const Status& status, ge_error* error);
-// The same of the exception that is being handled; allocates nothing.
+// The same for the exception being handled; allocates nothing.
 ge_status AnswerThrown(ge_error* error) noexcept;
 inline Status Null(const char* what) {
   return Status(Code::kInvalidArgument, std::string(what) + " is NULL; pass a valid pointer");
 }
 Status TooShort(const char* what, uint32_t size, uint32_t wanted);
 
-// What a handle holds; INVALID_ARGUMENT for NULL, FAILED_PRECONDITION where there is no model yet.
+// The session of a handle; INVALID_ARGUMENT for NULL, FAILED_PRECONDITION while no model is loaded.
 Result<Session*> Get(ge_session* session);
 Result<Session*> GetLoaded(ge_session* session);
 // `name` and the names of dims live as long as the session.
 Status FillInfo(ge_session* session, const DimTable& dims, const std::string& name,
                 const Type& type, ge_tensor_info* out);
-// A copy that ge_text_release frees.
+// A copy; ge_text_release frees it.
 Status GiveText(const std::string& text, char** out);
 
-// Runs `body`, which answers a Status; nothing that a library throws passes the C border.
+// Runs `body`, which answers a Status; an exception of a library does not pass the C border.
 template <typename Body>
 ge_status Guard(ge_error* error, Body body) {
   try {
@@ -86,20 +86,20 @@ ge_status Guard(ge_error* error, Body body) {
   }
 }
 
-// An array is walked by its first element's size.
+// The first element's size is the stride of an array.
 template <typename Tensor>
 Tensor* TensorAt(Tensor* tensors, uint32_t i) {
   return reinterpret_cast<Tensor*>(reinterpret_cast<uintptr_t>(tensors) +
                                    uint64_t{i} * tensors[0].size);
 }
-// Whether it can be walked: where it lies, and that all are of one size.
+// Checks the array's address, and that all elements state one size.
 Status CheckArray(const char* what, const ge_tensor* tensors, uint32_t n);
 // The caller's array as views. Checks rank and dims too; data only when `with_data`.
 Status ReadTensors(const char* what, const ge_tensor* tensors, uint32_t n, bool with_data,
                    std::vector<TensorView>* out);
 // CheckArray, and the flags.
 Status CheckOutputs(const ge_tensor* outputs, uint32_t n);
-// Where a result may go: the caller's buffer, or the session's own of an earlier call.
+// Fills in where a result may go: the caller's buffer, or the session's own of an earlier call.
 void ReadOutput(const ge_tensor& tensor, TensorView* out);
 void WriteOutput(const TensorView& view, ge_tensor* out);
 // LIMIT_EXCEEDED where ge.h has no room for a result's rank.
@@ -108,10 +108,10 @@ Status CheckRank(uint32_t output, const TensorView& view);
 Status RunNow(Session* session, std::string_view entry, const std::vector<TensorView>& inputs,
               ge_tensor* outputs, uint32_t n);
 
-// A call of a session that has limits of its own beside the session's: from its begin to its end.
+// A call with limits of its own beside the session's, from its begin to its end.
 class LimitedCall {
  public:
-  // What ge_run_options may say; none where the caller gives no limit.
+  // Limits that ge_run_options may state; none where the caller gives none.
   struct Limits {
     uint64_t time_limit_ms = 0;
     CancelToken* cancel = nullptr;
@@ -130,7 +130,7 @@ class LimitedCall {
   Deadline deadline_;
   CancelToken::Use cancel_;
 };
-// `body` within the limits of a call, where it has any.
+// Runs `body` within the limits of a call, if it has any.
 template <typename Body>
 Status WithLimits(Session* session, const ge_run_options* options, Body body) {
   if (options == nullptr) return body();

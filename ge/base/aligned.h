@@ -11,12 +11,12 @@ struct FreeAligned {
   void operator()(void* memory) const;
 };
 using AlignedBytes = std::unique_ptr<std::byte, FreeAligned>;
-// Null when there is no memory.
+// Null when memory is short.
 AlignedBytes AllocateAligned(uint64_t bytes, uint64_t align);
-// The same for contents that others may share, aligned to 64 bytes. Large ones have pages of their
-// own, which go back to the system with them: free() keeps what lies below a block that lives on.
+// The same for contents that several owners may share, aligned to 64 bytes. A large block has pages
+// of its own and gives them back to the system; free() would keep pages below a block in use.
 std::shared_ptr<std::byte> AllocateShared(uint64_t bytes);
-// How much a block of AllocateAligned holds: what was asked for, or more.
+// Bytes of a block of AllocateAligned: the size asked for, or more.
 uint64_t CapacityOf(void* block);
 
 }  // namespace ge

@@ -1,6 +1,6 @@
-// Calls: what goes on in one session now (loads, compiles, runs), so that all of it can be
-// cancelled at once, from a signal handler too. A call that begins costs one exchange and allocates
-// nothing up to 16 at once.
+// Calls: the loads, compiles and runs of one session in progress, so that one call cancels them
+// all, from a signal handler too. Beginning a call costs one exchange; it allocates nothing while
+// at most 16 are in progress.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Calls {
   Calls(const Calls&) = delete;
   Calls& operator=(const Calls&) = delete;
 
-  // A call from its begin to its end; may begin in another thread than the one that works for it.
+  // A call from its begin to its end; another thread than the one working for it may begin it.
   class Call {
    public:
     explicit Call(Calls* calls) : slot_(calls->Take()) {}
@@ -36,15 +36,15 @@ class Calls {
     Slot* slot_;
   };
 
-  // What goes on now ends with CANCELLED; what begins later goes on. From any thread, and from a
+  // Calls in progress end with CANCELLED; later ones are not affected. From any thread, and from a
   // signal handler.
   void CancelAll();
-  // The plugin's function that one of the calls is in, null where none is: from any thread, and
-  // from a signal handler.
+  // The plugin function that one of the calls is in, or null: from any thread, and from a signal
+  // handler.
   const char* in_plugin() const;
-  // What begins later ends too.
+  // Calls that begin later are cancelled too.
   void CancelForGood();
-  // Of each call that begins later, of its work; 0 = none.
+  // Sets the time limit of the work of each call that begins later; 0 = none.
   void SetTimeLimit(uint64_t ms) { limit_ms_.store(ms, std::memory_order_relaxed); }
   uint64_t time_limit_ms() const { return limit_ms_.load(std::memory_order_relaxed); }
 
@@ -60,12 +60,12 @@ class Calls {
   std::atomic<uint64_t> limit_ms_{0};
 };
 
-// This thread works for a call of the session until the scope ends. Within another call of this
-// thread it is a part of that one.
+// This thread works for a call of the session until the scope ends. A scope within another call of
+// this thread belongs to that call.
 class CallScope {
  public:
   explicit CallScope(Calls* calls);
-  // Of a call that began before.
+  // For a call that has begun already.
   CallScope(Calls* calls, Calls::Call* call);
 
  private:

@@ -1,6 +1,6 @@
 // CancelToken: a switch that ends any number of calls, of any sessions, at once. It holds the calls
-// that have it now, and is asked by none of them: what it does is to stop their Interrupts.
-// Any thread; not from a signal handler, since it locks.
+// using it and stops their Interrupts; calls do not poll it. Any thread; not from a signal handler,
+// since it locks.
 #pragma once
 
 #include <mutex>
@@ -15,12 +15,12 @@ class CancelToken {
   CancelToken(const CancelToken&) = delete;
   CancelToken& operator=(const CancelToken&) = delete;
 
-  // Calls that have it end, and those that get it until Reset.
+  // Ends the calls that use it, and those that begin to use it until Reset.
   void Cancel();
-  // Calls that were cancelled stay so.
+  // Calls cancelled before stay cancelled.
   void Reset();
 
-  // A call that has the token, as long as this lives. Both outlive it.
+  // A call uses the token while this lives. Token and Interrupt outlive it.
   class Use {
    public:
     // No token: nothing happens.

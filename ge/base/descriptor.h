@@ -10,7 +10,7 @@ namespace ge {
 class Descriptor {
  public:
   Descriptor() = default;
-  // Takes over `fd`; below 0: none.
+  // Takes over `fd`; a negative one stands for none.
   explicit Descriptor(int fd) : fd_(fd) {}
   ~Descriptor() {
     if (fd_ >= 0) close(fd_);

@@ -1,5 +1,5 @@
-// ExitCodeOf: a tool's main, from which nothing is thrown. It allocates nothing itself: want of
-// memory is what it is there for.
+// ExitCodeOf: runs a tool's main and lets no exception out. It allocates nothing itself, since it
+// also handles std::bad_alloc.
 #pragma once
 
 #include <cerrno>
@@ -12,8 +12,8 @@
 
 namespace ge {
 
-// `code`, or 3 in place of 0 or 1, with one line on stderr, where what was printed did not get out:
-// a full disk, a closed descriptor. `error`: of the system, 0 = what flushing says.
+// `code`; but 3 instead of 0 or 1, with one line on stderr, where printed text did not get out: a
+// full disk, a closed descriptor. `error`: errno, 0 = ask by flushing.
 inline int AfterPrinting(const char* tool, int code, int error) noexcept {
   if (error == 0 && std::fflush(stdout) != 0) error = errno;
   if (error == 0 && std::ferror(stdout)) error = EIO;
@@ -23,7 +23,7 @@ inline int AfterPrinting(const char* tool, int code, int error) noexcept {
   return code == 0 || code == 1 ? 3 : code;
 }
 
-// What `body` answers; 3, with one line on stderr, when a library throws or stdout takes no more.
+// The answer of `body`; 3, with one line on stderr, when a library throws or stdout takes no more.
 template <typename Body>
 int ExitCodeOf(const char* tool, Body body) noexcept {
   try {

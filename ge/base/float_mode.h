@@ -1,6 +1,6 @@
-// How the calling thread computes with floats while the engine works for a caller: rounding to
-// nearest, no traps, and denormal numbers (below 1.2e-38 in f32) counted as zero or kept. It is a
-// word of each thread (MXCSR); threads that are made inherit it. Nothing here knows of sessions.
+// How the calling thread computes with floats while the engine works for a caller: it rounds to
+// nearest, traps nothing, and flushes denormals (below 1.2e-38 in f32) to zero or keeps them. A
+// word of each thread (MXCSR) holds this; new threads inherit it. Knows no sessions.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 namespace ge {
 
 enum class Denormals : uint8_t { kFlush, kKeep };
-// "flush", "keep"; INVALID_ARGUMENT for anything else, which `what` held.
+// "flush", "keep"; INVALID_ARGUMENT for anything else; `what` names its source.
 Result<Denormals> DenormalsFromName(std::string_view name, std::string_view what);
 
-// The calling thread's control word; 0 on machines that have none we know.
+// The calling thread's control word; 0 on machines without a known one.
 uint32_t FloatControl();
 void SetFloatControl(uint32_t word);
 
-// The mode for the time of a call; the caller's own word, flags of exceptions included, comes back
-// behind it. Scopes nest; about 10 ns.
+// Sets the mode for the time of a call and restores the caller's own word behind it, exception
+// flags included. Scopes nest; about 10 ns.
 class FloatModeScope {
  public:
   explicit FloatModeScope(Denormals denormals);
@@ -27,7 +27,7 @@ class FloatModeScope {
   FloatModeScope(const FloatModeScope&) = delete;
   FloatModeScope& operator=(const FloatModeScope&) = delete;
 
-  // The word that the calling thread has outside of all scopes.
+  // The calling thread's word outside of all scopes.
   static uint32_t Caller();
 
  private:

@@ -1,5 +1,5 @@
-// 16-bit floats as bits, widened to float32: exact, denormals of the 16-bit format included, and
-// whatever the thread's float mode is. Pure; any thread.
+// 16-bit floats as bits, widened to float32. Exact, also for denormals of the 16-bit format, in any
+// float mode of the thread. Pure; any thread.
 #pragma once
 
 #include <bit>
@@ -7,13 +7,13 @@
 
 namespace ge {
 
-// IEEE binary16, ONNX's FLOAT16. Without branches, so that a loop of it becomes vectors.
+// IEEE binary16, ONNX's FLOAT16. It has no branches, so that the compiler vectorizes a loop of it.
 inline float FloatOfHalf(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fffu) << 13;
-  // Infinity and NaN: the greatest exponent there becomes the greatest here.
+  // Infinity and NaN: the greatest exponent of binary16 becomes the greatest of float32.
   const uint32_t rebias = magnitude >= (0x7c00u << 13) ? 224u << 23 : 112u << 23;
-  // Below the least normal: read as 2^-14 (1 + m), from which 2^-14 is taken. All are normal here.
+  // Below the least normal: read as 2^-14 (1 + m), and 2^-14 is subtracted. All are normal here.
   const float small = std::bit_cast<float>(magnitude + (113u << 23)) - 0x1p-14f;
   const uint32_t bits =
       magnitude < (0x0400u << 13) ? std::bit_cast<uint32_t>(small) : magnitude + rebias;

@@ -1,9 +1,9 @@
-// Interrupt: how a call that may take long learns that it should end, since somebody cancelled it
-// or its time is over. It ends nothing itself: loops that may be long ask Interrupted() now and
-// then, which costs two loads, and give up with CheckInterrupt()'s words.
-// A call (a load, a compile, a run) has one; the thread that works for it holds an InterruptScope,
-// so that nothing has to be handed through every stage. Threads of a pool do not see it: who shares
-// out work asks between the shares.
+// Interrupt: how a long call learns that it should end, since somebody cancelled it or its time
+// is over. It ends nothing itself: long loops ask Interrupted() now and then (two loads) and
+// give up with CheckInterrupt()'s words. Each call (a load, a compile, a run) has one; the
+// thread working for it holds an InterruptScope, so that nothing has to be handed through every
+// stage. Threads of a pool do not see it: the thread that shares out work asks between the
+// shares.
 #pragma once
 
 #include <atomic>
@@ -23,20 +23,20 @@ class Interrupt {
   // From any thread, and from a signal handler. The first reason stays.
   void Cancel() { End(kCancelled); }
   bool stopped() const { return word_.load(std::memory_order_relaxed) != kGoOn; }
-  // CANCELLED or DEADLINE_EXCEEDED once it was stopped; RESOURCE_EXHAUSTED where nothing could
-  // watch its time limit.
+  // CANCELLED or DEADLINE_EXCEEDED once stopped; RESOURCE_EXHAUSTED where nothing could watch its
+  // time limit.
   Status Check() const;
-  // What engines read: not 0 = stop. As long as this lives.
+  // The word that engines read: not 0 = stop. Valid as long as this lives.
   const uint32_t* word() const { return reinterpret_cast<const uint32_t*>(&word_); }
-  // For the next call. Nobody else may use it meanwhile.
+  // Makes it ready for the next call. Nobody else may use it meanwhile.
   void Reset() {
     word_.store(kGoOn, std::memory_order_relaxed);
     plugin_.store(nullptr, std::memory_order_relaxed);
   }
-  // The plugin's function that the call is in (plugin_call.h), or null. Any thread, and a signal
+  // The plugin function that the call is in (plugin_call.h), or null. Any thread, and a signal
   // handler.
   const char* in_plugin() const { return plugin_.load(std::memory_order_relaxed); }
-  // Of the thread that works for the call. Answers what it was in before.
+  // For the thread working for the call. Answers the function it was in before.
   const char* EnterPlugin(const char* what) const {
     const char* outer = plugin_.load(std::memory_order_relaxed);
     plugin_.store(what, std::memory_order_relaxed);
@@ -57,11 +57,11 @@ class Interrupt {
 
 // Stops an Interrupt when its time is over, unless it is destroyed before. One thread of the
 // process waits for all of them; it is started with the first. Where it cannot be started the
-// Interrupt is stopped at once: a limit that nobody watches would be none.
+// Interrupt is stopped at once, since nobody would watch the limit.
 class Deadline {
  public:
-  // Called once for a call that has not ended a second after its time was over, by that thread;
-  // `plugin` is Interrupt::in_plugin. Null, as at first: a line of the log says so.
+  // That thread calls it once for a call still running a second after its time was over; `plugin`
+  // is Interrupt::in_plugin. Null, as at first: it writes a line to the log instead.
   using Overdue = void (*)(const char* plugin);
   static void SetOverdue(Overdue overdue);
 
@@ -87,7 +87,7 @@ namespace interrupt_detail {
 inline thread_local const Interrupt* current = nullptr;
 }
 
-// What this thread works for; null outside of any call.
+// The call that this thread works for; null outside of any.
 inline const Interrupt* CurrentInterrupt() { return interrupt_detail::current; }
 inline bool Interrupted() {
   const Interrupt* interrupt = CurrentInterrupt();
@@ -95,7 +95,7 @@ inline bool Interrupted() {
 }
 inline Status CheckInterrupt() { return Interrupted() ? CurrentInterrupt()->Check() : Status(); }
 
-// This thread works for that call until the scope ends.
+// This thread works for the given call until the scope ends.
 class InterruptScope {
  public:
   explicit InterruptScope(const Interrupt* interrupt) : outer_(interrupt_detail::current) {
@@ -118,8 +118,8 @@ class Backoff {
   uint32_t tries_ = 0;
 };
 
-// Locks (a unique_lock or shared_lock that was made with std::defer_lock), or gives up when the
-// call is to end: who holds the mutex may be at it for long.
+// Locks (a unique_lock or shared_lock made with std::defer_lock), or gives up when the call is to
+// end, since another thread may hold the mutex for long.
 template <typename Lock>
 Status LockOrStop(Lock* lock) {
   if (CurrentInterrupt() == nullptr) {

@@ -15,8 +15,8 @@ void LogLine(uint32_t level, std::string_view text);
 void LogOnce(uint32_t level, std::string_view text);
 
 // Lines up to `level` go to `sink`, one at a time, from now on; null = to stderr as at first. The
-// sink that was there is not called any more when this returns. What a sink logs itself is not
-// told; FAILED_PRECONDITION where a sink calls this. `text` ends with a NUL and has no line break.
+// former sink is not called any more when this returns. A sink's own log lines are not passed to
+// it; FAILED_PRECONDITION where a sink calls this. `text` ends with a NUL and has no line break.
 using LogSink = void (*)(void* context, uint32_t level, const char* text);
 Status SetLogSink(LogSink sink, void* context, uint32_t level);
 

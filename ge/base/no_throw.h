@@ -1,6 +1,6 @@
-// Calls into code of others, which reports by codes and is not to throw: what it throws all the
-// same becomes a code and a sentence, so that the plugin and the node can be named. Any thread may
-// call.
+// Calls into code of others, which reports by codes and must not throw. If it throws all the same,
+// the exception becomes a code and a sentence, so that the caller can name the plugin and the node.
+// Any thread may call.
 #pragma once
 
 #include <unwind.h>
@@ -13,15 +13,15 @@
 
 namespace ge {
 
-// To be called before others' code is loaded. A plugin may hold a copy of the unwinder
-// (-static-libgcc); where the first thing to be thrown in a process comes from such a copy, ours
-// has not set up its tables and ends the process.
+// Call it before loading others' code. A plugin may hold a copy of the unwinder (-static-libgcc);
+// if the first exception of a process comes from such a copy, our unwinder has not set up its
+// tables and ends the process.
 inline void ReadyToCatch() {
   (void)_Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_END_OF_STACK; }, nullptr);
 }
 
-// What `call` answers. `err` is a ge_err, whose text then says what was thrown; `no_memory` and
-// `failed` are the codes of std::bad_alloc and of anything else.
+// The answer of `call`. `err` is a ge_err; its text says which exception was thrown. `no_memory`
+// and `failed` are the codes of std::bad_alloc and of anything else.
 template <typename Rc, typename Err, typename Call>
 Rc NoThrow(std::type_identity_t<Rc> no_memory, std::type_identity_t<Rc> failed, Err* err,
            Call&& call) {

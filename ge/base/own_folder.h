@@ -1,5 +1,5 @@
-// Where this code lies on disk: the folder of libgraphengine.so, or of the program that holds the
-// same objects. What is installed beside it (engines, codecs) is found from there. Any thread may
+// Where this code lies on disk: the folder of libgraphengine.so, or of a program linked from the
+// same objects. Engines and codecs installed beside it are found from there. Any thread may
 // call.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// Canonical; empty when it cannot be told.
+// Canonical; empty when the system does not say.
 std::filesystem::path OwnFolder();
 // The file itself.
 std::filesystem::path OwnFile();

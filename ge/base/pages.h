@@ -10,13 +10,13 @@ namespace ge {
 
 inline constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
-// The alignment that a block of so many bytes should have: at least `align`, a power of two.
+// The alignment for a block of so many bytes: at least `align`, a power of two.
 inline uint64_t PageAlign(uint64_t bytes, uint64_t align) {
   return bytes >= kHugePage && align < kHugePage ? kHugePage : align;
 }
 
-// Asks for huge pages for the whole ones of a block that was aligned so; its last part keeps small
-// ones, so that no memory is spent beyond it. The system may decline.
+// Asks for huge pages for the whole ones of a block aligned by PageAlign. Its last part keeps small
+// pages, so that no memory beyond it is spent. The system may decline.
 inline void PreferHugePages(void* block, uint64_t bytes) {
   if (block == nullptr || bytes < kHugePage) return;
   (void)madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);

@@ -1,6 +1,6 @@
-// PluginCall: what a plugin has been asked for, from the call until it returns. A call of a session
-// cannot end before that; whoever waits for its end reads here whom it waits for
-// (Interrupt::in_plugin). Known of threads that work for a call alone.
+// PluginCall: names the function that a plugin is asked for, from the call until it returns. A call
+// of a session cannot end before that; a thread waiting for its end reads the name from
+// Interrupt::in_plugin. Only threads working for a call record it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace ge {
 
-// The same text, which lives as long as the process: of what there are few, as plugins and their
-// operators. Any thread.
+// The same text with the lifetime of the process: for plugins and operators, of which there are
+// few. Any thread.
 const char* Interned(const std::string& text);
 
 class PluginCall {

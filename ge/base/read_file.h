@@ -1,5 +1,5 @@
-// How a file that a user or a setting names is read: regular files alone. A FIFO would wait for a
-// writer, a device may never end, and to open one may do something.
+// Reads files that a user or a setting names: regular files alone. A FIFO would wait for a writer,
+// a device may never end, and opening one may have an effect.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Times the same work several times, and again where the times disagree: on a machine that others
-// use, too, some of them are of the others' work. The clock is the caller's, so that a test can be
-// interrupted whenever it likes. Nothing here allocates beyond its answer.
+// Times the same work several times, and again where the times disagree: on a shared machine some
+// of them include work of others. The clock is the caller's, so that a test can simulate any
+// interruption. Nothing here allocates beyond its answer.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +21,9 @@ inline double SteadyNs() {
       .count();
 }
 
-// The shortest of as many runs of `body` as fit in the budget, at least two; whatever else the
-// machine does can only make a run longer. Where no two of these came as near to each other as a
-// tenth, up to eight runs, since a shortest that stands alone was seen once by luck, or never.
+// The shortest of as many runs of `body` as fit in the budget, at least two: other load can only
+// make a run longer. Where no two of these are within a tenth of each other, up to eight runs,
+// since a shortest time seen once may be luck.
 template <typename Body>
 double ShortestNs(const NsClock& now, double budget_ns, Body body) {
   constexpr int kLeast = 2, kMost = 8;
@@ -44,7 +44,7 @@ double ShortestNs(const NsClock& now, double budget_ns, Body body) {
 struct Repeats {
   std::vector<double> ns;
   bool agree = true;
-  // What was taken later, of the same work: samples that agree take the place of those that do not.
+  // Adds later samples of the same work: samples that agree replace those that do not.
   void Add(Repeats later) {
     if (later.ns.empty() || (!ns.empty() && agree && !later.agree)) return;
     if (!agree && later.agree) ns.clear();
@@ -53,10 +53,10 @@ struct Repeats {
   }
 };
 
-// `wanted` samples, as often as `sample`, which answers Result<double>, gives them before the
-// budget is used up, at least one. They agree where the quartiles are not further apart than by a
-// half; where they are, as many again, up to so many rounds: the first round that agrees is the
-// answer, else all that was seen.
+// Takes `wanted` samples, or as many as `sample`, which answers Result<double>, gives within the
+// budget, at least one. They agree where the quartiles differ by at most a half. Otherwise it takes
+// as many again, up to `rounds` rounds: the first round that agrees is the answer, else all
+// samples.
 template <typename Sample>
 Result<Repeats> RepeatTiming(const NsClock& now, int wanted, int rounds, double budget_ns,
                              Sample sample) {

@@ -1,5 +1,5 @@
-// How a file is written, by everything that writes one: whoever reads it finds all of the old bytes
-// or all of the new ones.
+// Writes files for everything here that writes one: a reader finds all of the old bytes or all of
+// the new ones.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@
 namespace ge {
 
 // A regular file, or none yet: the bytes go into a new file of a random name beside it, to the disk
-// itself when `durable`, which then takes its name; mode, owner and group of the old one are kept.
-// Links are followed. What is no regular file (a device, a FIFO, /dev/stdout) is opened and
-// written; a FIFO waits a second for its reader. IO_ERROR with the path and the system's reason; a
-// regular file is then as it was, and nothing is left beside it. Thread-safe.
+// itself when `durable`; then the new file takes the name. Mode, owner and group of the old one are
+// kept. Links are followed. Anything else (a device, a FIFO, /dev/stdout) is opened and written; a
+// FIFO waits a second for its reader. IO_ERROR with the path and the system's reason leaves a
+// regular file as it was and nothing beside it. Thread-safe.
 Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable);
 
-// Before long work: whether ReplaceFile could write there now. Makes a file beside it, and removes
-// it again; writes nothing else. IO_ERROR as above.
+// Before long work: asks whether ReplaceFile could write there now. Makes a file beside it and
+// removes it again; writes nothing else. IO_ERROR as above.
 Status CheckReplaceable(const std::string& path);
 
-// Whether ReplaceFile gives a new file such a name until it is whole: a process that was killed has
-// left it.
+// Whether ReplaceFile gives such names to unfinished files: a killed process leaves one
+// behind.
 bool IsUnfinishedFile(std::string_view name);
 
-// For what grows line by line, a log: opens for writing what is there, of which nothing is cut; a
-// regular file is made where there is none. A FIFO that nobody reads within a second is an
+// For logs, which grow line by line: opens the present file for writing and truncates nothing;
+// makes a regular file where there is none. A FIFO without a reader within a second is an
 // IO_ERROR. *own: whether it is an open file of this process (/dev/stdout), which may have others'
 // bytes.
 Result<Descriptor> OpenForLines(const std::string& path, bool* own);

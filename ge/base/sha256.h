@@ -11,7 +11,7 @@ namespace ge {
 
 std::string Sha256(std::span<const std::byte> bytes);
 Result<std::string> Sha256OfFile(const std::string& path);
-// Of all that an open file holds; its position stays. IO_ERROR without a name.
+// Hashes all bytes of an open file; its position stays. IO_ERROR without a name.
 Result<std::string> Sha256OfDescriptor(int fd);
 
 }  // namespace ge

@@ -1,5 +1,5 @@
-// WordHash: a hash of 64-bit words, FNV-1a a word at a time. For keys of this process; nothing that
-// is kept on disk goes by it.
+// WordHash: a hash of 64-bit words, FNV-1a a word at a time. For keys of this process; nothing on
+// disk uses it.
 #pragma once
 
 #include <cstdint>

@@ -46,18 +46,18 @@ class Builder {
 
   // Query, decompose and place: builder_place.cc.
   //
-  // Until every segment is compiled. stopped_ or keep_incumbent_ where it ends before.
+  // Repeats until every segment is compiled. Sets stopped_ or keep_incumbent_ where it ends before.
   Status PlaceAndCompile();
-  // Where nobody takes a node any more: also why the last offers were struck.
+  // Adds to `placed`, where nobody takes a node any more, why the last offers were struck.
   Status WithLastFailure(Status placed) const;
   Status Query();
-  // The offers of every engine for a function, at the prices that count.
+  // The offers of every engine for a function, at corrected prices.
   Status Ask(const Graph& graph, const Function& function, GraphView* view,
              std::vector<PlanLayout>* layouts, OfferSet* offers);
   Status Correct(const Graph& graph, const Function& function, GraphView* view,
                  std::vector<PlanLayout>* layouts, OfferSet* offers);
-  // By prices as they are now, of the new plan and of the one in use. What is in use was measured
-  // where the two cannot be compared, since another decomposition was chosen.
+  // Compares the new plan with the one in use at present prices. Where they cannot be compared,
+  // since another decomposition was chosen, the one in use counts by its measured time.
   bool IsClearlyCheaper() const;
   // Nodes with a decomposition stay whole or become their parts, whichever is cheaper.
   Status Decompose();
@@ -68,37 +68,37 @@ class Builder {
   // Whether prices alone decide.
   bool FreeChoice() const;
   PlaceOptions HowToPlace() const;
-  // What the market found is the plan, where nothing else was asked for and nothing was struck.
+  // Makes the market's cover the plan, where nothing else was asked for and nothing was struck.
   PlaceOptions WithMarketCover() const;
   Status PlaceNodes();
   void AddNotes();
 
   // Covers and plans of other dims: builder_class.cc.
   //
-  // Covers that were found for graphs like this one, of about these dims.
+  // Looks for covers found for graphs like this one, of about these dims.
   void LookForClass();
-  // Whether a cover runs in less than a search takes, at these dims too.
+  // Whether a cover runs in less time than a search takes, at these dims too.
   bool IsShort(const ClassCover& cover) const;
-  // The nearest plan, where it lives and its dims are close: its cover is taken unseen. That of a
-  // looser class where sizes are data, since any of them may be 0 or 1 once there, or where a few
-  // come after one.
+  // The nearest plan, if it lives and its dims are close: its cover is taken without asking
+  // engines. A looser class serves where the data decide sizes, since any of them may be 0 or 1
+  // once, or where no dim is less than the cover's: a few after one.
   std::shared_ptr<const Compiled> CloseOne() const;
-  // A piece's plan gives way to others of its place, of which hardly two are alike.
+  // Keeps a piece's plan alive for its class: its point evicts it for others, hardly two alike.
   void KeepForClass(std::shared_ptr<const Compiled> plan) const;
   Status TryReshape(const std::shared_ptr<const Compiled>& like);
   // The graph as it was before the class's nodes were expanded, with no plan.
   void TakeBackParts();
   Status TakeView();
   Result<bool> Reshape(const Compiled& like);
-  // The cheapest of the near covers, those with the same parts as the nearest, by the offers of
-  // these dims. False when there is none of which all offers are made again, or when it is dearer
-  // beside the floor than the search's was: others have become the best meanwhile.
+  // Prices the near covers with the same parts as the nearest by the offers of these dims, and
+  // takes the cheapest. False when none has all its offers made again, or when it costs more beside
+  // Floor() than the search's did: another cover is the best by now.
   bool PlaceByClass();
   // The sum of the cheapest offers of each node.
   double Floor() const;
-  // Nobody looks at the graph of a plan that was placed unseen, unless for one more exec.
+  // Frees the graph of a plan placed by its class, unless one more exec needs it.
   void ForgetGraph();
-  // As if there were no class.
+  // Goes on as if there were no class.
   Status ForgetClass();
   void RememberInClass();
 
@@ -106,7 +106,7 @@ class Builder {
   //
   Status Compile(bool* again);
   MemoryOptions Memory() const;
-  // A model or feed of absurd size is refused before anything is allocated for it.
+  // Refuses a model or feed of absurd size before anything is allocated for it.
   Status CheckFootprint() const;
   // "'a' with 12 bytes, 'b' with 4 bytes", three at most.
   std::string LargestValues() const;
@@ -116,7 +116,7 @@ class Builder {
 
   const EngineList& engines_;
   const BuildOptions& options_;
-  PlaceOptions place_;  // those of options_, with pins of parts in the place of their nodes
+  PlaceOptions place_;  // those of options_, with pins of parts in place of their nodes
   std::shared_ptr<Compiled> c_;
   Runner runner_;
   std::set<size_t> struck_;

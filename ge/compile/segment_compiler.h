@@ -1,7 +1,7 @@
-// SegmentCompiler: COMPILE. Gives each segment of a placed plan to its engine through the ABI,
-// writes into the plan what comes back (workspace, internal values, aliases), and gathers what the
-// program is to be handed: execs and packs. It places nothing. One thread; the Compiled owns all
-// that it makes.
+// SegmentCompiler: COMPILE. Gives each segment of a placed plan to its engine through the
+// ABI, writes the answers into the plan (workspace, internal values, aliases), and gathers
+// execs and packs for the program. It places nothing. One thread; the Compiled owns all
+// results.
 #pragma once
 
 #include <set>
@@ -19,20 +19,20 @@ class SegmentCompiler {
  public:
   SegmentCompiler(const EngineList& engines, Compiled* compiled);
 
-  // Compiles all segments of the plan. Offers of those that fail go into *struck, why into
-  // *failure; *again when there were any: then nothing is kept.
+  // Compiles all segments of the plan. Offers of failed segments go into *struck, the reason into
+  // *failure; *again tells whether there were any: then nothing is kept.
   Status Compile(std::set<size_t>* struck, Status* failure, bool* again);
-  // Asks for execs like those of `like`, a finished plan with the same segments. False where some
+  // Asks for execs like those of `like`, a finished plan with the same segments. False where an
   // engine does not give one; then nothing is kept.
   Result<bool> Shape(const Compiled& like);
-  // One more exec of a segment that was compiled before, for another frame.
+  // One more exec of a compiled segment, for another frame.
   Result<ge_exec*> OneMore(SegmentId segment);
   // By segment.
   const std::vector<ge_exec*>& execs() const { return execs_; }
 
  private:
   struct Given;
-  // What an engine answers about each segment; why[i] is where it says why segment i failed.
+  // An engine's answers about each segment; why[i] has its reason if segment i failed.
   struct Answers {
     std::vector<ge_compiled> results;
     std::vector<ge_err> why;

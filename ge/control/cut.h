@@ -1,10 +1,10 @@
-// Cuts what is left of a function into what can be done now and the rest. "Now" is either one plan
-// of nodes whose shapes are all known, beside nodes that the host runs on values at hand, or, where
+// Cuts the rest of a function into a part to do now and a new rest. "Now" is either one plan
+// of nodes with known shapes, beside nodes that the host runs on values at hand, or, where
 // shapes wait for data, the content of small tensors. A cut is made for the shapes at hand and
-// serves others of its structure too: SizeCut says what it becomes at them and whether it holds.
-// An If whose condition shapes decide is taken apart on the way, and one that small arguments
-// decide. It runs nothing and asks no engine. Functions only; the caller owns everything, any
-// thread may call.
+// serves others of its structure too: SizeCut sizes it for them and tells whether it holds. On
+// the way it takes apart each If whose condition depends on shapes or on small arguments. It
+// runs nothing and asks no engine. Functions only; the caller owns everything, any thread may
+// call.
 #pragma once
 
 #include <functional>
@@ -20,9 +20,9 @@
 
 namespace ge {
 
-// What is left of a function: its own values keep their numbers, so that a run keeps one table of
-// values through all cuts; branches that are taken apart add some. Types are those of the model,
-// never those of a run.
+// The rest of a function. Its own values keep their numbers, so that a run keeps one table of
+// values through all cuts; inlined branches add some. Types are those of the model, never those of
+// a run.
 struct FlowRest {
   Graph graph;
   FunctionId fn = 0;
@@ -45,27 +45,27 @@ struct FlowCut {
   std::vector<HostStep> host;              // in order; each reads only what is at hand before it
   bool has_types = false;                  // the host's nodes are in `now`
   std::vector<ValueId> by_content;         // constants of the plan: they decide its shapes
-  std::vector<ValueId> chosen_by;          // what they hold decides conditions
-  std::vector<bool> conditions;            // the cut holds where they come out so
-  std::vector<ValueId> dead;               // values that nobody reads behind this cut
+  std::vector<ValueId> chosen_by;          // their contents decide conditions
+  std::vector<bool> conditions;            // the cut holds for these outcomes
+  std::vector<ValueId> dead;               // not read behind this cut
   std::vector<ValueId> results;            // of the function
   size_t values = 0;                       // of the function, with those that branches added
   FlowRest rest;                           // no nodes: the function's results are at hand
 };
 
-// Types of everything anew, from those of the parameters and from constants.
+// Infers all types anew, from those of the parameters and from constants.
 using InferHook = std::function<Status(Graph*)>;
 
-// What a cut may know of the values at hand.
+// Values at hand, as far as a cut may know them.
 struct FlowKnown {
-  // Null where it is no tensor.
+  // Null for anything but a tensor.
   std::function<std::optional<Type>(ValueId)> type;
-  // As a constant; null when it is not plain numbers or too large.
+  // As a constant; null when it holds no plain numbers or is too large.
   std::function<const Const*(ValueId)> content;
-  // Whether what the value holds may decide conditions: an argument of the function that has not
+  // Whether the value's content may decide conditions: an argument of the function that has not
   // changed too often.
   std::function<bool(ValueId)> may_choose;
-  // Contents change all the time here: what waits for them is to wait once and for all.
+  // Contents change with every call here: wait once for all of them.
   bool all_contents = false;
 };
 
@@ -76,18 +76,18 @@ struct SizedCut {
   std::vector<std::vector<Type>> types;  // of what each host step makes; empty without has_types
 };
 
-// Whether a bound function cannot be one plan: it holds what the host runs, or shapes that only the
-// data decide.
+// Whether a bound function cannot be one plan: it holds nodes of the host, or data-dependent
+// shapes.
 bool NeedsFlow(const Graph& graph, const Function& function);
 
-// UNSUPPORTED when neither shapes nor contents of inputs say what a node gives.
+// UNSUPPORTED when neither shapes nor contents of inputs decide a node's output type.
 Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const FlowKnown& known);
 
-// Nothing where the cut does not hold for what is at hand.
+// Nothing where the cut does not hold for the values at hand.
 std::optional<SizedCut> SizeCut(const FlowCut& cut, const InferHook& infer, const FlowKnown& known);
 
-// Empties the functions that `fn` does not reach: they would be inferred for nothing, or say what
-// types `fn` is called with elsewhere.
+// Empties the functions that `fn` does not reach: inferring them would be wasted, or they would
+// state types that `fn` is called with elsewhere.
 void ForgetOthers(Graph* graph, FunctionId fn);
 
 }  // namespace ge

@@ -1,8 +1,8 @@
-// Flow: runs a function that one plan cannot hold: control flow, sequences, strings, and shapes
-// that only the data decide. It cuts the function (cut.h), has each piece planned for the shapes at
-// hand, remembers the pieces, runs them one after the other, and runs what the host runs itself
-// between them. A second run of the same shapes finds every piece made. It knows no engine and no
-// stage: planning, inferring and running a plan are hooks. Run is thread-safe.
+// Flow: runs a function that one plan cannot hold: control flow, sequences, strings, and
+// data-dependent shapes. It cuts the function (cut.h), has each piece planned for the shapes at
+// hand, remembers the pieces, runs them one after the other, and executes the host's nodes between
+// them. A second run of the same shapes finds every piece made. It knows no engine and no stage:
+// planning, inferring and running a plan are hooks. Run is thread-safe.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace ge {
 
-// A plan that runs; made by the planner hook.
+// A plan made by the planner hook, ready to run.
 class FlowPlan {
  public:
   struct Port {
@@ -30,9 +30,9 @@ class FlowPlan {
   using RunHook = std::function<Status(std::span<const TensorView>, std::span<TensorView>)>;
   FlowPlan(std::vector<Port> ports, RunHook run, std::function<uint64_t()> bytes_held)
       : results(std::move(ports)), run_(std::move(run)), bytes_held_(std::move(bytes_held)) {}
-  // Results have their dims and memory.
+  // Gives results their dims and memory.
   Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const;
-  // Memory that it holds now: arenas, packed weights.
+  // Bytes held now: arenas, packed weights.
   uint64_t BytesHeld() const { return bytes_held_(); }
   const std::vector<Port> results;
 
@@ -41,7 +41,7 @@ class FlowPlan {
   const std::function<uint64_t()> bytes_held_;
 };
 
-// What is to be planned. Of one cut the graphs differ in types and in the contents of constants
+// A piece to plan. The graphs of one cut differ in types and in the contents of constants
 // alone.
 struct FlowPlanned {
   Graph graph;  // has one entry, all of whose shapes are known
@@ -64,16 +64,16 @@ struct FlowActivation;
 class Flow {
  public:
   // The graph is inferred and rewritten, and outlives this. Where plans hold more than `max_bytes`,
-  // the oldest of a place give way to the new one.
+  // the oldest of a point give way to the new one.
   Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes);
   ~Flow();
   // `results` get a value for each result of the function.
   Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results);
   // Plans made so far, for reports.
   uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
-  // Pieces that gave way to others.
+  // Pieces evicted for others.
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
-  // Cuts made so far; most pieces are made of a cut that was there.
+  // Cuts made so far; most pieces use a cut made before.
   uint32_t cuts() const { return cuts_.load(std::memory_order_relaxed); }
 
  private:
@@ -85,7 +85,7 @@ class Flow {
   Result<const FlowValue*> ConstantOf(ConstId c);
   // Makes a plan and counts it.
   Result<std::shared_ptr<FlowPlan>> MakePlan(FlowPlanned planned);
-  bool IsFull();  // the plans together hold more than they may
+  bool IsFull();  // Whether the plans together exceed their limit.
   const Graph& graph_;
   const FlowHooks hooks_;
   const uint64_t max_bytes_;
@@ -100,14 +100,14 @@ class Flow {
   std::atomic<uint64_t> evicted_{0};
 };
 
-// What loops keep between their trips; see control.cc.
+// Buffers that loops keep between their trips; see control.cc.
 struct ControlScratch;
 struct DeleteScratch {
   void operator()(ControlScratch* scratch) const;
 };
 
-// One run, and after it the next: what its functions' activations share. Used by one thread at a
-// time. Nothing is kept of a run that failed.
+// One run, and after it the next: state shared by the activations of its functions. Used by one
+// thread at a time. A failed run is dropped.
 class FlowRun {
  public:
   explicit FlowRun(Flow* flow);
@@ -128,8 +128,8 @@ class FlowRun {
   int depth_ = 0;
 };
 
-// Runs If, Loop or Scan; outputs are set by position. `types` say what they are as far as that is
-// known before: what a loop without a trip gives. Calls and Ifs need none.
+// Runs If, Loop or Scan; outputs are set by position. `types` give their types as far as known
+// before: the outputs of a loop without a trip. Calls and Ifs need none.
 Status RunControl(FlowRun* run, const HostStep& step, std::span<const Type> types,
                   std::span<const FlowValue* const> inputs, std::vector<FlowValue>* outputs);
 

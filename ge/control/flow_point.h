@@ -1,8 +1,8 @@
-// FlowPoint: where runs of a function stand that have done the same so far. It keeps the cuts that
-// were made there, by structure, and the pieces: a cut at given shapes with its plan. A piece that
-// is not there is made from a cut that holds for its shapes, else from a new one. The places behind
-// a cut are shared by all its pieces. Used under its function's lock; what it hands out stays valid
-// when the place lets go of it, since runs may stand in it.
+// FlowPoint: a point of a function, reached by runs with the same history. It keeps the cuts made
+// there, by structure, and the pieces: a cut at given shapes with its plan. A missing piece is made
+// from a cut that holds for its shapes, else from a new one. All pieces of a cut share the points
+// behind it. Used under its function's lock; pieces handed out stay valid when the point lets go of
+// them, since runs may stand in them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace ge {
 
 class FlowPoint;
 
-// A cut and what is behind it.
+// A cut and the point behind it.
 struct FlowStructure {
   FlowCut cut;                                                  // its rest has moved to `next`
   uint64_t number = 0;                                          // of the flow's cuts
@@ -31,7 +31,7 @@ struct FlowStructure {
 };
 
 struct FlowPiece {
-  // Of each value of cut.in: rank and dims, or that it is no tensor. Others may have any shape.
+  // Of each value of cut.in: rank and dims, or a mark for no tensor. Others may have any shape.
   std::vector<uint64_t> shapes;
   std::vector<FlowValue> contents;  // of cut.by_content, then of cut.chosen_by
   std::shared_ptr<const FlowStructure> structure;
@@ -53,15 +53,15 @@ class FlowPoint {
   using Structure = std::shared_ptr<FlowStructure>;
   class AtHand;
   Result<Piece> Make(const std::vector<FlowValue>& values);
-  // A piece of that structure; null where it does not hold.
+  // A piece of the given structure; null where the structure does not hold.
   Result<Piece> MakeOf(const Structure& of, const AtHand& at_hand);
   Result<Structure> Cut(const AtHand& at_hand);
-  // The piece that holds for these values, now the latest; null where there is none.
+  // The piece holding for these values, now the latest; null where there is none.
   Piece Known(const std::vector<FlowValue>& values);
   void Add(Piece piece);
   void ForgetStructures(const std::function<bool(const FlowStructure&)>& which);
   void ForgetOldest();
-  // Whether what arguments hold may go on deciding conditions, counting what they hold now.
+  // Whether contents of arguments may go on deciding conditions; counts the present contents.
   bool StillChooses(const Piece& piece);
   void Learn();
   Flow& flow_;
@@ -71,7 +71,7 @@ class FlowPoint {
   // By structure and shapes.
   std::unordered_multimap<uint64_t, std::list<Piece>::iterator> by_shapes_;
   std::vector<Structure> structures_;  // the latest first
-  std::set<std::string> chosen_by_;    // what arguments held that decided conditions
+  std::set<std::string> chosen_by_;    // contents of arguments that decided conditions
   bool chooses_ = true;
   size_t found_ = 0, made_ = 0;  // pieces that hold for certain contents alone
   bool contents_change_ = false;

@@ -1,6 +1,6 @@
-// Operators that the host runs itself and no engine is asked for: those whose values are not plain
-// tensors (sequences, optionals, strings) and those whose results have as many elements as the data
-// decide. One record per file in ge/control/host/; the table is generated from the file names.
+// Operators that the host runs itself, without asking an engine: those with values other than plain
+// tensors (sequences, optionals, strings) and those with a data-dependent number of result
+// elements. One record per file in ge/control/host/; the table is generated from the file names.
 // Functions are pure; any thread may call.
 #pragma once
 
@@ -36,12 +36,12 @@ struct HostOp {
 
 // The record that runs the node in this function; null when engines do. Control flow has none.
 const HostOp* FindHostOp(const Function& fn, const Node& node);
-// The operator of a plugin whose kernel gives its outputs their sizes, which the host runs; null
-// when the node is of none.
+// The operator of a plugin whose kernel sizes its own outputs, if the node is of one: the host runs
+// it. Else null.
 const OpDef* FindDataSized(const Graph& graph, const Node& node);
-// Whether the host runs the operator whatever it is given: no engine is asked for it.
+// Whether the host runs the operator with any inputs: no engine is asked for it.
 bool IsHostOnly(std::string_view domain, std::string_view name);
-// If, Loop, Scan, calls: nodes that have to do with functions of the graph.
+// If, Loop, Scan, calls: nodes that refer to functions of the graph.
 bool IsControl(const Node& node);
 
 }  // namespace ge

@@ -1,5 +1,5 @@
-// Opens the image codecs, a library of their own: programs that decode no images load neither them
-// nor what they are linked with. Loaded once, for the life of the process. Any thread may call.
+// Opens the image codecs, a library of their own: programs that decode no images load neither it
+// nor its dependencies. Loaded once, for the life of the process. Any thread may call.
 #pragma once
 
 #include "ge/base/status.h"

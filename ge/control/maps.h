@@ -1,4 +1,4 @@
-// What host operators on maps and on tables of text share.
+// Code shared by host operators on maps and on tables of text.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What host operators on sequences share.
+// Code shared by host operators on sequences.
 #pragma once
 
 #include <fmt/format.h>

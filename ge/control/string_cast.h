@@ -1,4 +1,4 @@
-// Cast and CastLike between strings and numbers: the text is the shortest that reads back as the
+// Cast and CastLike between strings and numbers: the text is the shortest one to read back as the
 // same number.
 #pragma once
 
@@ -31,7 +31,7 @@ bool NumberOfText(std::string_view text, T* out) {
   if constexpr (std::is_integral_v<T>) {  // "3.0"
     double wide = 0;
     if (!NumberOfText(text, &wide) || wide != std::trunc(wide)) return false;
-    // A cast of what the type does not hold would be undefined. Both ends are exact in double.
+    // A C++ cast of a value outside the type would be undefined. Both ends are exact in double.
     constexpr double kLeast = static_cast<double>(std::numeric_limits<T>::min());
     constexpr double kEnd = 2 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
     if (wide < kLeast || wide >= kEnd) return false;

@@ -1,4 +1,4 @@
-// What host operators on strings share.
+// Code shared by host operators on strings.
 #pragma once
 
 #include <fmt/format.h>

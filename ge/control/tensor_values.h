@@ -1,4 +1,4 @@
-// Between a caller's tensors and the values of a flow. Thread-safe.
+// Converts between a caller's tensors and the values of a flow. Thread-safe.
 #pragma once
 
 #include <span>
@@ -19,21 +19,21 @@ FlowValue ValueOf(const TensorView& view);
 Status CheckGiven(const Function& function, const std::string& entry,
                   std::span<const TensorView> inputs);
 
-// Whether values are what the parameters of `f` are declared as: kind, dtype, rank, and sizes that
-// are known. INVALID_ARGUMENT naming the input.
+// Checks values against the declared parameters of `f`: kind, dtype, rank, and known sizes.
+// INVALID_ARGUMENT naming the input.
 Status CheckValues(const Graph& graph, const Entry& entry, std::span<const FlowValue> values);
 // Whether all parameters are tensors; then *views are those of such values, without data.
 bool TensorsOf(const Function& function, std::span<const FlowValue> values,
                std::vector<TensorView>* views);
-// A value that needs nothing but itself: copies bytes that somebody else keeps (constants, states).
+// Makes a value independent of others: copies bytes that somebody else keeps (constants, states).
 // RESOURCE_EXHAUSTED.
 Status OwnValue(FlowValue* value);
 
 // States as values behind `args`, borrowed from where they lie.
 void AppendStates(const Graph& graph, std::span<const StateId> states,
                   std::span<const void* const> from, std::vector<FlowValue>* args);
-// Copies the last of the results, which are what states are to hold, and drops them.
-// INVALID_ARGUMENT where one is of another type than its state.
+// Copies the last results, the new contents of states, and drops them. INVALID_ARGUMENT where one
+// is of another type than its state.
 Status TakeStates(const Graph& graph, std::span<const StateId> states, std::span<void* const> to,
                   std::vector<FlowValue>* results);
 

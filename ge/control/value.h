@@ -1,6 +1,6 @@
-// FlowValue: what steps of a run hand to each other where one plan cannot hold the whole run: a
-// tensor, strings, a sequence, a map, an optional. Copies share bytes; bytes that two values share
-// are not written. One thread at a time.
+// FlowValue: a value that steps of a run hand to each other where one plan cannot hold the whole
+// run: a tensor, strings, a sequence, a map, an optional. Copies share bytes; shared bytes are not
+// written. One thread at a time.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class FlowDims {
   const int64_t* begin() const { return at_; }
   const int64_t* end() const { return at_ + rank_; }
   std::vector<int64_t> vector() const { return {begin(), end()}; }
-  // Of the axes [from, to).
+  // Product over the axes [from, to).
   int64_t Product(size_t from, size_t to) const;
   friend bool operator==(const FlowDims& left, const FlowDims& right) {
     return std::equal(left.begin(), left.end(), right.begin(), right.end());
@@ -76,7 +76,7 @@ class FlowDims {
 };
 
 struct FlowValue {
-  // kNone: an omitted input or output, or an optional that holds nothing.
+  // kNone: an omitted input or output, or an empty optional.
   enum class Kind : uint8_t { kNone, kTensor, kSequence, kMap, kFunction };
   Kind kind = Kind::kNone;
   DType dtype = DType::kUndefined;  // of a tensor, of a sequence's elements, of a map's keys
@@ -94,19 +94,19 @@ struct FlowValue {
   int64_t count() const { return dims.Product(0, dims.size()); }  // elements of a tensor
 };
 
-// Blocks that are used again once no value holds them, by one run and then by the next: what was
-// run before allocates nothing. Of one run at a time.
+// Blocks to use again once no value holds them, by one run and then by the next: shapes run before
+// allocate nothing. Serves one run at a time.
 class FlowPool {
  public:
-  // Gives back what the last kRunsKept runs did not use.
+  // Frees blocks unused by the last kRunsKept runs.
   void EndRun();
   // Bytes that its blocks may take together.
   void SetLimit(uint64_t bytes) { limit_ = bytes; }
   // RESOURCE_EXHAUSTED with the size asked for, LIMIT_EXCEEDED where the run's values would take
   // more than the limit.
   Result<std::shared_ptr<FlowBlock>> Get(uint64_t bytes);
-  // LIMIT_EXCEEDED where `bytes` more, which are no block of the pool, would be too many: of
-  // strings and of sequences.
+  // LIMIT_EXCEEDED where `bytes` more, of strings or sequences outside the pool's blocks, would be
+  // too many.
   Status Room(uint64_t bytes);
   // Texts and elements of sequences count while anybody holds them.
   Status NewStrings(const FlowDims& dims, std::vector<std::string> strings, FlowValue* out);
@@ -122,9 +122,9 @@ class FlowPool {
   static constexpr int kRunsKept = 4;  // runs of two sizes in turns find their blocks
   // The size of a new block for so many bytes.
   uint64_t WithHeadroom(uint64_t bytes) const;
-  // Bytes of what is alive, blocks that wait for use among them.
+  // Bytes alive, idle blocks included.
   uint64_t Held();
-  // Lets go of blocks that nobody used for more than so many runs; -1: that nobody uses now.
+  // Frees blocks unused for more than so many runs; -1: all that nobody uses now.
   void Drop(int runs);
   struct Counted {
     std::weak_ptr<const void> what;
@@ -135,7 +135,7 @@ class FlowPool {
   std::vector<Slot> slots_;
 };
 
-// What texts take in memory.
+// Memory taken by texts.
 uint64_t BytesOf(const std::vector<std::string>& strings);
 FlowValue SequenceOf(DType dtype, std::vector<FlowValue> elements);
 // No key occurs twice; `keys` and `values` have as many elements.

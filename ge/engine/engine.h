@@ -1,6 +1,6 @@
-// Engine: one created engine of a plugin, with its devices, links and the calls that the host
-// makes outside of a run. Shared by the sessions of a runtime; query and compile are called by one
-// thread at a time.
+// Engine: one created engine of a plugin, with its devices, links and the host's calls outside of
+// a run. Shared by the sessions of a runtime; query and compile are called by one thread at a
+// time.
 #pragma once
 
 #include <compare>
@@ -33,7 +33,7 @@ struct EngineLink {
   double latency_ns = 0, bytes_per_ns = 0;
 };
 
-// What a session says to every engine: GE_DENORMALS_*, GE_NUMERICS_* and GE_PRECISION_*.
+// A session's settings for every engine: GE_DENORMALS_*, GE_NUMERICS_* and GE_PRECISION_*.
 struct EngineWords {
   uint32_t denormals = GE_DENORMALS_FLUSH, numerics = GE_NUMERICS_FAST;
   uint32_t precision = GE_PRECISION_F32;
@@ -54,12 +54,12 @@ class Engine {
   const Plugin& plugin() const { return *plugin_; }
   const std::string& options() const { return options_; }  // as the user gave them
   const EngineWords& words() const { return words_; }
-  // A slot that the plugin did not fill (or is too old to have) is null here.
+  // A slot is null where the plugin did not fill it or is too old to have it.
   const ge_engine_api& api() const { return api_; }
   ge_engine* handle() const { return handle_; }
   const std::vector<EngineDevice>& devices() const { return devices_; }
   const std::vector<EngineLink>& links() const { return links_; }
-  // Held around query and compile, which one thread at a time may call.
+  // Held around query and compile: one thread at a time may call these.
   std::mutex& call_mutex() const { return call_mutex_; }
 
  private:
@@ -84,8 +84,8 @@ using EngineList = std::vector<std::shared_ptr<Engine>>;
 // PLUGIN_ERROR (or CANCELLED, RESOURCE_EXHAUSTED, DEVICE_LOST ...) naming engine, call and text.
 Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err);
 ge_err EmptyError();
-// A call of a plugin's function: what it throws becomes GE_INTERNAL or GE_OUT_OF_MEMORY and a text,
-// and while it has not returned it can be named. `what`: as of PluginCall.
+// Calls a plugin's function: an exception becomes GE_INTERNAL or GE_OUT_OF_MEMORY and a text, and
+// until the call returns it can be named. `what`: as of PluginCall.
 template <typename What, typename Call>
 ge_rc CallPlugin(const What& what, ge_err* err, Call&& call) {
   const PluginCall named(what);

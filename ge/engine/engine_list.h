@@ -1,4 +1,4 @@
-// The engines that a session is to have: their list as text, and opened.
+// Parses the engine list of a session and opens its engines.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ struct EngineSpec {
   std::string name;     // or a path with a slash
   std::string options;  // "key=value;key=value", quoted as it was: see ge_create_args.options
 };
-// "onednn,devsim:wrap=ref;delay=3" -> specs. A path or a value that holds , ; or : begins and ends
+// "onednn,devsim:wrap=ref;delay=3" -> specs. A path or a value with , ; or : in it begins and ends
 // with " or ' and holds that character nowhere else: devsim:wrap="a;b,c";delay=3. INVALID_ARGUMENT
 // on an empty item, on a quote that does not end or does not end the value, and on an option
 // without key or value.
@@ -24,16 +24,16 @@ Result<std::vector<EngineSpec>> ParseEngineList(std::string_view list);
 
 // Whether engines may transform operands where that is faster (Winograd); see docs/numerics.md.
 enum class Numerics : uint8_t { kFast, kExact };
-// "fast", "exact"; INVALID_ARGUMENT for anything else, which `what` held.
+// "fast", "exact"; INVALID_ARGUMENT for anything else; `what` names its source.
 Result<Numerics> NumericsFromName(std::string_view name, std::string_view what);
 
-// What engines may round inputs of products to; see docs/numerics.md.
+// Precision to which engines may round inputs of products; see docs/numerics.md.
 enum class Precision : uint8_t { kF32, kBf16 };
-// "f32", "bf16"; INVALID_ARGUMENT for anything else, which `what` held.
+// "f32", "bf16"; INVALID_ARGUMENT for anything else; `what` names its source.
 Result<Precision> PrecisionFromName(std::string_view name, std::string_view what);
 
-// Opens those of the list, in its order, by `open`; an empty list means every engine that is found,
-// and then one that will not start is left out with a warning. FAILED_PRECONDITION where there is
+// Opens the engines of the list, in its order, by `open`. An empty list means every engine found;
+// then one that fails to start is left out with a warning. FAILED_PRECONDITION where there is
 // none.
 using OpenEngine = std::function<Result<std::shared_ptr<Engine>>(
     const std::shared_ptr<const Plugin>& plugin, const std::string& options)>;

@@ -1,5 +1,5 @@
-// What plugins give as parts of a graph, read: texts, types, constants, attributes. Nothing of it
-// is believed. INVALID_ARGUMENT says what is wrong. Functions only; any thread.
+// Reads parts of a graph given by plugins: texts, types, constants, attributes. Checks everything
+// and trusts nothing. INVALID_ARGUMENT says what is wrong. Functions only; any thread.
 #pragma once
 
 #include <functional>
@@ -12,9 +12,9 @@
 namespace ge {
 
 Status NotLegal(std::string text);  // INVALID_ARGUMENT
-// Of a constant, a state: numbers, all sizes known.
+// The type of a constant or a state: numbers, all sizes known.
 Result<Type> StaticTypeFromAbi(const ge_type& type);
-// `dims` has `rank` elements; those of a size that is not known are of `table`.
+// `dims` has `rank` elements; unknown sizes are symbols of `table`.
 Result<Type> TypeFromAbi(int32_t dtype, int32_t rank, const ge_dim* dims, const DimTable& table);
 // A copy of the payload.
 Result<Const> ConstFromAbi(const ge_type& type, const void* data, uint64_t bytes);

@@ -1,5 +1,5 @@
-// Offers: what one engine answers to query, copied and checked by the host. A bad offer is
-// rejected alone, with a diagnostic; the others stand.
+// Offers: one engine's answers to query, copied and checked by the host. A bad offer is rejected
+// alone, with a diagnostic; the others stand.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ struct Offer {
   double setup_ns = 0, launch_ns = 0, edge_saving_ns = 0;
   double shape_ns = 0;               // once for each shape
   std::vector<OfferChoice> choices;  // at least one unless convert
-  // "analytic" or "guess" as the engine says, "host" when it stated no price; "table" and
-  // "measured" when the host has corrected it, "doubtful" by a time of a busy machine.
+  // "analytic" or "guess" as the engine says, "host" for an engine without a price; "table" and
+  // "measured" after a correction by the host, "doubtful" by a time of a busy machine.
   std::string source;
   double confidence = 0;  // 0..1, the engine's own
   double factor = 1;      // of the correction: price / what the engine asked, of the first choice

@@ -1,6 +1,6 @@
-// GraphView: a function as the flat read-only ge_graph that engines see. Value indices are the
-// function's value ids; node indices are positions. It points into the Graph that it was made
-// from, which must outlive it unchanged.
+// GraphView: a function as the flat read-only ge_graph for engines. Value indices are the
+// function's value ids; node indices are positions. It points into its Graph, which must outlive it
+// unchanged.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace ge {
 
-// Arrays that stay where they are, many to a block: a picture has several for each node and value.
+// Arrays with fixed addresses, many to a block: a picture has several for each node and value.
 template <typename T>
 class ArrayPool {
  public:
@@ -46,19 +46,19 @@ class ArrayPool {
 class GraphView {
  public:
   static Result<std::unique_ptr<GraphView>> Make(const Graph& graph, const Function& function);
-  // `dims` says what sizes are that are not known; every value of known rank then has ge_value.dim.
+  // `dims` describes unknown sizes; every value of known rank then has ge_value.dim.
   static Result<std::unique_ptr<GraphView>> Make(const Graph& graph, const Function& function,
                                                  const DimTable& dims);
-  // As passes see it: with `dim`, bodies, effects, `after`, attributes that name functions and
+  // The view for passes: with `dim`, bodies, effects, `after`, attributes that name functions and
   // parameters, and no payload of a splat of more than kMaxSplatRead bytes.
   static Result<std::unique_ptr<GraphView>> MakeWhole(const Graph& graph, const Function& function);
   const ge_graph* get() const { return &graph_; }
-  // What the graph says now of sizes and of what constants hold; it may lie elsewhere, but its
-  // functions are those that the view was made of, with the same ranks.
+  // Takes sizes and contents of constants from the graph as it is now. It may have moved, but its
+  // functions must be those of the view, with the same ranks.
   Status Renew(const Graph& graph, const Function& function);
   // Replaces the payload pointer of a constant (an aligned copy); `bytes` must outlive the view.
   void SetConstData(ValueId value, const void* bytes) { values_[value].data = bytes; }
-  // What constants point to that the graph does not own, for who drops the view while it is read.
+  // Expanded splats that values point to, to keep them when the view is dropped earlier.
   std::vector<ConstScratch> TakeSplats() { return std::move(splats_); }
 
  private:
@@ -92,9 +92,9 @@ class GraphView {
 };
 
 ge_effect AbiEffect(const Effect& effect);
-// A size as plugins see it; a name is kept in *names.
+// A size for plugins; keeps its name in *names.
 ge_dim AbiDim(Dim dim, const DimTable& table, std::deque<std::string>* names);
-// A size that a plugin gave; nothing where the table has no such expression.
+// A size given by a plugin; nothing where the table has no such expression.
 std::optional<Dim> DimFromAbi(const ge_dim& dim, const DimTable& table);
 
 }  // namespace ge

@@ -1,8 +1,8 @@
-// ComputePool: the threads that engines compute on, of which there is one in a process. Whoever
-// shares out work begins with it alone; the others take parts of it as they come, from its other
-// end, so that nobody waits for a thread that is not there: a futex wake takes 50 to 100 us on a
-// virtual machine. They spin for a bounded time after their last part, then sleep. Any thread may
-// call; the pool's own live as long as it does.
+// ComputePool: the compute threads of all engines, one pool in a process. A thread that shares out
+// work begins with it alone; the others take parts from its other end as they come. Nobody waits
+// for an absent thread: a futex wake takes 50 to 100 us on a virtual machine. Threads spin for a
+// bounded time after their last part, then sleep. Any thread may call; the pool's own live as long
+// as it does.
 #pragma once
 
 #include <atomic>
@@ -18,22 +18,22 @@ namespace ge {
 class ComputePool {
  public:
   using Body = void (*)(void* ctx, uint64_t i);
-  // Of `threads` as many as the system gives; see threads().
+  // Starts as many of `threads` as the system gives; see threads().
   explicit ComputePool(uint32_t threads);
   ~ComputePool();
   ComputePool(const ComputePool&) = delete;
   ComputePool& operator=(const ComputePool&) = delete;
 
-  // body(ctx, i) for each i below n, on this thread and those that come; returns when all are done.
-  // On this thread alone from inside another call, and while another thread has the helpers.
+  // body(ctx, i) for each i below n, on this thread and helpers as they come; returns when all are
+  // done. On this thread alone from inside another call, and while another thread has the helpers.
   void Run(uint64_t n, Body body, void* ctx);
-  // body(ctx, i) for each i below n <= threads(), which may wait for each other: each has a thread,
-  // sooner or later. Waits while another thread has the helpers. Not from inside another call.
+  // body(ctx, i) for each i below n <= threads(), which may wait for each other: each gets a thread
+  // in time. Waits while another thread has the helpers. Not from inside another call.
   void Team(uint32_t n, Body body, void* ctx);
 
-  // A run of a plan, from its begin to its end, on the thread that makes it: where several are in
-  // flight each has fewer helpers, none where they are as many as threads, so that no more threads
-  // compute than the pool has; more than that wait for their turn.
+  // A run of a plan, from its begin to its end, on its own thread. Several runs in flight share the
+  // helpers: each has fewer, and none once there are as many runs as threads, so the pool never
+  // computes on more threads than it has. Further runs wait for their turn.
   class InFlight {
    public:
     InFlight() = default;
@@ -48,7 +48,7 @@ class ComputePool {
    private:
     ComputePool* pool_ = nullptr;
   };
-  // How many threads beside the caller's may help it now.
+  // The number of threads beside the caller's that may help it now.
   uint32_t HelpersForOne() const;
 
   uint32_t threads() const { return static_cast<uint32_t>(helpers_.size()) + 1; }
@@ -56,7 +56,7 @@ class ComputePool {
   static bool Inside();
 
   struct Counts {
-    uint64_t forks = 0;  // work that was shared out
+    uint64_t forks = 0;  // calls that shared out work
     uint64_t teams = 0;  // of them with Team
     uint64_t parks = 0;  // helpers that went to sleep
     uint64_t wakes = 0;  // calls that woke them
@@ -65,30 +65,30 @@ class ComputePool {
 
  private:
   void Share(uint32_t parts, uint32_t helpers, uint64_t n, Body body, void* ctx);
-  // Takes the first or the last part that is left of the round that `seen` is of; false when none
-  // is.
+  // Takes the first or the last part left in the round of `seen`; false when there is
+  // none.
   bool Claim(uint64_t seen, bool first, uint32_t* part);
   void DoPart(uint32_t part, uint32_t parts, uint64_t n, Body body, void* ctx);
   void Wake();
-  void Wait();  // for the parts that others took
+  void Wait();  // for parts taken by others
   void Help(uint32_t number);
   bool SpinForWork(uint32_t number, uint64_t* seen);
   void Park(uint32_t number);
   std::vector<std::thread> StartHelpers(uint32_t n);
 
-  // Round, first part left and end of those left, in one word: taking a part of a round that is
-  // over fails. On lines of their own: helpers look at the first all the time.
+  // Round, first part left and end of the parts left, in one word: taking a part of a round that is
+  // over fails. On lines of their own: helpers poll the first.
   alignas(64) std::atomic<uint64_t> state_{0};
   alignas(64) std::atomic<uint32_t> left_{0};   // parts that are not done
-  alignas(64) std::atomic<uint32_t> round_{0};  // what sleepers wait on
+  alignas(64) std::atomic<uint32_t> round_{0};  // sleepers wait on it
   std::atomic<uint32_t> asleep_{0};
   std::atomic<bool> stop_{false};
-  // Of the round; read before a part is taken, so that what is read is thrown away if it was late.
+  // Of the round; read before taking a part: a late reader throws its copy away.
   std::atomic<Body> body_{nullptr};
   std::atomic<void*> ctx_{nullptr};
   std::atomic<uint64_t> n_{0};
   std::atomic<uint32_t> parts_{0}, helping_{0}, float_control_{0};
-  // They use what stands above. As many turns as there are threads, of the runs in flight.
+  // They use the members above. The runs in flight have as many turns as there are threads.
   std::vector<std::thread> helpers_;
   alignas(64) FairSemaphore semaphore_;
   alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers

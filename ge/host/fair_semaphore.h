@@ -1,7 +1,7 @@
-// FairSemaphore: how many runs of plans compute at once, and who is next. As many as the pool has
-// threads; the others sleep and come in the order in which they asked, so that no more threads
-// compute than the process may use and no caller is passed over. Thread-safe; a turn that is free
-// costs one exchange, and nothing allocates.
+// FairSemaphore: bounds how many runs of plans compute at once: as many as the pool has threads.
+// The others sleep and come in the order in which they asked, so no more threads compute than the
+// process may use and no caller is passed over. Thread-safe; a free turn costs one exchange, and
+// nothing allocates.
 #pragma once
 
 #include <atomic>
@@ -19,10 +19,10 @@ class FairSemaphore {
   FairSemaphore(const FairSemaphore&) = delete;
   FairSemaphore& operator=(const FairSemaphore&) = delete;
 
-  // Waits for a turn. CANCELLED or DEADLINE_EXCEEDED when this thread's call is to end before; then
-  // it has none.
+  // Waits for a turn. CANCELLED or DEADLINE_EXCEEDED, without a turn, when this thread's call is to
+  // end before.
   Status Take();
-  // Hands the turn on to who waits the longest, if anybody does.
+  // Hands the turn on to the caller waiting longest, if any.
   void Give();
 
   uint32_t taken() const { return static_cast<uint32_t>(word_.load(std::memory_order_relaxed)); }

@@ -1,9 +1,9 @@
-// LibraryEnvironment: what the vendors' libraries of a plugin read from the environment while they
-// are loaded. Set for as long as the object lives and then taken back, so that neither the
-// application nor its children see it; what the user set stays, and GE_LIBRARY_ENV=keep leaves the
-// environment alone altogether. setenv is not safe beside a getenv of another thread: an
-// application whose threads read the environment loads its first session before it starts them, or
-// says keep. One at a time in a process; the constructor waits.
+// LibraryEnvironment: sets the variables that vendors' libraries read while a plugin is loaded. The
+// destructor takes them back, so neither the application nor its children see them; the user's own
+// settings stay, and GE_LIBRARY_ENV=keep leaves the environment alone altogether. setenv is not
+// safe beside a getenv of another thread: an application whose threads read the environment loads
+// its first session before it starts them, or sets keep. One at a time in a process; the
+// constructor waits.
 #pragma once
 
 #include <mutex>

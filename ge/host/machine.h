@@ -1,5 +1,5 @@
-// The machine as this process may use it: its threads, its instruction sets, what a probe found of
-// it, and the one pool of compute threads. Fixed when the first engine is created. Thread-safe.
+// The machine as this process may use it: its threads, its instruction sets, the probe's results,
+// and the one pool of compute threads. Fixed when the first engine is created. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ namespace ge {
 inline constexpr uint32_t kMostThreads = 4096;
 // Process-wide facts, fixed when the first engine is created; a second value is refused.
 struct ProcessFacts {
-  uint32_t threads = 0;  // 0 = the cores that the process may use; at most kMostThreads
-  uint32_t isa_cap = 0;  // GE_ISA_*; 0 = what $GE_MAX_ISA names, else all that the host has
-  // How fast the machine is taken to be, for this and every later session of the process: kFixed is
-  // the fixed one of the tests, kKnown what is known of it without measuring, kShipped is what
-  // ships about its like; see probe.h.
+  uint32_t threads = 0;  // 0 = all cores open to the process; at most kMostThreads
+  uint32_t isa_cap = 0;  // GE_ISA_*; 0 = $GE_MAX_ISA, else all of the host's
+  // The assumed speed of the machine, for this and every later session of the process: kFixed is
+  // the fixed one of the tests, kKnown the one known without measuring, kShipped the shipped one of
+  // similar processors; see probe.h.
   enum class Rates { kFixed, kKnown, kMeasured, kShipped } rates = Rates::kFixed;
 };
-// GE_ISA_* of native, sse4.2, avx2 or avx512; INVALID_ARGUMENT, saying that `what` is another word.
+// GE_ISA_* of native, sse4.2, avx2 or avx512; INVALID_ARGUMENT, naming `what`, for another word.
 Result<uint32_t> IsaFromName(std::string_view name, std::string_view what);
-// Where the system gives fewer threads than are wanted, those are the process's, and the log says
-// so. INVALID_ARGUMENT for more than kMostThreads.
+// Where the system gives fewer threads than wanted, the process has those, and the log says so.
+// INVALID_ARGUMENT for more than kMostThreads.
 Status FixProcessFacts(const ProcessFacts& wanted);
-ProcessFacts CurrentProcessFacts();  // What is fixed now, defaults filled in.
-// The record that engines get through ge_host_api; the fixed one before any session exists.
+ProcessFacts CurrentProcessFacts();  // The fixed facts, defaults filled in.
+// The record given to engines through ge_host_api; the fixed one before any session exists.
 const MachineRecord& HostMachine();
-// The threads that every engine computes on; null before any session exists.
+// The compute threads of every engine; null before any session exists.
 ComputePool* HostPool();
 
 }  // namespace ge

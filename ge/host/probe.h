@@ -1,9 +1,9 @@
-// The host probe: what one core, and all of them, can do at best. Measured when somebody asks for
-// it
-// (`ge tune`), in about 0.25 s, and then kept in the cache folder for a CPU model, instruction
-// sets, cap, thread count and probe version; before that, what ships about processors like this one
-// stands. Engines get it through ge_host_api and scale their prices by it. It is not a benchmark of
-// any engine. A record is plain data; any thread may read it.
+// The host probe: the best rates of one core, and of all of them. `ge tune` measures
+// them in about 0.25 s and keeps them in the cache folder by CPU model, instruction
+// sets, cap, thread count and probe version; before that, shipped rates of processors
+// like this one are used. Engines get them through ge_host_api and scale their prices by
+// them. It is not a benchmark of any engine. A record is plain data; any thread may read
+// it.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace ge {
 
 struct MachineRecord {
   std::string cpu;        // model name, family and model, as the kernel tells them
-  uint32_t isa_mask = 0;  // bit GE_ISA_*: what the CPU has
-  uint32_t isa = 0;       // GE_ISA_*: the best that the cap allows, never GE_ISA_NATIVE
+  uint32_t isa_mask = 0;  // bit GE_ISA_*: those of the CPU
+  uint32_t isa = 0;       // GE_ISA_*: the best within the cap, never GE_ISA_NATIVE
   uint32_t threads = 1;
   bool fixed = false;       // not measured: FixedMachine()
   bool probed_now = false;  // measured by this process, not read from the cache
@@ -32,35 +32,35 @@ struct MachineRecord {
   uint64_t cache_bytes[2] = {};    // L2, L3
 };
 
-// The best instruction set of the processor itself, whatever the cap is.
+// The best instruction set of the processor itself, ignoring the cap.
 uint32_t BestIsa(const MachineRecord& record);
 
-// The same on every host, for tests whose plans may not depend on it: a 2.8 GHz server core.
+// The same on every host, for tests whose plans must not depend on it: a 2.8 GHz server core.
 MachineRecord FixedMachine(uint32_t isa_cap, uint32_t threads);
 
 using ParallelForFn = void (*)(uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
 // Measures now.
 MachineRecord ProbeMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
-// Nothing is measured: what the cache folder knows of this host, else what ships about processors
-// like it, else FixedMachine. GE_PROBE=fixed answers that always.
+// Measures nothing: the cache folder's record of this host, else a shipped one of similar
+// processors, else FixedMachine. GE_PROBE=fixed answers FixedMachine always.
 MachineRecord KnownMachine(uint32_t isa_cap, uint32_t threads);
-// What ships about processors like this one, whatever was measured here; else FixedMachine.
-// GE_PROBE=fixed answers that always.
+// The shipped record of processors like this one, without measurements made here; else
+// FixedMachine. GE_PROBE=fixed answers FixedMachine always.
 MachineRecord ShippedMachine(uint32_t isa_cap, uint32_t threads);
 // Measured and kept in the cache folder. GE_PROBE=fixed answers FixedMachine.
 MachineRecord MeasuredMachine(uint32_t isa_cap, uint32_t threads, ParallelForFn parallel_for);
 
-// What ships about processors (machines.json): a text with this record in it, in the place of one
-// of its vendor, instruction sets, cap and threads. `present` is that file now, or empty;
-// DATA_CORRUPT, beginning with "it", where it is damaged.
+// machines.json, the shipped records of processors, with this record replacing one of its vendor,
+// instruction sets, cap and threads. `present` is that file now, or empty; DATA_CORRUPT, beginning
+// with "it", where it is damaged.
 Result<std::string> WithShippedMachine(const std::string& present, const MachineRecord& record);
-// Of the nearest record of `text`: one of the host's instruction set, of its vendor where there is
-// one, of a processor with the same best instruction set, of as many threads or almost.
+// Takes the nearest record of `text`: one of the host's instruction set, of its vendor where there
+// is one, of a processor with the same best instruction set, of as many threads or almost.
 // FAILED_PRECONDITION when there is none of its instruction set, DATA_CORRUPT as above.
 Status MachineFromShipped(const std::string& text, const MachineRecord& host, MachineRecord* out);
 
-// The text that the cache keeps, and back. FAILED_PRECONDITION when it is of another version or
-// about another machine than `key` (its cpu, isa_mask, isa and threads), DATA_CORRUPT as above.
+// The text for the cache, and back. FAILED_PRECONDITION when it is of another version or about
+// another machine than `key` (its cpu, isa_mask, isa and threads), DATA_CORRUPT as above.
 std::string MachineToText(const MachineRecord& record);
 Status MachineFromText(const std::string& text, const MachineRecord& key, MachineRecord* out);
 

@@ -1,4 +1,4 @@
-// The loops that the probe times, one for each instruction set. They compute nothing of use.
+// The loops timed by the probe, one for each instruction set. Their results are of no use.
 // Stateless; the caller owns the buffers and makes sure that the CPU has the instruction set.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace ge::probe {
 
-// Runs `rounds` rounds of multiply-adds on independent registers; answers a number that depends on
-// all of them.
+// Runs `rounds` rounds of multiply-adds on independent registers; answers a number depending on all
+// of them.
 using PeakFn = float (*)(uint64_t rounds);
 // Copies n floats; n a multiple of 64, both aligned to 64 bytes.
 using CopyFn = void (*)(const float* from, float* to, uint64_t n);

@@ -1,4 +1,4 @@
-// Files that ship with this library, in share/graphengine beside its folder. Any thread may call.
+// Reads files shipped in share/graphengine beside this library's folder. Any thread may call.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@ namespace ge {
 // The text of one, "priors/avx512-one.json"; nothing when it is not there.
 std::optional<std::string> ReadShippedFile(const std::string& name);
 
-// One that is damaged, in the way that `how` tells, is told of once a process.
+// Warns once a process of a damaged file; `how` tells the damage.
 void WarnOfShipped(const std::string& name, const std::string& how);
 
-// Whose processor this is: "amd", "intel" or "other". What ships about processors is kept by it.
+// The processor's vendor: "amd", "intel" or "other". Shipped records are kept by vendor.
 std::string CpuVendor();
 
 }  // namespace ge

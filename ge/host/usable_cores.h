@@ -1,5 +1,5 @@
-// How many cores this process may use: what its affinity mask and the processor quotas of its
-// control groups allow. Reads files of the system, nothing else; any thread.
+// The number of cores this process may use, by its affinity mask and the processor quotas of its
+// control groups. Reads files of the system, nothing else; any thread.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace ge {
 // At least 1.
 uint32_t UsableCores();
 
-// The least quota, in cores rounded to the nearest and at least 1, of the control groups that
-// `memberships` names (the text of /proc/self/cgroup) and of those above them, version 1 or 2, in
-// the file system at `root`; 0 = there is none. A group that cannot be read, as one outside of a
+// The least quota, in cores rounded to the nearest and at least 1, of the control groups in
+// `memberships` (the text of /proc/self/cgroup) and of the groups above them, version 1 or 2, in
+// the file system at `root`; 0 = there is none. An unreadable group, such as one outside of a
 // container's view, has none.
 uint32_t QuotaCores(const std::string& root, std::string_view memberships);
 

@@ -1,5 +1,5 @@
-// What the readers of the formats share: the encoded bytes, how a reader says what is wrong, and
-// the canvas that it fills with RGB. A codec lives for one call, in one thread.
+// Shared by the readers of the formats: the encoded bytes, error reports, and the canvas to fill
+// with RGB. A codec lives for one call, in one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ struct Outcome {
 inline Outcome Corrupt(std::string why) { return {GE_IMAGE_CORRUPT, std::move(why)}; }
 inline Outcome Unsupported(std::string why) { return {GE_IMAGE_UNSUPPORTED, std::move(why)}; }
 
-// Whether a picture of that size is decoded at all; no product of such sizes and a few bytes wraps.
-// `samples` of a pixel count where a codec keeps each of them in memory of its own.
+// Whether a picture of that size is decoded at all; products of such sizes and a few bytes do not
+// wrap. `samples` of a pixel count where a codec keeps each of them in memory of its own.
 Outcome CheckSize(int64_t width, int64_t height, int64_t samples = 1);
 
-// Where the picture goes: packed rows of RGB, whatever order the caller asked for.
+// The picture's destination: packed rows of RGB, in whatever order the caller asked for.
 class Canvas {
  public:
   explicit Canvas(const ge_image_request& request) : request_(request) {}

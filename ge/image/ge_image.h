@@ -1,6 +1,6 @@
-/* The door of the image codecs: the one function of libgraphengine_image.so, which the operator
- * ImageDecoder opens at first use. In C, so that nothing but bytes and numbers crosses it. It keeps
- * no state; any thread may call. The caller owns everything that is handed over. */
+/* The interface of the image codecs: the one function of libgraphengine_image.so, opened by the
+ * operator ImageDecoder at first use. In C, so only bytes and numbers cross it. It keeps no state;
+ * any thread may call. The caller owns all arguments. */
 #ifndef GE_IMAGE_H_
 #define GE_IMAGE_H_
 
@@ -15,17 +15,17 @@ enum { GE_IMAGE_RGB = 0, GE_IMAGE_BGR = 1, GE_IMAGE_GRAYSCALE = 2 };
 
 enum {
   GE_IMAGE_OK = 0,
-  GE_IMAGE_UNKNOWN = 1,     /* begins like no format that is known */
+  GE_IMAGE_UNKNOWN = 1,     /* begins like no known format */
   GE_IMAGE_CORRUPT = 2,     /* of a known format, and damaged */
-  GE_IMAGE_UNSUPPORTED = 3, /* a kind of a known format that is not decoded */
+  GE_IMAGE_UNSUPPORTED = 3, /* a kind of a known format without a decoder */
   GE_IMAGE_TOO_LARGE = 4,   /* more pixels than GE_IMAGE_MAX_PIXELS */
   GE_IMAGE_NO_MEMORY = 5,
   GE_IMAGE_REFUSED = 6, /* `reserve` answered NULL */
   GE_IMAGE_INTERNAL = 7 /* a bug of ours */
 };
 
-/* 16384 x 16384: more than any camera takes (150 million), and 805 MB as RGB. What a header claims
- * beyond that is taken for damage or malice, before memory is reserved for it. */
+/* 16384 x 16384: more than any camera takes (150 million), and 805 MB as RGB. A header claiming
+ * more is taken for damage or malice, before memory is reserved for it. */
 #define GE_IMAGE_MAX_PIXELS (INT64_C(1) << 28)
 
 typedef struct ge_image_request {
@@ -33,14 +33,14 @@ typedef struct ge_image_request {
   uint64_t size;
   int32_t order; /* GE_IMAGE_RGB and so on */
   /* Called once, when the size is known and allowed: gives height * width * channels bytes, which
-   * are filled row by row. What was given stays the caller's, also when decoding fails later. */
+   * are filled row by row. The caller keeps them, also when decoding fails later. */
   uint8_t* (*reserve)(void* self, int64_t height, int64_t width, int64_t channels);
   void* self;
   char why[320]; /* filled unless OK: "PNG: Not enough image data" */
 } ge_image_request;
 
-/* The name has a number that grows when the struct changes: a module of another build is not called
- * by mistake. */
+/* The name has a number that grows when the struct changes, so nobody calls a module of another
+ * build by mistake. */
 #define GE_IMAGE_DECODE_NAME "ge_image_decode_1"
 int32_t ge_image_decode_1(ge_image_request* request);
 

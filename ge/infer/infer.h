@@ -9,11 +9,11 @@
 namespace ge {
 
 // Runs over all functions. Declared types (from the file) are merged with inferred ones; a
-// contradiction is INVALID_GRAPH naming both, but in one branch of an If: a run may take the other,
-// whose types then count, and is refused when it does take it. Needs canonical opsets.
+// contradiction is INVALID_GRAPH naming both. In a branch of an If it is none: a run may take the
+// other, whose types then count; taking this one is refused. Needs canonical opsets.
 Status Infer(Graph* graph);
-// The same for a graph that was inferred before and of which parameters have other sizes now: of
-// operators, attributes and dtypes it is known that they fit.
+// The same for a graph inferred before, with other sizes of some parameters: operators, attributes
+// and dtypes are known to fit.
 Status InferAgain(Graph* graph);
 
 // BIND: gives the entry's parameters static shapes (one per parameter, dims of unranked or
@@ -25,22 +25,22 @@ Status Bind(Graph* graph, const std::string& entry,
             const std::vector<std::vector<int64_t>>& input_shapes,
             const std::map<SymbolId, int64_t>& sizes = {});
 
-// The same where some sizes stay open: those that are kOpenSize keep what the model says of them,
-// and what follows from them stays symbolic. INVALID_ARGUMENT as above, and where the model does
-// not say how many axes such an input has.
+// The same with some sizes left open: a size of kOpenSize stays as the model declares it, and sizes
+// derived from it stay symbolic. INVALID_ARGUMENT as above, and where the model does not give the
+// rank of such an input.
 inline constexpr int64_t kOpenSize = -1;
 Status BindInPart(Graph* graph, const std::string& entry,
                   const std::vector<std::vector<int64_t>>& input_shapes);
 
-// BIND in the graph itself, for one of which a bind to other sizes is wanted next: computed values
-// get the types of these shapes, whatever sizes they had, and nothing is substituted. For a graph
-// that was inferred, whose types alone name symbols, without effects. The caller gives parameters
-// the types back that they were declared with before it binds again. Errors as of Bind; types are
-// then of no use.
+// BIND in the graph itself, when a bind to other sizes is wanted next: computed values get
+// the types of these shapes, whatever sizes they had, and nothing is substituted. For an
+// inferred graph without effects, with symbols in types alone. Before it binds again, the
+// caller gives parameters their declared types back. Errors as of Bind; types are then of no
+// use.
 Status BindInPlace(Graph* graph, const Entry& entry,
                    const std::vector<std::vector<int64_t>>& input_shapes);
 
-// One node without bodies, by the types of its inputs; those of its outputs are merged.
+// Infers one node without bodies from the types of its inputs; merges the types of its outputs.
 Status InferNode(Graph* graph, FunctionId fn, size_t node);
 
 }  // namespace ge

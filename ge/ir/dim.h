@@ -38,7 +38,7 @@ enum class DimOp : uint8_t { kSymbol, kSum, kMul, kFloorDiv, kCeilDiv, kMod, kMi
 class DimTable {
  public:
   struct Term {
-    uint32_t atom;        // expression id of something that is not a sum
+    uint32_t atom;        // expression id of anything but a sum
     int64_t coefficient;  // never 0
     friend auto operator<=>(const Term&, const Term&) = default;
   };
@@ -59,9 +59,9 @@ class DimTable {
   Symbol& symbol(SymbolId id) { return symbols_[id]; }
   uint32_t symbol_count() const { return static_cast<uint32_t>(symbols_.size()) - 1; }
   Dim OfSymbol(SymbolId id);
-  SymbolId FreshSymbol(const std::string& stem);  // a name that nobody has yet
-  // Where every legal value of `d` lies, both ends included. Narrowing a symbol's range is seen
-  // by expressions made afterwards; a range may never be widened.
+  SymbolId FreshSymbol(const std::string& stem);  // a name not in use yet
+  // The bounds of all legal values of `d`, both included. Expressions made later see a narrowed
+  // range of a symbol; a range may never be widened.
   struct Range {
     int64_t lo, hi;
   };

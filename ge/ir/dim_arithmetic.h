@@ -14,7 +14,7 @@ inline int64_t FloorDivide(int64_t left, int64_t right) {
   return left % right != 0 && (left < 0) != (right < 0) ? q - 1 : q;
 }
 
-// What FloorDivide leaves over; it has the sign of `right`. Same limits.
+// The remainder of FloorDivide; it has the sign of `right`. Same limits.
 inline int64_t FloorRemainder(int64_t left, int64_t right) {
   const int64_t r = left % right;
   return r != 0 && (r < 0) != (right < 0) ? r + right : r;

@@ -1,6 +1,6 @@
-// Graph: a module of closed functions, constants, states and symbols. Data only: no stage logic.
-// A Graph owns everything that it names (constant payloads are shared and immutable), so copying
-// one is cheap next to its weights. Not thread-safe while it is edited; const use is.
+// Graph: a module of closed functions, constants, states and symbols. Data only: no stage logic. A
+// Graph owns all its parts (constant payloads are shared and immutable), so copying one is cheap
+// next to its weights. Not thread-safe while it is edited; const use is.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace ge {
 
 using ValueId = uint32_t;  // dense per function; 0 = absent (an omitted optional input)
 using NodeId = uint32_t;   // unique per function, survives reordering; 0 = absent
-// The greatest that a file may use: passes add nodes after it, and no memory holds so many that ids
-// would wrap.
+// The greatest id in a file: passes add nodes after it, and memory runs out before ids would
+// wrap.
 inline constexpr NodeId kMaxFileNodeId = NodeId{1} << 31;
 using ConstId = uint32_t;  // index into Graph::consts; 0 = absent
 using StateId = uint32_t;  // index into Graph::states; 0 = absent
@@ -64,7 +64,7 @@ struct Callee {
   FunctionId fn = 0;
 };
 
-// Where a node came from. Many-to-many: a node made by a pass lists every node that it replaces.
+// Where a node came from. Many-to-many: a node made by a pass lists every node it replaces.
 struct Origin {
   std::string pass;                     // empty = the importer
   std::vector<std::string> from_nodes;  // the user's names
@@ -103,7 +103,7 @@ struct Node {
   LocId loc = 0;
   std::vector<Origin> origin;
   Hints hints;
-  std::string unknown_fields;  // wire bytes that this version does not know; written back as read
+  std::string unknown_fields;  // wire bytes unknown to this version; written back as read
 
   const Attr* attr(std::string_view attr_name) const;
 };
@@ -113,8 +113,8 @@ struct Value {
   Type type;
   ConstId constant = 0;  // set when the value is a constant: then no node produces it
   LocId loc = 0;
-  // What INFER knows a small integer tensor to hold, element by element, possibly symbolic
-  // (at most 1,024 elements). Derived data: not on the wire; Bind and Infer make it anew.
+  // The known elements of a small integer tensor, possibly symbolic (at most 1,024 elements).
+  // Derived by INFER: not on the wire; Bind and Infer make it anew.
   std::optional<std::vector<Dim>> ints;
   std::string unknown_fields = {};
 };
@@ -197,7 +197,7 @@ struct Const {
   uint64_t bytes = 0;
   bool mapped = false;           // data lies in a mapped file: not copied by us
   std::vector<std::byte> splat;  // one element repeated; data is null
-  // The splat in full where somebody needs it so: derived, shared by copies, not on the wire.
+  // The splat in full if it was expanded: derived, shared by copies, not on the wire.
   std::shared_ptr<const SplatBytes> expanded;
   std::vector<std::string> strings;  // dtype string
   ExternalRef external;              // file empty = not external
@@ -243,7 +243,7 @@ struct Graph {
   std::vector<Loc> locs;      // [0] is absent
   DimTable dims;
   std::map<std::string, std::string> meta;  // the model's metadata_props, and keys of model_meta.h
-  // Operators that plugins bring, beside those of ge/ops; null = none. Not on the wire.
+  // Operators of plugins, beside those of ge/ops; null = none. Not on the wire.
   std::shared_ptr<const OpTable> ops;
   std::string unknown_fields;
 
@@ -264,17 +264,17 @@ struct Graph {
 // The user's name of a node: its own, else its first origin, else "Op#id".
 std::string NodeLabel(const Node& node);
 ValueId AddValue(Function* function, Type type, std::string name = {});
-// Adds a value that is the constant `constant`.
+// Adds a value for the constant `constant`.
 ValueId AddConstValue(Graph* graph, Function* function, Const constant);
 // A plain constant holding a copy of `bytes`.
 Const MakeConst(Type type, const void* bytes, uint64_t size, std::string name = {});
-// What ConstBytes expands where the constant itself has not been expanded.
+// The splat that ConstBytes expands if the constant itself is not expanded.
 using ConstScratch = std::shared_ptr<const SplatBytes>;
-// A reader of content does not want more; beyond it a splat is as good as not there.
+// Readers of content want no more; a larger splat counts as absent.
 inline constexpr uint64_t kMaxSplatRead = uint64_t{64} << 20;
-// Payload of any non-string constant as contiguous bytes; a splat that is not expanded yet is
-// expanded into *scratch. Null where the payload is not here, there is no memory, or the splat
-// takes more than `most` bytes.
+// Payload of any non-string constant as contiguous bytes; expands a splat into *scratch if the
+// constant has not done it. Null where the payload is not here, memory is short, or the splat takes
+// more than `most` bytes.
 const std::byte* ConstBytes(const Const& constant, ConstScratch* scratch,
                             uint64_t most = kMaxSplatRead);
 

@@ -1,5 +1,5 @@
-// The mapped files in which a graph's constants lie, to ask whether what was read of them is
-// theirs.
+// The mapped files of a graph's constants, to check after reading whether the bytes were the
+// file's.
 #pragma once
 
 #include "ge/base/file_mapping.h"
@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// Those of a constant that is mapped, and of all of a graph.
+// Adds the file of a mapped constant, or of all constants of a graph.
 void AddFileOf(const Const& constant, MappedFiles* files);
 MappedFiles MappedFilesOf(const Graph& graph);
 

@@ -1,4 +1,4 @@
-// Keys of Graph::meta that are ours: what an importer keeps beside the model's own metadata_props.
+// Our keys of Graph::meta: data kept by an importer beside the model's own metadata_props.
 #pragma once
 
 #include <string_view>
@@ -10,9 +10,9 @@ inline constexpr const char* kProducerVersionKey = "ge.model.producer_version";
 inline constexpr const char* kModelDomainKey = "ge.model.domain";
 inline constexpr const char* kModelDocKey = "ge.model.doc_string";
 inline constexpr const char* kModelVersionKey = "ge.model.version";
-// The opset of ai.onnx that the model was written for.
+// The opset of ai.onnx for which the model was written.
 inline constexpr const char* kSourceOpsetKey = "ge.source_opset";
-// With an output's name behind it: the rank that the model declares where sizes are not kept.
+// With an output's name behind it: the rank declared by the model where sizes are not kept.
 inline constexpr const char* kSourceRankKey = "ge.source_rank.";
 
 // No key of a model's own may begin so.

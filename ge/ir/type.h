@@ -1,5 +1,5 @@
-// Types of values: tensors first, then the containers and the nominal types that later
-// capabilities need. A Type is a plain value; copying it copies its element types.
+// Types of values: tensors first, then the containers and the nominal types for later capabilities.
+// A Type is a plain value; copying it copies its element types.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ Type TensorType(DType dtype, const std::vector<int64_t>& dims);
 Type UnrankedTensor(DType dtype);
 // Elements of a static tensor; nullopt on overflow or when not static.
 std::optional<int64_t> ElementCount(const Type& type);
-// Whether a static tensor may be a value of what is declared as `wanted`: a size that is not known
-// there may be any.
+// Whether a static tensor may be a value of declared type `wanted`: an unknown size there fits
+// any.
 bool FitsDeclared(const Type& have, const Type& wanted);
 // Bytes of a static tensor in plain row-major layout; nullopt like ElementCount, and for strings.
 std::optional<int64_t> ByteCount(const Type& type);

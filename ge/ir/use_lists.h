@@ -1,5 +1,5 @@
-// UseLists: who reads each value of a function, as lists in one block of memory, since a vector for
-// each value costs more than what a pass over the function does. A value; one thread.
+// UseLists: the readers of each value of a function, as lists in one block of memory, since a
+// vector for each value costs more than the work of a pass over the function. A value; one thread.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class UseLists {
       }
     }
   }
-  // Values that are new have no reader.
+  // New values have no reader.
   void Grow(size_t values) {
     if (first_.size() < values) first_.resize(values, kNone);
   }
@@ -31,7 +31,7 @@ class UseLists {
     cells_.push_back({use, first_[value]});
     first_[value] = static_cast<uint32_t>(cells_.size() - 1);
   }
-  // All of `from` are of `to` then, beside those that it has.
+  // All readers of `from` become readers of `to`, beside its own.
   void Move(ValueId from, ValueId to) {
     if (first_[from] == kNone || from == to) return;
     uint32_t last = first_[from];
@@ -40,7 +40,7 @@ class UseLists {
     first_[to] = first_[from];
     first_[from] = kNone;
   }
-  // In node order, each once; those that `reads(use)` denies are dropped for good.
+  // In node order, each once; drops readers denied by `reads(use)` for good.
   template <typename Reads>
   std::vector<Use> Of(ValueId value, Reads reads) {
     std::vector<Use> out;

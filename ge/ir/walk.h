@@ -24,10 +24,10 @@ struct DefUse {
   std::vector<uint32_t> result_uses;
 };
 DefUse BuildDefUse(const Function& function);
-// Its producers alone, at a tenth of the allocations.
+// Only the producers, at a tenth of the allocations.
 std::vector<int32_t> BuildProducers(const Function& function);
 
-// Where each node of a function stands.
+// The position of each node of a function.
 class NodePositions {
  public:
   explicit NodePositions(const Function& function);
@@ -38,10 +38,10 @@ class NodePositions {
   std::vector<std::pair<NodeId, uint32_t>> places_;  // ascending by id
 };
 
-// Which nodes must run after which others though they exchange no value: (earlier, later), indices
-// into Function::nodes, each pair once, by later ones. Effects of one object chain in node order,
-// and `after` edges count; what values or others of these edges order already is left out as far as
-// a short walk finds it. Needs nodes in topological order.
+// Pairs of nodes with a fixed order although they exchange no value: (earlier, later), indices into
+// Function::nodes, each pair once, by later ones. Effects of one object chain in node order, and
+// `after` edges count. Pairs already ordered by values or other such edges are left out as far as a
+// short walk finds them. Needs nodes in topological order.
 std::vector<std::pair<uint32_t, uint32_t>> OrderEdges(const Function& function);
 
 // Puts nodes in topological order, stable in the present order. Effects of one object and `after`

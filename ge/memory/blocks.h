@@ -25,8 +25,8 @@ struct DomainBlocks {
   bool by_time_alone = false;                     // too many conflicts to list: PackInOrder
 };
 
-// The values of `domain` that belong in its transient arena. `gap` is added to every block that
-// has bytes; without `reuse` conflicts stay empty, since all blocks then lie apart.
+// The values of `domain` for its transient arena. `gap` is added to every block with bytes; without
+// `reuse` conflicts stay empty, since all blocks then lie apart.
 DomainBlocks MakeBlocks(const PlanFunction& function, const std::vector<PlanUses>& uses,
                         const Lifetimes& life, const Aliases& aliases, DomainId domain, int64_t gap,
                         bool reuse);

@@ -1,4 +1,4 @@
-// FindConflicts: which blocks may not share bytes. Thread-safe.
+// FindConflicts: finds the pairs of blocks that may not share bytes. Thread-safe.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ struct BlockMember {
 };
 
 // Fills PackBlock::conflicts from the members of all blocks, by a walk through time that compares a
-// value with those that are live when it starts. False, with no conflict left in any block, when
-// these are so many that the pairs would fill memory: n values that live together have n^2 / 2.
+// value with the live ones when it starts. False, with no conflict left in any block, when the
+// pairs would fill memory: n values live together have n^2 / 2.
 bool FindConflicts(const Lifetimes& life, std::vector<BlockMember> members,
                    std::vector<PackBlock>* blocks);
 

@@ -1,7 +1,7 @@
-// Lifetimes: for each value of a function, from when to when its bytes are needed, so that two
-// values can be asked whether they may ever be live together. Happens-before by vector clocks over
-// the streams; every wait must come after its signal in issue order, as STREAMS leaves it.
-// Owns copies of what it needs; const use from any thread.
+// Lifetimes: the time in which each value of a function needs its bytes. Tells of two values
+// whether they may ever be live together. Happens-before by vector clocks over the streams; every
+// wait must come after its signal in issue order, as STREAMS leaves it. Owns copies of its data;
+// const use from any thread.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class Lifetimes {
   // INTERNAL when a wait precedes its signal.
   static Result<Lifetimes> Make(const PlanFunction& function, const std::vector<PlanUses>& uses);
 
-  // Instruction i runs after every use of `value` but that by instruction `except`.
+  // Instruction i runs after every use of `value` except by instruction `except`.
   bool OverBefore(PlanValueId value, uint32_t i, uint32_t except = kNoInstruction) const;
-  // The first place in issue order from which on every instruction of those streams, if there are
+  // The first position in issue order from which every instruction of those streams, if there are
   // any, runs after all uses of `value`.
   uint32_t OverFrom(PlanValueId value, const std::vector<bool>& streams) const;
-  // The two may hold bytes at one point; values of one launch's inside by their steps.
+  // Whether both may hold bytes at one point; inner values of one launch by their steps.
   bool Together(PlanValueId left, PlanValueId right) const;
 
   // Places in issue order, for the packer's heuristics.
@@ -31,7 +31,7 @@ class Lifetimes {
   uint32_t last(PlanValueId value) const { return last_[value]; }
 
  private:
-  // What each value is used by, once the instructions have their clocks.
+  // Collects the uses of each value, once the instructions have their clocks.
   void TakeUses(const PlanFunction& function, const std::vector<PlanUses>& uses);
 
   struct Inside {  // kInternal

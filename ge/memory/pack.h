@@ -1,5 +1,5 @@
-// Pack: offsets for blocks of which some may not share bytes, in as few bytes as the heuristics
-// find. It knows no plan: numbers in, numbers out; deterministic. Thread-safe.
+// Pack: offsets for blocks, some pairs of which may not share bytes, in as few bytes as the
+// heuristics find. It knows no plan: numbers in, numbers out; deterministic. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace ge::memory {
 struct PackBlock {
   int64_t bytes = 0, align = 1;     // align: a power of two
   uint32_t first = 0, last = 0;     // rough lifetime in issue order; steers the order of placement
-  uint32_t until = 0;               // no block that starts behind this point shares one with it
-  std::vector<uint32_t> conflicts;  // blocks that may not share bytes with this one; symmetric
+  uint32_t until = 0;               // no block starting behind this point shares one with it
+  std::vector<uint32_t> conflicts;  // blocks that may not share bytes with it; symmetric
 };
 
 struct PackResult {
@@ -23,8 +23,8 @@ struct PackResult {
 // `quick`: see MemoryOptions.
 PackResult Pack(const std::vector<PackBlock>& blocks, bool quick = false);
 
-// The same from `first` and `until` alone, for blocks whose conflicts would fill memory: by one
-// walk through time, each block into the smallest gap that is free then. n log n steps.
+// The same from `first` and `until` alone, for blocks whose conflicts would fill memory: one walk
+// through time puts each block into the smallest free gap. n log n steps.
 PackResult PackInOrder(const std::vector<PackBlock>& blocks);
 
 }  // namespace ge::memory

@@ -1,5 +1,5 @@
-// If nodes whose condition is known, and the branch that they take in their place. For passes and
-// for whoever cuts a function into pieces. Any thread may call; see Transaction for edits.
+// If nodes with a known condition: replaces them by the branch taken. For passes and for cutting a
+// function into pieces. Any thread may call; see Transaction for edits.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 namespace ge {
 
 bool IsBranch(const Node& node);  // If
-// What a value holds, by a constant or by what INFER knows.
+// The content of a boolean value, from its constant or from INFER.
 std::optional<bool> KnownTruth(const Graph& graph, const Value& value);
 std::optional<bool> KnownCondition(const Graph& graph, FunctionId fn, const Node& branch);
-// Puts the nodes of a branch in place of the If; functions that it named are added to `left`. False
-// where the If stays.
+// Puts the nodes of a branch in place of the If; adds the functions it named to `left`. False where
+// the If stays.
 bool TakeBranch(Transaction& transaction, FunctionId fn, const Node& branch, bool condition,
                 std::vector<FunctionId>* left);
 

@@ -1,5 +1,5 @@
-// Comparisons of known contents: 1 or 0 where the ranges of the symbols decide them, nullopt where
-// they do not. Any thread may call.
+// Comparisons of known contents: 1 or 0 where the ranges of the symbols decide them, else nullopt.
+// Any thread may call.
 #pragma once
 
 #include <optional>

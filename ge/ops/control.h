@@ -1,6 +1,6 @@
-// What If, Loop and Scan share: their bodies and the unification of types. Not their execution.
-// Captured values are trailing inputs of the node and trailing parameters of the bodies.
-// Any thread may call.
+// Shared by If, Loop and Scan: their bodies and the unification of types. Not their execution.
+// Captured values are trailing inputs of the node and trailing parameters of the bodies. Any thread
+// may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"
@@ -12,11 +12,11 @@ namespace ge {
 inline constexpr const char* kCapturesAttr = "captures";
 
 Result<const Function*> CalleeOf(InferContext& context, std::string_view role);
-// The body takes and answers so many values.
+// Checks the number of the body's parameters and results.
 Status CheckCallee(InferContext& context, const Function& fn, size_t params, size_t results);
 // kCapturesAttr, within the inputs after the first `fixed` ones.
 Result<size_t> CaptureCount(InferContext& context, size_t fixed);
-// A type that both are: sizes that differ become data-dependent, ranks that differ unknown.
+// A common type of both: sizes that differ become data-dependent, ranks that differ unknown.
 // Different kinds or dtypes are refused.
 Result<Type> Unify(InferContext& context, const Type& left, const Type& right,
                    std::string_view what);

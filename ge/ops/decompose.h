@@ -1,5 +1,5 @@
-// Parts: what decomposition rules (OpDef::decompose) build nodes with. It makes its constants
-// itself and infers nothing: a rule states the type of every value. Not a pass; one thread.
+// Parts: builds the nodes of decomposition rules (OpDef::decompose). It makes its constants itself
+// and infers nothing: a rule states the type of every value. Not a pass; one thread.
 #pragma once
 
 #include "ge/ops/edit.h"
@@ -9,7 +9,7 @@ namespace ge {
 
 class Parts {
  public:
-  // New nodes stand before `node` and have it as their origin; `node` is a copy that outlives this.
+  // New nodes stand before `node` and have it as their origin; `node` is a copy and outlives this.
   Parts(Transaction* transaction, FunctionId fn, const Node& node)
       : t_(*transaction), fn_(fn), node_(node) {}
 
@@ -28,8 +28,8 @@ class Parts {
   const Node& node_;
 };
 
-// The dtype that steps between are computed in: at least f32, so that a 16-bit result is rounded
-// once, as by an engine that takes the operator whole.
+// The dtype of intermediate steps: at least f32, so a 16-bit result is rounded once, as by an
+// engine taking the operator whole.
 inline DType StepDType(DType dtype) { return dtype == DType::kDouble ? dtype : DType::kFloat; }
 
 }  // namespace ge

@@ -1,9 +1,9 @@
-// Transaction: the one way for passes to change a graph. Edits apply at once to the Graph that it
-// wraps; the runner keeps a copy and restores it when the pass or the verification after it fails.
-// Until Commit, a new node stands at the end of its function's node list and an erased one leaves
-// an empty node with id 0, so that node indices stay good while a pass walks; Commit puts every
-// node in its place. AddNode and AddConst invalidate references to nodes, values and constants.
-// Each edit costs about as much as it changes, whatever the size of the graph. Used by one thread.
+// Transaction: the one way for passes to change a graph. Edits apply at once to its Graph; the
+// runner keeps a copy and restores it when the pass or the verification after it fails. Until
+// Commit, a new node stands at the end of its function's node list and an erased one leaves an
+// empty node with id 0, so node indices stay good while a pass walks; Commit puts every node in its
+// place. AddNode and AddConst invalidate references to nodes, values and constants. An edit costs
+// about as much as it changes, whatever the size of the graph. Used by one thread.
 #pragma once
 
 #include <exception>
@@ -23,8 +23,8 @@ namespace ge {
 class Transaction {
  public:
   Transaction(Graph* graph, std::string pass) : graph_(graph), pass_(std::move(pass)) {}
-  // Commits, which may throw for want of memory. Where an exception passes nothing is committed:
-  // who catches it throws the graph away.
+  // Commits, which may throw for want of memory. When an exception passes, nothing is committed:
+  // its catcher throws the graph away.
   ~Transaction() noexcept(false) {
     if (std::uncaught_exceptions() == exceptions_) Commit();
   }
@@ -32,18 +32,18 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   const Graph& graph() const { return *graph_; }
-  // For who types a node that was added; not to add or remove anything.
+  // For typing an added node; not to add or remove anything.
   Graph* mutable_graph() { return graph_; }
   DimTable& dims() { return graph_->dims; }
   const std::string& pass() const { return pass_; }
-  // How many edits were made so far. A node that was added and erased again is none, a constant
-  // that nobody reads neither; Compact takes away what they leave.
+  // The number of edits so far. A node added and erased again does not count, nor does a constant
+  // without readers; Compact removes their remains.
   int edits() const { return edits_; }
   bool touched() const { return touched_ || edits_ > 0; }  // whether anything was done at all
-  // Whether nothing was done but to take nodes away and to name a value in place of one that is
-  // known to be the same: what was inferred is what would be inferred now.
+  // Whether all edits only removed nodes or replaced a value by one known to be the same: then
+  // inferring again would change nothing.
   bool types_hold() const { return types_hold_; }
-  // Said by who has seen to it that each value has the type that inference would give it.
+  // Call it after giving each value the type that inference would give it.
   void SayTyped(bool typed) { typed_ = typed; }
   bool typed() const { return typed_; }
 
@@ -57,29 +57,29 @@ class Transaction {
   // of them would be lost, so the node between them has to stay.
   bool CanReplace(FunctionId fn, ValueId from, ValueId to);
 
-  // A new node with fresh outputs of the given types, placed before `before` (0 = at the end).
-  // `replaces` are recorded as its origin. Attributes that `attrs` leaves out get their defaults.
-  // Answers its output values.
+  // Adds a node with fresh outputs of the given types, before `before` (0 = at the end).
+  // `replaces` are recorded as its origin. Missing `attrs` get their defaults. Answers its output
+  // values.
   std::vector<ValueId> AddNode(FunctionId fn, NodeId before, std::string domain, std::string op,
                                std::vector<ValueId> inputs, std::vector<Attr> attrs,
                                std::vector<Type> output_types,
                                const std::vector<const Node*>& replaces);
-  // Types the outputs of the node that was added last, by `infer` (PassContext::infer_node).
+  // Types the outputs of the last added node, by `infer` (PassContext::infer_node).
   Status InferLast(FunctionId fn, Status (*infer)(Graph*, FunctionId, size_t)) {
     return infer(graph_, fn, graph_->fn(fn).nodes.size() - 1);
   }
   ValueId AddConst(FunctionId fn, Const constant);
   // A value that is a constant of the graph.
   ValueId ShareConst(FunctionId fn, ConstId c);
-  // Every reader of `from`, and every result that is `from`, now reads `to`. When `from` was a
-  // result, `to` takes over its name (see CanReplace).
+  // Every reader of `from`, and every result equal to it, now reads `to`. When `from` was a result,
+  // `to` takes over its name (see CanReplace).
   void ReplaceUses(FunctionId fn, ValueId from, ValueId to);
-  // Copies of the nodes of `callee`, which `call` names, stand in place of the call, whose inputs
-  // behind the first `skip` are the arguments. What the copies make has no shapes yet. False, with
-  // nothing changed, where copies would not do the same: the call is ordered by `after`, or the
-  // callee has attribute parameters or is the function itself.
+  // Puts copies of the nodes of `callee`, named by `call`, in place of the call; inputs of the call
+  // behind the first `skip` are the arguments. Outputs of the copies have no shapes yet. False,
+  // with nothing changed, where copies would act differently: the call is ordered by `after`, or
+  // the callee has attribute parameters or is the function itself.
   bool Inline(FunctionId fn, NodeId call, FunctionId callee, size_t skip);
-  // Empties those of the functions that nothing names any more, and those that only they named.
+  // Empties the given functions without references left, and functions named by them alone.
   // Commits.
   void ForgetUnnamed(std::vector<FunctionId> functions);
   void SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to);
@@ -92,16 +92,16 @@ class Transaction {
   void DropOutput(FunctionId fn, NodeId node, uint32_t slot);
   // ---- edit_model.cc: what lies around nodes ----
   void SetCallees(FunctionId fn, NodeId node, std::vector<Callee> callees);
-  // Those of the function get what is new among them.
+  // New effects of the node are added to the function's own.
   void SetEffects(FunctionId fn, NodeId node, std::vector<Effect> effects);
   void SetAfter(FunctionId fn, NodeId node, std::vector<NodeId> after);
-  // Invalidates references to functions, as the next one does. The name is new; no parameters,
+  // Invalidates references to functions, as does CopyFunction. The name is new; no parameters,
   // nodes and results.
   FunctionId AddFunction(std::string name);
-  // The same values and nodes, with the same ids, in a function of another name.
+  // Copies the values and nodes, with the same ids, into a function of another name.
   FunctionId CopyFunction(FunctionId of, std::string name);
   ValueId AddParam(FunctionId fn, std::string name, Type type);
-  // `names`: of the results, by position; empty = they keep those they have.
+  // `names`: of the results, by position; empty = they keep their names.
   void SetResults(FunctionId fn, std::vector<ValueId> results, std::vector<std::string> names);
   StateId AddState(State state);
   void AddEntry(Entry entry);
@@ -149,7 +149,7 @@ class Transaction {
   struct Index {
     Places at;
     std::vector<int32_t> producer;  // by value; -1 = none
-    // May hold readers that have left. Empty until a pass asks: most ask for none.
+    // May hold former readers. Empty until a pass asks: most ask for none.
     std::optional<UseLists> uses;
     std::unordered_map<ValueId, std::vector<uint32_t>> results;  // places in Function::results
     std::vector<bool> params;                                    // by value
@@ -160,7 +160,7 @@ class Transaction {
   UseLists& UsesOf(FunctionId fn);
   void CommitFunction(Function* function, Index* index);
   void SettleFunction(Function* function, Index* index);
-  // Commits one function: its nodes stand in their order then.
+  // Commits one function: afterwards its nodes stand in their order.
   void Settle(FunctionId fn);
   Node* Find(FunctionId fn, NodeId node);
   // A complete node but for its id.
@@ -173,7 +173,7 @@ class Transaction {
     const auto it = first_new_.find(fn);
     return it != first_new_.end() && node >= it->second;
   }
-  // An edit of a node; one that is new counts once, however it is made.
+  // Counts an edit of a node; a new node counts once, however often it is edited.
   void Count(FunctionId fn, NodeId node) {
     touched_ = true;
     types_hold_ = false;
@@ -183,13 +183,13 @@ class Transaction {
     types_hold_ = false;
     ++edits_;
   }
-  std::map<FunctionId, NodeId> first_new_;  // by function that was looked at
+  std::map<FunctionId, NodeId> first_new_;  // by function seen so far
   int edits_ = 0;
   bool touched_ = false, typed_ = false, types_hold_ = true;
   const int exceptions_ = std::uncaught_exceptions();  // when it was made
 };
 
-// Drops values that nothing names any more and renumbers the rest densely; drops unused constants.
+// Drops values without references and renumbers the rest densely; drops unused constants.
 void Compact(Graph* graph);
 
 }  // namespace ge

@@ -8,7 +8,7 @@
 
 namespace ge {
 
-// kFlops: operations per element that prices start from; an exponential counts as 10.
+// kFlops: operations per element, the base of prices; an exponential counts as 10.
 template <int kFlops = 1>
 OpDef Unary(const char* name, int32_t since, DTypeSet types = kFloats, const char* in = "X",
             const char* out = "Y") {

@@ -11,7 +11,7 @@
 
 namespace ge {
 
-// Refuses the first of these attributes that is infinite or NaN.
+// Refuses the first infinite or NaN attribute among these.
 inline Status WantFinite(const Node& n, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const double v = AttrFloat(n, name);

@@ -1,5 +1,5 @@
-// Shape rules that many operators share. Not an operator, no state.
-// Each answers INVALID_GRAPH with the found and wanted value when shapes do not fit.
+// Shape rules shared by many operators. Not an operator, no state. Each answers INVALID_GRAPH with
+// the found and wanted value when shapes do not fit.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,7 +8,7 @@
 
 namespace ge {
 
-// No tensor of more axes is made by a rule (the verifier's default limit).
+// The most axes of a tensor made by a rule (the verifier's default limit).
 inline constexpr size_t kMaxRank = 16;
 
 // INVALID_GRAPH "Conv: <what>"; `what` names found, wanted and the fix.
@@ -41,7 +41,7 @@ Status InferSame(InferContext& context);
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank, std::string_view what);
 // The rank must be at least / exactly so much; `what` names the input.
 Status WantRank(const Type& type, size_t at_least, std::string_view what);
-// `what` is a format for these arguments, which are put into words only where they are needed.
+// `what` is a format for these arguments; the text is made only where it is needed.
 template <typename First, typename... Rest>
 Status WantRank(const Type& type, size_t at_least, fmt::format_string<First&, Rest&...> what,
                 First& first, Rest&... rest) {

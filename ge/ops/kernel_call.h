@@ -1,5 +1,5 @@
-// KernelCall: one node of a plugin's operator run by the host, where only the data decide how large
-// its outputs are. Tensors of numbers in host memory, plain row-major. Used by one thread.
+// KernelCall: one node of a plugin's operator, run by the host because the data decide the sizes of
+// its outputs. Tensors of numbers in host memory, plain row-major. Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct KernelCall {
   const Node& node;
   std::span<const KernelTensor> in;  // by position, of all of the node's inputs
   std::vector<KernelTensor> out;     // dtype is given; the kernel's resize gives the rest
-  // Memory for output i with these dims, which `out[i]` already has.
+  // Allocates output i with the dims set in `out[i]`.
   std::function<Status(size_t i)> allocate;
 };
 

@@ -1,4 +1,4 @@
-// The constant that inference knows a value to be.
+// Makes a constant of a value's known content.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// Of a small integer tensor whose elements are all known (Value::ints) and fit its type; none else.
+// Only for a small integer tensor with all elements known (Value::ints) and within its type.
 std::optional<Const> KnownConst(const Value& value);
 
 }  // namespace ge

@@ -1,6 +1,6 @@
-// Known contents of small integer tensors: what shape computations are made of.
-// Contents are derived data; a rule that cannot say what its output holds says nothing.
-// The InferContext owns results; one thread per context.
+// Known contents of small integer tensors, the material of shape computations. Contents are derived
+// data; a rule without knowledge of its output's content sets none. The InferContext owns results;
+// one thread per context.
 #pragma once
 
 #include "ge/ops/op.h"
@@ -9,7 +9,7 @@ namespace ge {
 
 inline constexpr size_t kMaxKnownInts = 1024;  // elements; longer contents are not tracked
 
-// Content of an integer or bool input, from what INFER knows or from a constant payload.
+// Content of an integer or bool input, known from INFER or from a constant payload.
 std::optional<std::vector<Dim>> Content(InferContext& context, size_t i);
 // The same when every element is a number.
 std::optional<std::vector<int64_t>> Numbers(InferContext& context, size_t i);
@@ -17,10 +17,10 @@ std::optional<std::vector<int64_t>> Numbers(InferContext& context, size_t i);
 std::optional<std::vector<double>> ConstFloats(const InferContext& context, size_t i);
 // The integer elements of a small constant payload.
 std::optional<std::vector<Dim>> ConstInts(const Const& k);
-// Tells the content of an output of type `dtype`; nothing when an element does not fit the dtype
-// (the value at run time wraps) or there are too many.
+// Sets the content of an output of type `dtype`; sets nothing when an element does not fit the
+// dtype (the value at run time wraps) or there are too many.
 void SetContent(InferContext& context, size_t output, DType dtype, std::vector<Dim> values);
-// Output 0 holds what input 0 holds.
+// Copies the content of input 0 to output 0.
 void PassContent(InferContext& context);
 
 using DimFold = std::optional<Dim> (*)(DimTable&, Dim, Dim);

@@ -1,9 +1,9 @@
-// OpDef: everything that the engine knows of an operator, one record per file in ge/ops/<domain>/;
-// operators of plugins have such a record too (op_table.h).
-// The table of all of them is generated from the file names at configure time: the file
+// OpDef: the engine's knowledge of an operator, one record per file in
+// ge/ops/<domain>/; operators of plugins have such a record too (op_table.h). The table
+// of all records is generated from the file names at configure time: the file
 // ge/ops/onnx/leaky_relu.cc must define GE_OP(leaky_relu), ge/ops/onnx_ml/scaler.cc
-// GE_OP(onnx_ml_scaler). No static constructors.
-// All functions are pure and may be called by any thread.
+// GE_OP(onnx_ml_scaler). No static constructors. All functions are pure and may be
+// called by any thread.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +39,11 @@ inline constexpr DTypeSet kInts = kSignedInts | kUnsignedInts;
 inline constexpr DTypeSet kNumeric = kFloats | kInts;
 inline constexpr DTypeSet kComplexes = Bit(DType::kComplex64) | Bit(DType::kComplex128);
 inline constexpr DTypeSet kIndex = Bit(DType::kInt32) | Bit(DType::kInt64);
-// Not only tensors: sequences, optionals and the other kinds of type too (Identity, If, Loop).
+// Tensors, sequences, optionals and the other kinds of type (Identity, If, Loop).
 inline constexpr DTypeSet kAnyType = ~DTypeSet{0};
 inline constexpr DTypeSet kFloat8s = Bit(DType::kFloat8e4m3fn) | Bit(DType::kFloat8e4m3fnuz) |
                                      Bit(DType::kFloat8e5m2) | Bit(DType::kFloat8e5m2fnuz);
-// ONNX's tensor types of IR version 4: what most operators that only move data accept.
+// ONNX's tensor types of IR version 4: accepted by most operators that only move data.
 inline constexpr DTypeSet kClassic =
     kNumeric | kComplexes | Bit(DType::kBool) | Bit(DType::kString);
 
@@ -70,7 +70,7 @@ enum class AttrKind : uint8_t {
 };
 
 // An attribute is required, or has a default, or neither: then its absence has a meaning of its
-// own, or stands for something that only the inputs tell (all axes, a size of the weights).
+// own, or stands for a value that only the inputs give (all axes, a size of the weights).
 struct AttrDef {
   AttrDef(const char* n, AttrKind k) : name(n), kind(k) {}
   AttrDef(const char* n, AttrKind k, bool must) : name(n), kind(k), required(must) {}
@@ -87,13 +87,13 @@ struct AttrDef {
   const char* name;
   AttrKind kind;
   bool required = false;
-  // What the operator's specification says that absence means, whatever the inputs: ONNX's at the
-  // canonical opset, ONNX Runtime's for com.microsoft. Nodes carry it (ge/ops/defaults.h), so that
-  // it is written down here alone.
+  // The value of an absent attribute for all inputs, by the operator's specification: ONNX's at the
+  // canonical opset, ONNX Runtime's for com.microsoft. Nodes carry it (ge/ops/defaults.h), so it is
+  // written down here alone.
   std::optional<Attr::Payload> default_value = {};
 };
 
-// What an inference rule sees and answers. Implemented by INFER and by the importers' checks.
+// The inputs and outputs of an inference rule. Implemented by INFER and by the importers' checks.
 class InferContext {
  public:
   virtual ~InferContext() = default;
@@ -111,20 +111,20 @@ class InferContext {
   virtual size_t output_count() const = 0;
   virtual bool has_output(size_t i) const = 0;  // false for an omitted output
   virtual void SetOutput(size_t i, Type type) = 0;
-  // Says what a small integer tensor holds (Shape, Concat of dims, ...).
+  // Sets the content of a small integer tensor (Shape, Concat of dims, ...).
   virtual void SetOutputInts(size_t i, std::vector<Dim> values) = 0;
-  // A new symbol for a size that nothing determines; data_dependent when only the data decide it.
+  // A new symbol for a size without a rule; data_dependent when only the data decide it.
   virtual Dim FreshDim(const std::string& stem, bool data_dependent) = 0;
-  // The function that the node calls in this role ("body"), its results typed already; nullptr
-  // when there is none. If, Loop and Scan need it.
+  // The function called by the node in this role ("body"), its results typed already; nullptr when
+  // there is none. If, Loop and Scan need it.
   virtual const Function* callee(std::string_view) const { return nullptr; }
   // nullptr when the graph has no such state. Read and Assign need it.
   virtual const State* state(StateId) const { return nullptr; }
-  // What the graph declares of an output; nullptr when nothing. Only Read needs it.
+  // The declared type of an output; nullptr when there is none. Only Read needs it.
   virtual const Type* declared_output(size_t) const { return nullptr; }
 };
 
-// Arithmetic effort of one node at static shapes; prices start from it.
+// Arithmetic effort of one node at static shapes; the base of prices.
 struct Work {
   double flops = 0;  // multiply and add count as two
   double bytes = 0;  // read and written once
@@ -133,7 +133,7 @@ struct Work {
 struct OpDef {
   const char* domain;     // "" = ai.onnx, "ge", "ai.onnx.ml", "com.microsoft"
   const char* name;       // "LeakyRelu"
-  int32_t since_version;  // the opset that gave it the meaning at the canonical opset
+  int32_t since_version;  // the opset of its meaning at the canonical opset
   std::vector<Port> inputs, outputs;
   std::vector<AttrDef> attrs;
   // Sets every present output's type; may refuse (INVALID_GRAPH) with the found and wanted value.
@@ -144,25 +144,25 @@ struct OpDef {
       {};
   bool deterministic = true;  // false: never folded, never merged (Random*)
   bool has_effects = false;   // reads or writes a state
-  // Builds what computes the same out of other operators, before the node, and answers a value of
-  // the same type for each of its outputs (0 for an omitted one). What it adds needs no folding: it
+  // Builds an equivalent out of other operators, before the node, and answers a value of the same
+  // type for each of its outputs (0 for an omitted one). Added nodes need no folding: the rule
   // makes its constants itself (ge/ops/decompose.h). Empty when this node's attributes or unknown
   // rank leave it no decomposition. `node` is a copy, not the node in the graph.
   std::function<std::vector<ValueId>(Transaction& t, FunctionId fn, const Node& node)> decompose =
       {};
-  // The decomposition makes floats of weights, which take several times the memory of their codes:
-  // the node stays whole where an engine takes it so, whatever its parts would cost.
+  // The decomposition makes floats of quantized weights, several times their memory: the node stays
+  // whole where an engine takes it so, at any price of its parts.
   bool keeps_codes = false;
   // Of a plugin's operator alone: runs it on host memory. Where sizes of its outputs are known
-  // before it runs an engine that the host makes of the plugin does that.
+  // before, the engine that the host makes of the plugin runs it instead.
   std::function<Status(KernelCall& call)> kernel = {};
-  // With `kernel`: sizes of outputs are known only when it has run.
+  // With `kernel`: sizes of outputs are known only after it has run.
   bool data_sized = false;
-  // Ports at the end of inputs and of outputs that are states of the node, which models leave out,
-  // and the types of those states (ge/compile/states/add_states.h).
+  // Ports at the end of inputs and of outputs for states of the node, absent in models, and the
+  // types of those states (ge/compile/states/add_states.h).
   uint32_t states = 0;
   std::function<Result<std::vector<Type>>(const Graph& graph, const Node& node)> state_types = {};
-  // The record of the plugin that brought it, for who calls its other rules; null: built in.
+  // The record of its plugin, for calling its other rules; null: built in.
   std::shared_ptr<const PluginOp> of_plugin = {};
 };
 
@@ -172,9 +172,9 @@ struct OpDef {
 
 // All operators in file-name order.
 std::span<const OpDef* const> AllOps();
-// One that is built in; null when there is none.
+// A built-in operator; null when there is none.
 const OpDef* FindOp(std::string_view domain, std::string_view name);
-// That of a node of the graph: built in, or of a plugin that the graph was loaded with.
+// The operator of a node of the graph: built in, or of a plugin loaded with the graph.
 const OpDef* FindOp(const Graph& graph, const Node& node);
 // "Relu", "ai.onnx.ml.Scaler".
 std::string FullName(std::string_view domain, std::string_view name);
@@ -182,7 +182,7 @@ inline std::string FullName(const OpDef& op) { return FullName(op.domain, op.nam
 // The nearest known names by edit distance, for refusals: "did you mean ...".
 std::vector<std::string> NearestOps(std::string_view domain, std::string_view name);
 // Checks a node against its record: port counts, attribute names and kinds, required ones.
-// INVALID_GRAPH / UNSUPPORTED with found and wanted; INTERNAL where a default was not filled in.
+// INVALID_GRAPH / UNSUPPORTED with found and wanted; INTERNAL for a default not filled in.
 Status CheckNodeAgainstOp(const Node& node, const OpDef& op);
 // The same of its attributes alone.
 Status CheckAttrsAgainstOp(const Node& node, const OpDef& op);
@@ -194,14 +194,14 @@ Work WorkOf(const OpDef& op, const Node& node, std::span<const Type> in, std::sp
 const AttrDef* FindAttrDef(const OpDef& op, std::string_view name);
 
 // ---- attribute access --------------------------------------------------------------------------
-// What the node carries. Where it carries nothing of this kind (a parameter of its function, or an
-// illegal graph): the record's default; without one 0, or empty.
+// The node's attribute. If it has none of this kind (a parameter of its function, or an illegal
+// graph): the record's default; without one 0, or empty.
 int64_t AttrInt(const Node& n, std::string_view name);
 double AttrFloat(const Node& n, std::string_view name);
 std::string_view AttrString(const Node& n, std::string_view name);
 const std::vector<int64_t>& AttrInts(const Node& n, std::string_view name);
-// For attributes whose absence the record gives no default: what it means depends on the inputs, or
-// the node is of an older opset, where it meant something else.
+// For attributes without a default in the record: the meaning of their absence depends on the
+// inputs, or the node is of an older opset with another meaning.
 int64_t AttrInt(const Node& n, std::string_view name, int64_t absent);
 double AttrFloat(const Node& n, std::string_view name, double absent);
 std::string_view AttrString(const Node& n, std::string_view name, std::string_view absent);

@@ -1,5 +1,5 @@
-// OpTable: the operators that plugins bring to a graph, beside the built-in ones of op.h. Immutable
-// once a graph names it (Graph::ops); any thread may read it.
+// OpTable: the operators of plugins for a graph, beside the built-in ones of op.h. Immutable once a
+// graph names it (Graph::ops); any thread may read it.
 #pragma once
 
 #include <deque>
@@ -16,10 +16,10 @@ namespace ge {
 
 class OpTable {
  public:
-  // A copy of `text` that lives as long as the table, for the names of a record.
+  // A copy of `text` with the table's lifetime, for the names of a record.
   const char* Keep(std::string_view text) { return texts_.emplace_back(text).c_str(); }
-  // `plugin` is the path that refusals name. INVALID_ARGUMENT where the operator is built in, or
-  // another plugin brought it.
+  // `plugin` is the path for refusals. INVALID_ARGUMENT where the operator is built in, or another
+  // plugin brought it.
   Status Add(OpDef op, const std::string& plugin);
   const OpDef* Find(std::string_view domain, std::string_view name) const;  // null: not here
   const std::deque<OpDef>& all() const { return ops_; }

@@ -1,5 +1,5 @@
-// Checks of what operators are told by scalars: sizes that one-element inputs hold, and the dtype
-// that an attribute asks for. Any thread may call.
+// Checks scalar arguments of operators: sizes given by one-element inputs, and the dtype given by
+// an attribute. Any thread may call.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ inline Status WantScalar(InferContext& context, size_t i, const char* name) {
                                          Show(context.dims(), t.dims)));
 }
 
-// The size that scalar input `i` holds, a fresh symbol when it is not known.
+// The size in scalar input `i`, a fresh symbol when it is not known.
 inline Result<Dim> ScalarSize(InferContext& context, size_t i, const char* name, int64_t least) {
   GE_RETURN_IF_ERROR(WantScalar(context, i, name));
   const auto content = Content(context, i);
@@ -32,7 +32,7 @@ inline Result<Dim> ScalarSize(InferContext& context, size_t i, const char* name,
   return size;
 }
 
-// The dtype that attribute `name` asks for; `absent` where it has no default.
+// The dtype in attribute `name`; `absent` where it has no default.
 inline Result<DType> DTypeAttr(const Node& n, const char* name, DTypeSet legal,
                                DType absent = DType::kUndefined) {
   const int64_t number = HasAttr(n, name) ? AttrInt(n, name) : static_cast<int64_t>(absent);

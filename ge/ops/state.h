@@ -1,5 +1,5 @@
-// What Read and Assign share: the state that a node's first effect names. Not the state's value.
-// Any thread may call.
+// Shared by Read and Assign: the state named by a node's first effect. Not the state's value. Any
+// thread may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

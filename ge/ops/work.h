@@ -1,6 +1,6 @@
-// Work: the effort of operators at static shapes, which prices start from. Pure functions of types;
-// a type that is not static counts as nothing. Not a price: engines and calibration make that.
-// Any thread may call.
+// Work: the effort of operators at static shapes, the base of prices. Pure functions of types; a
+// type that is not static counts as nothing. Not a price: engines and calibration make that. Any
+// thread may call.
 #pragma once
 
 #include "ge/ops/op.h"

@@ -1,6 +1,6 @@
-// PARTITION: placed segments -> plan values, transfers and instructions in a runnable order.
-// Reads the Graph and what PLACE wrote into the Plan; asks no engine. The cost of what it builds
-// equals PLACE's prediction, which it checks.
+// PARTITION: placed segments -> plan values, transfers and instructions in a runnable order. Reads
+// the Graph and PLACE's part of the Plan; asks no engine. It checks that the cost of its result
+// equals PLACE's prediction.
 #pragma once
 
 #include "ge/base/status.h"
@@ -9,8 +9,8 @@
 namespace ge {
 
 // Fills functions[0].{values, inputs, outputs, code} and each segment's inputs, outputs and
-// constants. A value is brought once to each distinct (domain, layout) that reads it, straight
-// from where it was made. INTERNAL when the realised cost differs from the prediction.
+// constants. A value is transferred once to each distinct (domain, layout) reading it, straight
+// from its origin. INTERNAL when the realised cost differs from the prediction.
 Status Partition(const Graph& graph, const Function& function, Plan* plan);
 
 }  // namespace ge

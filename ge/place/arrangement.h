@@ -1,7 +1,7 @@
-// Arrangement: a legal cover that can be changed a little at a time, with the change in cost known
-// from the part that changed. Groups are kept as large as the acyclic quotient lets a greedy merge
-// make them. It does not decide what to change; ge/place/moves.h does.
-// Owned by one search on one thread; the model must outlive it.
+// Arrangement: a legal cover for changes in small steps; the change in cost follows from the
+// changed part. Groups are kept as large as the acyclic quotient lets a greedy merge make them.
+// ge/place/moves.h decides the changes. Owned by one search on one thread; the model must outlive
+// it.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@ class Arrangement {
   // Starts from given groups, which must be legal.
   bool Start(const std::vector<PlaceGroup>& groups);
 
-  // Replaces whatever covers the nodes of `add` by `add`, filling nodes thereby uncovered with
+  // Replaces the offers on the nodes of `add` by `add`, fills nodes thereby uncovered with
   // single offers, and regroups around. Keeps the change when it lowers the cost by more than
-  // rounding, else undoes it. True when kept.
-  // `outputs_first`: grow towards the readers first.
+  // rounding, else undoes it. True when kept. `outputs_first`: grow towards the readers
+  // first.
   bool Try(std::span<const uint32_t> add, bool outputs_first = false);
   bool Try(std::initializer_list<uint32_t> add, bool outputs_first = false) {
     return Try(std::span(add.begin(), add.size()), outputs_first);
   }
-  // Merges the groups of two offers, of which the second reads from the first, when that is legal
+  // Merges the groups of two offers, the second of which reads from the first, when that is legal
   // and cheaper. True when merged.
   bool TryMerge(uint32_t maker, uint32_t reader);
-  // An estimate, never too low, of what Try({offer}) may gain.
+  // An estimate, never too low, of the gain of Try({offer}).
   double Hope(uint32_t offer);
 
   double cost() const { return cost_; }
-  // Values and groups looked at so far.
+  // Values and groups visited so far.
   uint64_t work() const { return work_; }
-  // Whether a search that may come to `limit` ends: it is there, or the call is to end.
+  // Whether a search with this limit ends: the limit is reached, or the call is to end.
   bool Spent(uint64_t limit) const { return work_ > limit || Interrupted(); }
   const Owner& owner() const { return owner_; }
   uint32_t OfferAt(uint32_t node) const { return owner_.offer[node]; }
@@ -52,7 +52,7 @@ class Arrangement {
   const std::vector<uint32_t>& MembersOf(uint32_t offer) const { return groups_[group_[offer]]; }
   uint32_t GroupOf(uint32_t offer) const { return group_[offer]; }
   std::vector<PlaceGroup> Groups() const;
-  // Ranks from scratch, which makes the next changes cheaper.
+  // Ranks from scratch, to make the next changes cheaper.
   void Refresh();
 
  private:
@@ -116,7 +116,7 @@ class Arrangement {
   std::vector<uint32_t> seen_;  // by group or offer: stamp of the last walk
   std::vector<uint32_t> seen_offer_;
   uint32_t stamp_ = 0;
-  std::vector<std::vector<uint32_t>> spare_;  // of groups that were undone, for their room
+  std::vector<std::vector<uint32_t>> spare_;  // of undone groups, for their room
   // Of one call, kept for their room: Try and Hope, Fill, Place, SplitApart, CutBehind,
   // MergeAround, and whoever walks.
   std::vector<uint32_t> all_, removed_, covered_, opened_, regrouped_, ranks_, pieces_, parts_,

@@ -1,6 +1,6 @@
-// Cover: a choice of offers in groups, its legality and its cost; the one place where the cost rule
-// of ge/place/place.h is written out in full. It is not a search.
-// Functions only; the caller owns everything, any thread may call.
+// Cover: a choice of offers in groups, its legality and its cost; the one place to write out the
+// cost rule of ge/place/place.h in full. It is not a search. Functions only; the caller owns
+// everything, any thread may call.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ge::place {
 
-// Which offer and which group cover each node. Group numbers need only be distinct.
+// The offer and the group covering each node. Group numbers need only be distinct.
 struct Owner {
   std::vector<uint32_t> offer, group;
 };
@@ -23,12 +23,12 @@ struct Owner {
 // a cycle.
 Result<double> Evaluate(const Model& model, const std::vector<PlaceGroup>& groups);
 
-// Orders groups and the offers inside each so that they can run one after the other. False when
-// they cannot, which means a cycle.
+// Sorts groups and the offers inside each into a runnable order. False when there is a
+// cycle.
 bool SortGroups(const Model& model, std::vector<PlaceGroup>* groups);
 
-// What a value costs in ns: bringing it to each place that reads it outside its group, minus the
-// saving of its producing offer when another offer of the group reads it.
+// A value's cost in ns: bringing it to each place that reads it outside its group, minus the saving
+// of its producing offer when another offer of the group reads it.
 double ValueCost(const Model& model, const Owner& owner, uint32_t value);
 
 // The price of a group without its savings: marginals, greatest setup, greatest launch.

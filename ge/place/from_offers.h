@@ -1,4 +1,4 @@
-// From a graph's offers to numbers for the solver, and back into the Plan.
+// Converts a graph's offers to numbers for the solver, and the solution back into the Plan.
 #pragma once
 
 #include <memory>
@@ -16,23 +16,23 @@
 namespace ge {
 
 // Copies device facts into the plan: engines, devices, domains, links and conversions, with the
-// host as number 0 of each. `engines[i]` becomes plan engine i + 1. Links of which an engine states
-// nothing are as fast as copies in the machine's memory.
+// host as number 0 of each. `engines[i]` becomes plan engine i + 1. Links without figures of an
+// engine are as fast as copies in the machine's memory.
 Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, Plan* plan);
-// The plan's number of the device that makes the offer.
+// The plan's number of the offer's device.
 DeviceId DeviceOf(const Plan& plan, const Offer& offer);
 void DescribeConversions(const OfferSet& offers, Plan* plan);
 
 // PLACE: solves and writes segments (device, offers, predicted cost) in a runnable order into
-// plan->functions[0], plan->predicted_ns and plan->report. `struck` holds indices of offers that
-// may not be taken (their compile failed). Nodes must be offered: UNSUPPORTED names the first node
-// that no engine takes, with each engine's reason. `options` may demand less than the cheapest.
+// plan->functions[0], plan->predicted_ns and plan->report. `struck` holds indices of forbidden
+// offers (their compile failed). Nodes must be offered: UNSUPPORTED names the first node without an
+// engine, with each engine's reason. `options` may demand a plan other than the cheapest.
 Status Place(const Graph& graph, const Function& function, const OfferSet& offers,
              const std::set<size_t>& struck, const PlaceOptions& options, Plan* plan);
 
-// What the segments of another plan of the same function cost by these offers' prices, `described`
-// being a plan with the same engines, links and layouts. FAILED_PRECONDITION when that plan takes
-// an offer that is not among them.
+// The cost of another plan's segments of the same function by these offers' prices; `described` is
+// a plan with the same engines, links and layouts. FAILED_PRECONDITION when the other plan takes an
+// offer that is missing here.
 Result<double> PriceOfPlan(const Function& function, const OfferSet& offers, const Plan& described,
                            const PlanFunction& planned, const PlaceOptions& options);
 

@@ -1,9 +1,9 @@
 // Frontier search: dynamic programming over a topological order of the nodes. Two beginnings of a
-// cover that look the same from the nodes still to come (where each live value is, which groups
-// can still grow and at what price, which patterns are half taken, which group reaches which) are
-// one state, and the cheaper one stays. That is exact; on chains and series-parallel graphs the
-// states are few. An upper bound turns it into branch and bound; a cap on states into a beam.
-// One object serves one search on one thread; the model must outlive it.
+// cover are one state when they look the same from the nodes still to come (where each live value
+// is, which groups can still grow and at what price, which patterns are half taken, which group
+// reaches which); the cheaper one stays. That is exact; on chains and series-parallel graphs the
+// states are few. An upper bound turns it into branch and bound; a cap on states into a beam. One
+// object serves one search on one thread; the model must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace ge::place {
 struct FrontierLimits {
   uint32_t states = 256;           // kept after each node
   uint64_t transitions = 400000;   // in all; beyond it only kBeamFloor states are kept
-  double upper_bound = kInfinity;  // states that cannot go below it are dropped
+  double upper_bound = kInfinity;  // drops states that cannot go below it
 };
 
 struct FrontierResult {
@@ -29,8 +29,8 @@ struct FrontierResult {
   std::vector<PlaceGroup> groups;
 };
 
-// Searches covers made of the offers with allowed[i]. Values that are live at once, or distinct
-// places of one value, beyond the width of the state words make it give up (found = exact = false).
+// Searches covers made of the offers with allowed[i]. Gives up (found = exact = false) when the
+// values live at once, or the distinct places of one value, exceed the width of the state words.
 FrontierResult SearchFrontier(const Model& model, const std::vector<bool>& allowed,
                               const FrontierLimits& limits);
 

@@ -1,6 +1,6 @@
-// FrontierStep, FrontierWork, FrontierLayer: the pieces of the frontier search: what is the same
-// for all states at one node, one state unpacked, and all states between two nodes packed. Not for
-// use outside ge/place/frontier*.cc. Owned by one search; one thread.
+// FrontierStep, FrontierWork, FrontierLayer: parts of the frontier search: data shared by all
+// states at one node, one state unpacked, and all states between two nodes packed. Not for use
+// outside ge/place/frontier*.cc. Owned by one search; one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline constexpr uint32_t kMaxSlots = 48, kMaxGroups = 16, kMaxPending = 16, kMa
 inline constexpr uint8_t kNoGroup = 0xff;
 inline constexpr int16_t kNoSlot = -1;
 
-// Everything about one position of the order that does not depend on the state.
+// The state-independent data of one position of the order.
 struct FrontierStep {
   uint32_t node = 0;
   std::vector<uint32_t> live;    // values live after it, by slot
@@ -27,7 +27,7 @@ struct FrontierStep {
 
 struct FrontierSlot {
   uint8_t place = 0;         // where the value was made
-  uint8_t group = kNoGroup;  // that made it, when that group still matters
+  uint8_t group = kNoGroup;  // of its maker, while that group still matters
   uint16_t saving = 0;       // index of the saving still to be had, 0 = none
   uint32_t brought = 0;      // places it has been brought to, among those still wanted
 };
@@ -37,7 +37,7 @@ struct FrontierGroup {
   uint16_t device = 0;
   bool open = false;               // may be joined
   uint32_t setup = 0, launch = 0;  // indices of prices
-  // What it reaches: bit s = the maker of the value in slot s, bit kMaxSlots + g = group g.
+  // Its reach: bit s = the maker of the value in slot s, bit kMaxSlots + g = group g.
   uint64_t row = 0;
 };
 
@@ -46,7 +46,7 @@ struct FrontierPending {  // an offer with nodes still to come
   uint32_t group = 0;
 };
 
-// Groups that can still matter, by first mention, so that equal futures have equal words.
+// Groups that can still matter, by first mention: equal futures have equal words.
 struct FrontierNames {
   uint32_t n = 0;
   uint8_t group[kMaxGroups];   // by new number
@@ -60,16 +60,16 @@ struct FrontierWork {
   FrontierGroup groups[kMaxGroups];
   FrontierPending pending[kMaxPending];
 
-  // Names the groups, and calls them so in slots and pending, where what can no longer matter goes;
-  // `groups` stays as it is. `merged` stands for the group of number `into`. `step` is the one just
-  // taken.
+  // Numbers the groups and renames them in slots and pending, dropping those that cannot matter any
+  // more; `groups` stays as it is. `merged` stands for the group of number `into`. `step` is the
+  // one just taken.
   FrontierNames NameGroups(const Model& model, const FrontierStep& step,
                            const FrontierGroup* of_groups, uint32_t into,
                            const FrontierGroup& merged);
   void Unpack(const uint64_t* words, uint32_t n_slots);
 };
 
-// A state in words: a head, slots, three a group, offers that are half taken.
+// A state in words: a head, slots, three a group, half-taken offers.
 struct FrontierWords {
   uint32_t n = 0;
   uint64_t word[1 + kMaxSlots + 3 * kMaxGroups + kMaxPending];
@@ -78,9 +78,9 @@ struct FrontierWords {
   void AddPending(const FrontierWork& work);
 };
 
-struct FrontierBack {  // how a state came about
+struct FrontierBack {  // the origin of a state
   uint32_t parent = 0;
-  uint32_t offer = 0;   // that covers the node
+  uint32_t offer = 0;   // the node's offer
   uint64_t joined = 0;  // bit k: the maker of the part's k-th read is in the same group
 };
 
@@ -98,7 +98,7 @@ class FrontierLayer {
   void Add(const FrontierWords& words, double cost, double bound, const FrontierBack& back);
   // Keeps the `cap` states of lowest bound, those first. True when some were dropped.
   bool Cut(uint32_t cap);
-  // The n-th lowest bound, of at least so many.
+  // The n-th lowest bound, of at least n.
   double BoundOf(uint32_t n);
   const std::vector<FrontierState>& states() const { return states_; }
   const uint64_t* words(const FrontierState& state) const { return words_.data() + state.offset; }

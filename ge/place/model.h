@@ -1,5 +1,5 @@
-// Model: a PlaceProblem checked once and indexed for the solver: who reads what in which place, and
-// what bringing a value from one place to another costs. It is not a cover and holds no choice.
+// Model: a PlaceProblem checked once and indexed for the solver: readers of each value by place,
+// and costs of bringing a value from one place to another. It is not a cover and holds no choice.
 // Owned by SolvePlacement or CoverCost for the length of one call; immutable, any thread may read.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Touch {
   uint32_t place = 0;
 };
 
-// What one node of an offer reads from outside the offer, and what it gives.
+// Values that one node of an offer reads from outside the offer, and values it gives.
 struct OfferPart {
   uint32_t node = 0;
   std::vector<Touch> reads, gives;  // ascending values
@@ -52,26 +52,26 @@ struct Model {
   uint32_t n_node = 0, n_device = 0;
   std::vector<ModelOffer> offers;  // same indices as PlaceProblem::offers
   std::vector<ModelValue> values;
-  std::vector<std::vector<uint32_t>> node_offers;             // usable ones that cover the node
+  std::vector<std::vector<uint32_t>> node_offers;             // usable ones covering the node
   std::vector<std::vector<uint32_t>> node_reads, node_gives;  // values
   std::vector<uint32_t> order;     // topological, chosen to keep few values live at once
   std::vector<uint32_t> position;  // of each node in `order`
   std::vector<uint32_t> domain;    // of each device: the lowest device that shares its memory
 };
 
-// The offer's part for a node that it covers. Patterns of a whole graph exist: by bisection.
+// The offer's part for one of its nodes. By bisection, since patterns of a whole graph exist.
 const OfferPart& PartAt(const Model& model, const ModelOffer& offer, uint32_t node);
-// How many of the offer's parts lie at `position` of the order or before it.
+// The number of the offer's parts at or before `position` of the order.
 size_t PartsUpTo(const Model& model, const ModelOffer& offer, uint32_t position);
-// The two cover some node both.
+// Whether both cover some node.
 bool ShareNode(const Model& model, const ModelOffer& left, const ModelOffer& right);
 
-// INTERNAL naming what is inconsistent (index out of range, price not a number, cyclic graph).
-// Two devices are one domain when bringing plain bytes between them costs 0 both ways; a domain is
-// then asked for prices under the name of its lowest device.
+// INTERNAL naming the inconsistency (index out of range, price not a number, cyclic graph). Two
+// devices are one domain when bringing plain bytes between them costs 0 both ways; prices of a
+// domain are asked under the name of its lowest device.
 Result<Model> BuildModel(const PlaceProblem& problem);
 
-// A topological order of the nodes that keeps the set of live values small. Empty when cyclic.
+// A topological order of the nodes with few values live at once. Empty when cyclic.
 std::vector<uint32_t> ChooseOrder(const Model& model);
 
 }  // namespace ge::place

@@ -1,6 +1,6 @@
-// PLACE: offers + link costs -> for every node the offer that makes the whole plan cheapest.
-// The solver knows neither graphs nor engines: PlaceProblem is all numbers, so that tests can make
-// random ones and compare with brute force. ge/place/from_offers.h makes it from a graph's offers.
+// PLACE: offers + link costs -> for every node the offer that makes the whole plan cheapest. The
+// solver knows neither graphs nor engines: PlaceProblem is all numbers, so tests can make random
+// ones and compare with brute force. ge/place/from_offers.h makes it from a graph's offers.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct PlaceOffer {
   uint32_t device = 0;
   bool growable = false;  // may join connected growable offers of its device in one group
   double setup = 0, marginal = 0, launch = 0;  // ns
-  double edge_saving = 0;  // per value that stays inside a group, for growable offers
-  // Layout that the offer wants for a value it reads from / gives to outside; absent = 0 (plain).
+  double edge_saving = 0;  // per value staying inside a group, for growable offers
+  // The offer's layout for a value it reads from / gives to outside; absent = 0 (plain).
   std::vector<std::pair<uint32_t, uint32_t>> layout;  // (value, layout)
 };
 
@@ -45,7 +45,7 @@ struct PlaceProblem {
   std::vector<PlaceValue> values;     // constants are not among them
   std::vector<PlaceOffer> offers;
   const PlaceBoundary* boundary = nullptr;
-  double effort = 1;  // how many times its usual budgets a search may spend
+  double effort = 1;  // the factor on the usual budgets of a search
 };
 
 struct PlaceGroup {
@@ -55,18 +55,18 @@ struct PlaceGroup {
 
 struct PlaceSolution {
   double cost = 0;                 // ns: groups + boundaries
-  std::vector<PlaceGroup> groups;  // in an order in which they can run one after the other
+  std::vector<PlaceGroup> groups;  // in a runnable order
   std::string method;              // "exact-dp", "branch-and-bound", "moves" ... for explain
 };
 
-// The cost of a placement is that of its groups (marginals - savings of internal values + greatest
-// setup + greatest launch) plus boundaries: a value is brought once to each distinct
-// (domain, layout) that reads it outside its group. A value saves its producing offer's
-// edge_saving, once, when another offer of the same group reads it. The quotient graph of the
-// groups, and that of the offers inside each, must be acyclic; both come back in an order in which
-// they can run.
-// Exact on chains, series-parallel graphs and small cores; never worse than the best single device.
-// UNSUPPORTED naming the first node without an offer.
+// The cost of a placement is that of its groups (marginals - savings of internal values +
+// greatest setup + greatest launch) plus boundaries: a value is brought once to each
+// distinct (domain, layout) reading it outside its group. A value saves its producing
+// offer's edge_saving, once, when another offer of the same group reads it. The quotient
+// graph of the groups, and that of the offers inside each, must be acyclic; both come
+// back in a runnable order. Exact on chains, series-parallel graphs and small cores;
+// never worse than the best single device. UNSUPPORTED naming the first node without an
+// offer.
 Result<PlaceSolution> SolvePlacement(const PlaceProblem& problem);
 
 // The cost of a given cover, by the same rule; used by PARTITION's check and by the solver's tests.

@@ -1,4 +1,4 @@
-// What a plan took, said so that PLACE can be asked for it again, or for most of it. It places
+// Describes a plan's placement, for asking PLACE for it again, or for most of it. It places
 // nothing. Functions only; the caller owns everything, any thread may call.
 #pragma once
 
@@ -11,18 +11,18 @@
 
 namespace ge {
 
-// The place_method of a plan that takes the cover it was given.
+// The place_method of a plan taking its given cover.
 inline constexpr const char* kRehearsedMethod = "rehearsed";
 
-// The segments of a function that was placed by `plan`'s engines, offer by offer.
+// The segments of a function placed by `plan`'s engines, offer by offer.
 std::vector<PlaceSegment> CoverOf(const Plan& plan, const PlanFunction& placed);
 
-// Pins that leave every node of the plan where it is, but `moved` ones to `target`, an engine or
-// device, and free those that share an offer with one of them, since that offer is gone.
+// Pins that keep every node of the plan in place, but move `moved` nodes to `target`, an engine or
+// device. Nodes sharing an offer with a moved one are free, since that offer is gone.
 std::vector<PlacePin> PinsOfMove(const Plan& plan, std::span<const NodeId> moved,
                                  const std::string& target);
 
-// Who runs what in which layouts: equal for plans of one graph that do the same.
+// A digest of engines, nodes and layouts: equal for plans of one graph with equal placements.
 std::string PlacementDigest(const Plan& plan);
 
 }  // namespace ge

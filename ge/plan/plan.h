@@ -1,12 +1,12 @@
-// Plan: the value that PLACE, PARTITION, COMPILE, STREAMS and MEMORY fill in and RUN executes.
-// It says everything by itself: checking, printing or running it needs no graph, no planner and no
-// engine table. Data only; a finished Plan is immutable and may be read by any thread.
+// Plan: the value that PLACE, PARTITION, COMPILE, STREAMS and MEMORY fill in and RUN executes. It
+// is complete by itself: checking, printing or running it needs no graph, no planner and no engine
+// table. Data only; a finished Plan is immutable and may be read by any thread.
 //
-// Time model, which the prover (ge/plan/check) uses and the executor keeps:
+// Time model of the prover (ge/plan/check), kept by the executor:
 //  - Stream 0 is the host thread. It issues the instructions of a function in their order, and
-//    itself executes those whose stream is 0 (synchronous engines run there).
+//    itself executes those of stream 0 (synchronous engines run there).
 //  - An instruction of stream s > 0 is queued by the host; it starts after every earlier
-//    instruction of s has finished, and after all that the host had *executed* when it was queued.
+//    instruction of s has finished, and after everything *executed* by the host when it was queued.
 //  - kSignal on s: event reaches `event_value` when all earlier instructions of s have finished.
 //  - kWait: the waiter (`stream`, 0 = the host) goes on when the event has reached the value.
 //  Event values are relative to the run; each event is signalled by one stream, values ascending.
@@ -51,7 +51,7 @@ struct PlanDomain {
   uint32_t flags = 0;  // GE_MEM_*
 };
 
-// Price of moving bytes from one domain to another, and who does it.
+// Price of moving bytes from one domain to another, and the engine moving them.
 struct PlanLink {
   DomainId from = 0, to = 0;
   uint32_t engine = 0;  // that performs the copy
@@ -65,11 +65,11 @@ struct PlanLayout {
   int64_t opaque_bytes = 0;
   friend bool operator==(const PlanLayout&, const PlanLayout&) = default;
 };
-// As pins and ge explain call it: "plain", "channels-last", "order0213" (which axes follow each
-// other), "blocked1x8" (axis 1 in blocks of 8), or the tag of an opaque one.
+// The name in pins and ge explain: "plain", "channels-last", "order0213" (the order of axes),
+// "blocked1x8" (axis 1 in blocks of 8), or the tag of an opaque one.
 std::string LayoutName(const PlanLayout& layout);
 
-// Where a value's bytes come from.
+// The origin of a value's bytes.
 enum class PlanValueKind : uint8_t {
   kInput,      // bound by the caller at each run
   kOutput,     // bound by the caller, or allocated for it by the session
@@ -100,7 +100,7 @@ struct PlanValue {
   ConstId constant = 0;
   StateId state = 0;   // kState; an input or output that is a state before or after the run
   uint32_t index = 0;  // kInput, kOutput: position in the entry's signature
-  // Where MEMORY put it: arena of this domain (index into PlanFunction::arenas) and offset.
+  // The place given by MEMORY: arena of this domain (index into PlanFunction::arenas) and offset.
   int32_t arena = -1;  // -1 = not in an arena
   int64_t offset = 0;
   // The same bytes as another value (reshape in place, in-place output): offsets agree by rule. An
@@ -111,7 +111,7 @@ struct PlanValue {
   PlanValueId internal_alias = 0;          // kInternal: may overlay that internal value
 };
 
-// A layout change that an engine sells, inside one domain.
+// A layout change offered by an engine, inside one domain.
 struct PlanConversion {
   DeviceId device = 0;
   LayoutId from = 0, to = 0;
@@ -127,7 +127,7 @@ struct PlanOffer {  // one offer that a segment takes
   uint32_t offer_index = 0;  // in PLACE's list; COMPILE strikes an offer by it
   bool rounds = false;       // GE_OFFER_ROUNDS
   double setup_ns = 0, marginal_ns = 0, launch_ns = 0, edge_saving_ns = 0;
-  // Border values that are not plain in this choice.
+  // Border values with a layout other than plain in this choice.
   std::vector<std::pair<ValueId, LayoutId>> layouts;
 };
 
@@ -144,19 +144,19 @@ struct PlanSegment {
   std::vector<PlanOffer> offers;  // topological order
   std::vector<PlanValueId> inputs, outputs, internals;
   PlanValueId workspace = 0;           // 0 = none
-  std::vector<PlanValueId> constants;  // that it reads at compile
+  std::vector<PlanValueId> constants;  // read at compile
   uint32_t n_step = 1;                 // of its internal values
   // (output position, input position): may share one place.
   std::vector<std::pair<uint32_t, uint32_t>> may_alias;
-  // Segments that must have run before this one though it reads nothing of theirs: effects of one
+  // Segments that must have run before this one though it reads no output of theirs: effects of one
   // object, `after` edges.
   std::vector<SegmentId> after;
   int32_t conversion = -1;  // index into Plan::conversions: a layout change, no nodes
   bool serial = false;      // one exec a frame
   bool infallible = false;  // its launches cannot fail
-  // Its first input is a cache of which some rows are in use, and its output that cache with more:
-  // in place it writes rows alone that have no meaning until the run has succeeded, whenever it
-  // runs (ge.KvAppend).
+  // Its first input is a cache with some rows in use, and its output that cache with more: in place
+  // it only writes rows that have no meaning until the run has succeeded, whenever it runs
+  // (ge.KvAppend).
   bool appends = false;
   double predicted_ns = 0;  // setup + marginals + launch - savings
 };
@@ -166,8 +166,8 @@ enum class PlanOp : uint8_t {
   kCopy,    // src -> dst on stream, by `engine`
   kSignal,  // stream signals event/value
   kWait,    // stream (0 = host) waits for event/value
-  // The host: all that can fail is done, and the caller can no longer take the run back. Behind it
-  // are launches of infallible segments alone, which overwrite inputs by outputs that claim their
+  // The host: every fallible instruction is done, and the caller can no longer cancel the run.
+  // Behind it are launches of infallible segments alone. They overwrite inputs by outputs in their
   // place: states where they lie.
   kCommit,
 };
@@ -188,7 +188,7 @@ struct PlanStream {
 };
 
 struct PlanEvent {
-  uint32_t engine = 0;  // that makes it
+  uint32_t engine = 0;  // its maker
 };
 
 struct PlanArena {
@@ -220,8 +220,8 @@ struct PlanFunction {
 struct Bid {
   DeviceId device = 0;
   double price_ns = 0;      // setup + marginal + launch when taken alone
-  double analytic_ns = 0;   // the same as the engine asked it
-  double measured_ns = -1;  // the same as it was measured; -1 = never
+  double analytic_ns = 0;   // as the engine asked it
+  double measured_ns = -1;  // as measured; -1 = never
   double inside_ns = -1;    // its measured share of a larger segment; -1 = never
   double factor = 1;        // of the host's correction: price_ns / analytic_ns
   std::string source;       // "analytic", "guess", "host", "table", "measured", "doubtful"
@@ -246,7 +246,7 @@ struct NodeReport {
   int32_t runner_up = -1;
   SegmentId segment = 0;
   std::vector<Bid> bids;
-  std::string decomposition;  // why it stayed whole, or what it is a part of; empty = neither
+  std::string decomposition;  // why it stayed whole, or the node it is a part of; empty = neither
 };
 
 struct Plan {
@@ -268,13 +268,13 @@ struct Plan {
   std::vector<PlanFunction> functions;  // [0] = the entry
   uint32_t rank = 0, world = 1;
   std::vector<uint32_t> groups;
-  // PLACE's prediction of the whole. NaN until PARTITION where it is placed as another plan was:
-  // then what that one's parts were predicted to cost.
+  // PLACE's prediction of the whole. NaN until PARTITION for a plan placed like another one: then
+  // the sum predicted for that plan's parts.
   double predicted_ns = 0;
   std::string place_method;  // how the solver found it
   uint32_t searches = 0;     // of PLACE, until it was found
   std::vector<NodeReport> report;
-  // In place of `report`, where plans of one class share it: hundreds of bytes a node.
+  // Used instead of `report` where plans of one class share it: hundreds of bytes a node.
   std::shared_ptr<const std::vector<NodeReport>> shared_report;
   const std::vector<NodeReport>& reports() const { return shared_report ? *shared_report : report; }
 };

@@ -1,6 +1,6 @@
-// Routes: how a tensor gets from one (domain, layout) to another, and what that costs. PLACE prices
-// boundaries with it and PARTITION builds them, so that both speak of the same steps.
-// A Routes object reads a Plan's tables and must not outlive it. Const use is thread-safe.
+// Routes: the way of a tensor from one (domain, layout) to another, and its cost. PLACE prices
+// boundaries with it and PARTITION builds them, so both use the same steps. A Routes object reads a
+// Plan's tables and must not outlive it. Const use is thread-safe.
 #pragma once
 
 #include <vector>
@@ -43,8 +43,8 @@ class Routes {
   const Plan& plan_;
 };
 
-// Bytes of a static tensor as a layout stores it; opaque layouts: their stated bound, or the plain
-// size until COMPILE resolves it. nullopt on overflow.
+// Bytes of a static tensor in a layout; opaque layouts: their stated bound, or the plain size until
+// COMPILE resolves it. nullopt on overflow.
 std::optional<int64_t> BytesInLayout(const Type& type, const PlanLayout& layout);
 
 }  // namespace ge

@@ -1,6 +1,6 @@
-// Who writes and who reads every value of a plan function: what STREAMS and MEMORY start from.
-// It judges nothing about time or place; the prover (ge/plan/check) has its own reading of a plan
-// and does not use this file. The result is the caller's; const use from any thread.
+// The writer and the readers of every value of a plan function, the input of STREAMS and MEMORY. It
+// judges nothing about time or place; the prover (ge/plan/check) has its own reading of a plan and
+// does not use this file. The result is the caller's; const use from any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ const std::vector<PlanValueId>& ReadsOf(const PlanFunction& function, const Inst
                                         std::vector<PlanValueId>* scratch);
 
 // One entry per value. INTERNAL when an id is out of range or a value has two writers, and
-// UNSUPPORTED for control-flow instructions, which no stage plans yet.
+// UNSUPPORTED for control-flow instructions: no stage plans them yet.
 Result<std::vector<PlanUses>> CollectUses(const PlanFunction& function);
 
 }  // namespace ge

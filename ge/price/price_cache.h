@@ -1,8 +1,8 @@
-// PriceCache: what offers were measured to take on this machine, and how far engines are off where
-// nothing was measured. It never runs anything and knows no graph: rows go in, prices come out.
-// One file a machine in the cache folder (cache_folder.h): JSON, mergeable, with the machine in its
-// header; a file that is damaged or about another machine is ignored with a log line.
-// Owned by a session; thread-safe.
+// PriceCache: measured times of offers on this machine, and the usual error of engines where
+// nothing was measured. It never runs anything and knows no graph: rows go in, prices come out. One
+// file a machine in the cache folder (cache_folder.h): JSON, mergeable, with the machine in its
+// header; a damaged file, or one about another machine, is ignored with a log line. Owned by a
+// session; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@
 
 namespace ge {
 
-// What an offer asks less for says nothing by a ratio: a view that turned out to be a copy, a
-// Transpose that an engine takes for free inside a segment and whose share of it is some
-// microseconds. By the first a Split of 1.5 ms had once made others a million times dearer.
+// A ratio to a smaller price means nothing: a view that turned out to be a copy, a Transpose that
+// an engine takes for free inside a segment and whose share of it is some microseconds. By the
+// first a Split of 1.5 ms had once made others a million times dearer.
 inline constexpr double kNextToNothingNs = 50;
 
-// A geometric mean with the number of samples behind it, bounded so that new ones always count.
+// A geometric mean with its number of samples, bounded so new ones always count.
 struct Sampled {
   double ns = 0;
   uint32_t count = 0;     // 0 = unknown
-  bool doubtful = false;  // taken on a machine that was busy: a sound sample takes their place
+  bool doubtful = false;  // taken on a busy machine: a sound sample replaces them
   // False when nothing changed: there are sound samples, and these are not.
   bool Add(const Sampled& more);
   // log(measured / asked); of doubtful samples a quarter of it.
@@ -43,7 +43,7 @@ struct PriceRow {
   double size = 0;             // log2 of bytes
   double asked_ns = 0;         // by the engine, for the offer alone
   Sampled alone;               // a segment of its own
-  double asked_inside_ns = 0;  // marginal less what it saves inside a segment
+  double asked_inside_ns = 0;  // marginal less its saving inside a segment
   Sampled inside;              // its share of a larger segment
   uint32_t day = 0;            // since 1970, of the last sample
 };
@@ -53,30 +53,30 @@ class PriceCache {
   // Empty; `machine` gives cpu, isa and threads.
   explicit PriceCache(const MachineRecord& machine);
 
-  // Reads the file of this machine; what is not usable is ignored.
+  // Reads the file of this machine; ignores it where it is not usable.
   void Load();
-  // Merges what was added since Load into the file. Nothing to do, no folder or no right to write
+  // Merges the rows added since Load into the file. Nothing to do, no folder or no right to write
   // is no error.
   void Save();
 
   bool Empty() const;
-  // What is taken for this engine's rows where this machine has none of the same signature and a
-  // like size, at the scale of the rows that it has. Never written to the file.
+  // Sets rows to use for this engine where this machine has none of the same signature and a like
+  // size, scaled to its own rows. Never written to the file.
   void SetPriors(const PriceBook& book, std::vector<PriorRow> rows);
-  // The rows of a book as they may ship: those that are sound, alone.
+  // The sound rows of a book, for shipping.
   std::vector<PriorRow> AsPriors(const PriceBook& book) const;
   // The row of exactly this offer; false when there is none.
   bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
-  // kInsideShare, only to be asked for: how much further the price inside is off than that alone,
-  // of rows that know both.
+  // kInsideShare, only for queries: the error of the price inside, relative to the error alone,
+  // from rows with both.
   enum class Kind { kAlone, kInside, kInsideShare };
-  // `asked_ns` is what the engine asked for it in the same circumstance. Doubtful samples are
-  // dropped where there are sound ones, and sound ones take the place of doubtful ones.
-  // `trusted_now`: this cache takes them as sound, the file as what they are. Who compares offers
-  // measured under one load learns which is the fastest, though not how long it takes.
+  // `asked_ns` is the engine's price in the same circumstance. Doubtful samples are dropped where
+  // there are sound ones, and sound ones replace doubtful ones. `trusted_now`: this cache takes
+  // them as sound, the file as doubtful. Offers measured under one load can be compared to find the
+  // fastest, though their times are not known.
   void Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns,
            const Sampled& samples, bool trusted_now = false);
-  // How far the engine is off where this row is not known; see PriceFit::Find. A share is not
+  // The engine's error where this row is not known; see PriceFit::Find. A share is not
   // raised.
   Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
                            double confidence) const;
@@ -94,7 +94,7 @@ class PriceCache {
   Status Parse(const std::string& text, Books* out) const;
   std::string Print(const Books& books) const;
   void Fitted() const;
-  // Priors as they ship, and how far this machine's rows are from them.
+  // Shipped priors, and this machine's distance from them.
   PriceFit FitOfPriors() const;
   PriorScale PriorScaleHere() const;
   void FitPriors() const;
@@ -104,9 +104,9 @@ class PriceCache {
   const std::string cpu_;
   const uint32_t isa_, threads_;
   mutable std::mutex mutex_;
-  Books books_;  // all that is known
+  Books books_;  // all known rows
   std::map<PriceBook, std::vector<PriorRow>> priors_;
-  Books fresh_;  // what Add has brought since the last Save
+  Books fresh_;  // rows of Add since the last Save
   mutable bool fit_valid_ = false;
   mutable PriceFit fit_;
   mutable std::optional<PriceFit> priors_alone_;  // priors never change, rows do

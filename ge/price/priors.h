@@ -1,9 +1,9 @@
-// Priors: how far engines' prices are off on processors like this one, as somebody measured it
-// before (`ge tune --export`) and ships it, so that a machine that was never measured does not
-// begin with guesses. share/graphengine/priors/ISA-one.json of one thread, ISA-several.json of
-// more: to read them is part of each session's start. What a newer processor does under a cap is
-// another file, since its cores and caches are not those of a processor that has no more:
-// ISA-of-BEST-one.json. It measures nothing. Stateless.
+// Priors: the error of engines' prices on processors like this one, measured before (`ge tune
+// --export`) and shipped, so a machine without measurements does not begin with guesses.
+// share/graphengine/priors/ISA-one.json holds one thread, ISA-several.json more: reading them is
+// part of each session's start. A newer processor under a cap has a file of its own,
+// ISA-of-BEST-one.json, since its cores and caches differ from those of a processor with no more
+// than ISA. It measures nothing. Stateless.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +29,17 @@ struct PriorBook {
 };
 
 // "priors/avx512-one.json" for the machine's instruction set and threads; measured on processors
-// whose `best` instruction set is another: "priors/avx2-of-avx512-one.json".
+// with another `best` instruction set: "priors/avx2-of-avx512-one.json".
 std::string PriorsFileName(const MachineRecord& machine, uint32_t best);
-// Of the vendor and threads nearest to the machine's; none of a text in another format.
+// Of the vendor and threads nearest to the machine's; empty for a text in another format.
 // DATA_CORRUPT, beginning with "it", where the text is damaged.
 Result<std::vector<PriorBook>> PriorsFromText(const std::string& text,
                                               const MachineRecord& machine);
-// `present` with these books in the place of those of this vendor and as many threads, a prior a
-// line. DATA_CORRUPT, as above, where `present` is damaged.
+// `present` with these books replacing those of this vendor and as many threads, a prior a line.
+// DATA_CORRUPT, as above, where `present` is damaged.
 Result<std::string> WithPriors(const std::string& present, const MachineRecord& machine,
                                const std::vector<PriorBook>& books);
-// What ships; nothing for the fixed machine, nor, with a warning, of a damaged file.
+// The shipped priors; empty for the fixed machine, and, with a warning, for a damaged file.
 std::vector<PriorBook> ShippedPriors(const MachineRecord& machine);
 
 }  // namespace ge

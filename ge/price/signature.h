@@ -1,6 +1,6 @@
-// The name that the price cache gives to an offer: what it computes, apart from the shape, and the
-// shape. Two offers of one device with equal names take equally long on one machine, whatever model
-// they come from. Readable text, since it stands in the cache file. Stateless.
+// The name of an offer in the price cache: its computation, apart from the shape, and the shape.
+// Two offers of one device with equal names take equally long on one machine, in any model.
+// Readable text, since it stands in the cache file. Stateless.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,11 @@ namespace ge {
 struct OfferName {
   std::string family;     // "Conv+Relu", "Conv/grouped": operators alone
   std::string signature;  // operators, attributes, wiring, dtypes, constants, layouts
-  std::string shape;      // dims of what is read and given
+  std::string shape;      // dims of values read and given
   double size = 0;        // log2 of the bytes read and given
 };
 
-// Names of the offers of one set of nodes, which differ in their layouts: what the nodes say is
+// Names of the offers of one set of nodes, which differ in their layouts: the nodes' part is
 // written once. `rounds`: of Offer; such offers are a family of their own.
 class OfferNames {
  public:

@@ -1,7 +1,7 @@
 // ArenaPool: host memory for the transient arenas of runs in flight. Plans of all shapes share it:
-// a run takes a block, of which it uses the first bytes, and gives it back when it is done, so that
-// a new shape costs no fresh pages and many shapes no more memory than the largest. A block keeps
-// what it grew to. Any thread.
+// a run takes a block, uses its first bytes, and gives it back when it is done. So a new shape
+// costs no fresh pages, and many shapes take no more memory than the largest. A block never
+// shrinks. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class ArenaPool {
   };
 
  public:
-  // One run's block; gives it back when it goes.
+  // One run's block; the destructor gives it back.
   class Lease {
    public:
     Lease() = default;
@@ -46,11 +46,11 @@ class ArenaPool {
     ArenaPool* pool_ = nullptr;
     Block block_;
   };
-  // At least so many bytes, whose content means nothing. RESOURCE_EXHAUSTED where there is no
-  // memory. The pool must outlive the lease.
+  // At least so many bytes, with undefined content. RESOURCE_EXHAUSTED where memory is short. The
+  // pool must outlive the lease.
   Result<Lease> Take(uint64_t bytes);
 
-  // Gives back what no run holds.
+  // Frees the blocks that no run holds.
   void DropFree();
 
   uint64_t blocks() const;
@@ -61,7 +61,7 @@ class ArenaPool {
   void Give(const Block& block);
 
   mutable std::mutex mutex_;
-  std::vector<Block> free_;  // what was given back last is taken first
+  std::vector<Block> free_;  // the last one given back is taken first
   uint64_t made_ = 0;        // blocks in all; free_ has room for them
 };
 

@@ -1,4 +1,4 @@
-// Frame: everything that one run in flight owns. Used by one thread at a time.
+// Frame: everything owned by one run in flight. Used by one thread at a time.
 #pragma once
 
 #include <memory>
@@ -50,7 +50,7 @@ class Frame {
     uint64_t pooled = 0;  // where it begins in the pool's block
   };
 
-  // From now on what the pool is to give lies there.
+  // Moves all pooled addresses to the block at `base`.
   void Attach(char* base);
   const PlanDevice* PinningDevice() const;
   Status AllocateHost(uint64_t bytes, uint64_t align, Block* block);
@@ -70,7 +70,7 @@ class Frame {
   std::vector<ge_stream*> streams_;  // [0] null
   std::vector<ge_event*> events_;
   std::vector<ge_event*> drain_;      // by stream, for failures
-  std::vector<uint64_t> last_value_;  // by event: greatest value that the plan signals
+  std::vector<uint64_t> last_value_;  // by event: greatest value signalled by the plan
   uint64_t epoch_ = 0;                // runs done so far
   std::vector<Record> records_;
   std::vector<uint64_t> stamps_;           // of a timed run: one a record, and the end
@@ -79,7 +79,7 @@ class Frame {
   std::vector<uint32_t> first_dim_;        // by plan value, and the end
   std::vector<Patch> patches_;
   std::vector<Moving> moving_;
-  uint64_t pooled_bytes_ = 0;                              // that each run takes from the pool
+  uint64_t pooled_bytes_ = 0;                              // taken from the pool by each run
   char* base_ = nullptr;                                   // of the block of the last run
   std::vector<std::pair<SegmentId, ge_exec*>> own_execs_;  // of serial segments
   struct EngineFrame {

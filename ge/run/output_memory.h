@@ -1,4 +1,4 @@
-// Memory that the session allocates for a caller's outputs. Used by one thread.
+// Memory allocated by the session for a caller's outputs. Used by one thread.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace ge {
 
-// What one run makes. Until Commit the outputs' earlier memory stays whole, and without it they get
-// it back: a run that fails leaves a caller's tensors as they were.
+// The outputs of one run. Until Commit the outputs' earlier memory stays whole, and without it they
+// get it back: a failed run leaves a caller's tensors as they were.
 class OutputMemory {
  public:
   OutputMemory() = default;
@@ -19,13 +19,13 @@ class OutputMemory {
   OutputMemory(const OutputMemory&) = delete;
   OutputMemory& operator=(const OutputMemory&) = delete;
 
-  // Sees to it that the output, whose dims are set, has room for `bytes`, and sets out->bytes. What
-  // it has is kept where it is enough, and made anew where there is none or it is the session's
-  // own. INVALID_ARGUMENT where it is the caller's and too small. `out` stays where it is until
-  // Commit or the end of this.
-  // `what` and `name` are for messages: output 'y'.
+  // Gives the output, whose dims are set, room for `bytes`, and sets out->bytes. Keeps its
+  // present memory where it is enough; allocates where there is none or it is the
+  // session's own. INVALID_ARGUMENT where it is the caller's and too small. `out` stays
+  // where it is until Commit or the end of this. `what` and `name` are for messages:
+  // output 'y'.
   Status Reserve(std::string_view what, std::string_view name, uint64_t bytes, TensorView* out);
-  // The new memory is the caller's from now on; what it replaces is freed.
+  // Gives the new memory to the caller and frees the memory it replaces.
   void Commit();
 
  private:
@@ -39,7 +39,7 @@ class OutputMemory {
   std::vector<Made> made_;
 };
 
-// Memory that a run reads or writes, for messages.
+// Memory read or written by a run, for messages.
 struct Extent {
   const void* data;
   uint64_t bytes;

@@ -1,7 +1,7 @@
-// RUN: executes a checked Plan. Knows no planner and no engine loader, only the plugin header.
-// A Program is immutable and shared by all runs; a Frame is what one run in flight needs (arenas,
-// streams, events, launch records). Running a Frame allocates nothing, takes no lock and looks
-// nothing up.
+// RUN: executes a checked Plan. Knows no planner and no engine loader, only the plugin header. A
+// Program is immutable and shared by all runs; a Frame holds the state of one run in flight
+// (arenas, streams, events, launch records). Running a Frame allocates nothing, takes no lock and
+// looks nothing up.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ struct RunEngine {
 
 struct ProgramParts {
   std::vector<RunEngine> engines;
-  std::vector<ge_exec*> execs;             // by segment; owned by whoever made the parts
-  std::vector<std::vector<ge_buf>> packs;  // by segment; the same owner keeps what they point to
+  std::vector<ge_exec*> execs;             // by segment; owned by the maker of the parts
+  std::vector<std::vector<ge_buf>> packs;  // by segment; the same owner keeps their targets
   // Makes one more exec of a serial segment for a new frame.
   std::function<Result<ge_exec*>(SegmentId)> make_exec;
   std::vector<const void*> constants;  // by plan value; null unless kConstant
@@ -42,12 +42,12 @@ class Frame;
 
 class Program {
  public:
-  // Of a plan that was checked, which must outlive the program.
+  // For a checked plan, which must outlive the program.
   static Result<std::unique_ptr<Program>> Make(const Plan& plan, ProgramParts parts);
 
   Result<std::unique_ptr<Frame>> NewFrame() const;
-  // Runs once. `inputs` and `outputs` by position of the entry's signature. The Interrupt of
-  // this thread's call stops the run between instructions, and within one where its engine looks at
+  // Runs once. `inputs` and `outputs` by position of the entry's signature. The Interrupt of this
+  // thread's call stops the run between instructions, and within one where its engine polls
   // ge_launch.stop; after everything in flight has finished. After any failure the frame must not
   // be used again.
   Status Run(Frame* frame, const void* const* inputs, void* const* outputs) const;
@@ -62,8 +62,8 @@ class Program {
   enum class Mode { kPlain, kTimed, kGuarded };
   Status RunIn(Frame* frame, const void* const* inputs, void* const* outputs) const;
   Status RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const;
-  // Issues the instructions, with a time stamp before each when kTimed, with a look at the red
-  // zones after each when kGuarded. Ok when all were issued.
+  // Issues the instructions; kTimed takes a time stamp before each, kGuarded checks the red zones
+  // after each. Ok when all were issued.
   template <Mode kMode>
   Status Issue(Frame* frame) const;
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;

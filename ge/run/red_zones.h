@@ -1,12 +1,12 @@
-// Red zones: what a run for tests puts around every value in host memory, to name the engine that
-// writes to bytes which are not its own. Each value has its own place: a page or more of a pattern
-// on both sides, and beyond these pages that nobody has touched (kFarZone), which the system tells
-// from those that were written (but for zeros, which is what they hold). Inputs and outputs of the
-// caller are copied to and from such places, so that their sizes are exact; all that a launch is to
-// write holds 0xFF before it. Values in page-locked memory of a device stay in its block, kRedZone
-// bytes apart. In a build with AddressSanitizer nothing but what a launch was given can be read or
-// written while it runs (as far as the engine's code is instrumented). Owned by a Frame; used by
-// one thread at a time.
+// Red zones: guards that a run for tests puts around every value in host memory, to name the
+// engine that writes outside its own bytes. Each value has its own place: a page or more of a
+// pattern on both sides, and beyond these untouched pages (kFarZone). The system tells
+// untouched pages from written ones (but for zeros, which they hold). Inputs and outputs of the
+// caller are copied to and from such places, so their sizes are exact; outputs of a launch hold
+// 0xFF before it. Values in page-locked memory of a device stay in its block, kRedZone bytes
+// apart. In a build with AddressSanitizer a running launch can read or write nothing but its
+// own buffers (as far as the engine's code is instrumented). Owned by a Frame; used by one
+// thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace ge {
 
-inline constexpr int64_t kRedZone = 64;  // bytes: a whole vector that is written too far lies in it
-// Bytes of untouched memory between two values, half of which belong to either. With
-// AddressSanitizer less, which keeps a byte for each eight of it and finds such writes itself.
+inline constexpr int64_t kRedZone = 64;  // bytes: holds a whole vector written too far
+// Bytes of untouched memory between two values; half of it belongs to either. Less with
+// AddressSanitizer, which keeps a byte for each eight of it and finds such writes itself.
 inline constexpr uint64_t kFarZone = GE_ADDRESS_SANITIZER ? uint64_t{1} << 16 : uint64_t{4} << 20;
 
 class RedZones {
@@ -33,23 +33,23 @@ class RedZones {
   RedZones(const RedZones&) = delete;
   RedZones& operator=(const RedZones&) = delete;
 
-  // An arena in host memory that stays where it is: its gaps are red.
+  // Adds an arena in host memory with a fixed address: its gaps are red.
   void AddArena(int32_t arena, void* address);
-  // Places for the entry's inputs and outputs, and for the values of these arenas in the host's own
-  // memory. RESOURCE_EXHAUSTED when there is no memory.
+  // Makes places for the entry's inputs and outputs, and for the values of these arenas in the
+  // host's own memory. RESOURCE_EXHAUSTED when memory is short.
   Status MakeGuardedBlocks(const std::vector<int32_t>& arenas);
 
-  // Of a value in one of those arenas; null for any other.
+  // The place of a value in one of those arenas; null for any other.
   void* place(PlanValueId value) const { return address_.empty() ? nullptr : address_[value]; }
   void* input(uint32_t index) const { return inputs_[index].begin; }
   void* output(uint32_t index) const { return outputs_[index].begin; }
 
-  // Copies the inputs in and fills all else.
+  // Copies the inputs in and fills everything else.
   void Begin(const void* const* inputs);
-  // Around a launch on the host's own stream, or a copy: lets it at its buffers.
+  // Around a launch on the host's own stream, or a copy: permits access to its buffers.
   void Open(const ge_launch& launch);
   void Open(const ge_copy& copy);
-  // "" when nothing but the launch's (the copy's) own bytes were written since Open; else what was.
+  // "" when only the launch's (the copy's) own bytes were written since Open; else a description.
   std::string Close(const ge_launch& launch);
   std::string Close(const ge_copy& copy);
   // Copies the outputs out; null after a failure. All memory may be touched again.
@@ -65,13 +65,13 @@ class RedZones {
     std::byte* begin = nullptr;
     uint64_t bytes = 0;
     std::vector<GuardedRange> ranges;  // by address
-    bool sparse = false;               // red is only what is next to a place; the rest is untouched
+    bool sparse = false;               // only bytes next to a place are red; the rest is untouched
   };
-  // What lies between two places: [begin, end), red but for the untouched [middle, tail).
+  // The bytes between two places: [begin, end), red but for the untouched [middle, tail).
   struct Gap {
     std::byte *begin, *end, *middle, *tail;
   };
-  // Values that share bytes, which lie apart from all others.
+  // Values sharing bytes, apart from all others.
   struct Block {
     GuardedRange range;
     int64_t offset = 0;  // in its arena

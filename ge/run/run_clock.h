@@ -1,7 +1,7 @@
-// RunClock: samples of how long the segments of a plan took in real runs. It decides which runs are
-// timed and keeps a few samples of each segment; it measures and prices nothing itself.
-// Owned by a Compiled, shared by its frames; thread-safe. Made at compile time: no call allocates
-// but Read.
+// RunClock: samples of the times of a plan's segments in real runs. It decides which runs are
+// timed and keeps a few samples of each segment; it measures and prices nothing itself. Owned by
+// a Compiled, shared by its frames; thread-safe. Made at compile time: no call allocates but
+// Read.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ class RunClock {
   void Put(size_t row, double ns, bool cold);
 
   const Plan& plan_;
-  double read_ns_ = 0;  // what one stamp costs
+  double read_ns_ = 0;  // the cost of one stamp
   mutable std::mutex mutex_;
   uint32_t warm_ = 0, colds_ = 0;
   // Rows: one a segment, then the total.

@@ -1,7 +1,7 @@
-// StateStore: the values of a model's states. Runs overwrite a state where it lies, behind all that
-// can fail, or write beside it, and both are exchanged when they have ended well. Runs that write a
-// state are alone; runs that only read share. A state may be of no fixed size: then it has none of
-// its free axes at first, and takes the size of what it is given. Thread-safe apart from Init and
+// StateStore: the values of a model's states. Runs overwrite a state where it lies, once nothing
+// can fail any more, or write beside it, and exchange both after a successful end. Runs writing a
+// state are alone; runs only reading share it. A state may have no fixed size: then its free axes
+// begin at size 0, and it takes the size of each value set. Thread-safe apart from Init and
 // Clear.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace ge {
 
-// How memory of a state goes: ours, or what an application gave, which is told.
+// How to free a state's memory: our own, or an application's, which is told.
 struct FreeState {
   void (*release)(void* context) = nullptr;
   void* context = nullptr;
@@ -30,25 +30,25 @@ struct FreeState {
   }
 };
 
-// A state whose rows along `axis` are in use as far as `length`, a state of one i64, says.
+// A state whose rows in use along `axis` are counted by `length`, a state of one i64.
 struct CountedRows {
   StateId cache = 0, length = 0;
   size_t axis = 0;
   bool operator==(const CountedRows&) const = default;
 };
 
-// How many rows a value of this static type has along `axis`: none where it has no bytes, whatever
-// its other sizes are.
+// The number of rows of a value of this static type along `axis`: none where it has no bytes,
+// whatever its other sizes are.
 int64_t RowsAlong(const Type& type, size_t axis);
 
 class StateStore {
  public:
-  // First values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice, with
-  // `raise` as the advice. `grows`, by Graph::states index: may be of no fixed size. `counted`:
-  // what Set, Donate and Write hold lengths and caches against.
+  // Sets first values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice,
+  // with `raise` as the advice. `grows`, by Graph::states index: may have no fixed size. `counted`:
+  // Set, Donate and Write check lengths and caches against these.
   Status Init(const Graph& graph, uint64_t limit, const char* raise,
               const std::vector<bool>& grows = {}, std::vector<CountedRows> counted = {});
-  // First values again, of the sizes that they have.
+  // Sets first values again, at the present sizes.
   Status Reset(const Graph& graph);
   void Clear() noexcept {
     slots_.clear();
@@ -65,43 +65,43 @@ class StateStore {
   Status Donate(const State& state, StateId id, const DimTable& dims, const TensorView& value,
                 FreeState free);
 
-  // Looks at all types and values, by Graph::states index from 1, or gives all of them new ones at
-  // once, while no run writes or reads them. DATA_CORRUPT for a state that was lost;
-  // with all as they were, INVALID_ARGUMENT for values that Set would not take together, and
-  // RESOURCE_EXHAUSTED where there is no memory.
+  // Read shows all types and values, by Graph::states index from 1; Write gives all of them new
+  // ones at once, while no run writes or reads them. DATA_CORRUPT for a lost state; with all as
+  // they were, INVALID_ARGUMENT for values that Set would not take together, and RESOURCE_EXHAUSTED
+  // where memory is short.
   Status Read(
       const std::function<Status(std::span<const Type>, std::span<const std::byte* const>)>& look);
   Status Write(std::span<const Const> values);
 
   Type TypeOf(StateId id) const;
-  // The one number that an i64[] holds.
+  // The single number in a state of type i64[].
   Result<int64_t> NumberOf(StateId id) const;
-  // Another size; what lies in the first `rows` along `axis` stays, the rest is zero.
-  // FAILED_PRECONDITION, with all as it was, where it holds fewer rows, or rows of another size, or
-  // edits() is another number by now: what was set meanwhile is not taken for what was there.
+  // Resizes a state; the first `rows` along `axis` stay, the rest is zero. FAILED_PRECONDITION,
+  // with all as it was, where it holds fewer rows, or rows of another size, or edits() has changed:
+  // values set meanwhile are not mistaken for the earlier ones.
   Status Resize(StateId id, const Type& type, size_t axis, int64_t rows, uint64_t edits);
   // Zeros behind the first `rows` along `axis`, where there are more. FAILED_PRECONDITION as above.
   Status ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t edits);
   // How often values were set, written or reset from outside of runs.
   uint64_t edits() const { return edits_.load(); }
 
-  // What a run holds from before its launches until Commit or its end.
+  // Held by a run from before its launches until Commit or its end.
   struct Access {
     std::shared_lock<std::shared_mutex> reading;
     std::unique_lock<std::shared_mutex> writing;
   };
-  // Waits for its turn, or until the call is to end; appends where the states are read and written.
-  // `in_place`, parallel to `out`: which lie where they are read. DATA_CORRUPT for a state that was
-  // lost; RESOURCE_EXHAUSTED where there is no memory to write beside; FAILED_PRECONDITION where
-  // the sizes of a state that grows are no longer `in_bytes` and `out_bytes`, those of the plan.
+  // Waits for its turn, or until the call is to end; appends the addresses for reading and writing
+  // the states. `in_place`, parallel to `out`: written where it is read. DATA_CORRUPT for a lost
+  // state; RESOURCE_EXHAUSTED where memory to write beside is short; FAILED_PRECONDITION where a
+  // growing state no longer has the plan's `in_bytes` and `out_bytes`.
   Status Begin(std::span<const StateId> in, std::span<const StateId> out,
                const std::vector<bool>& in_place, Access* access, std::vector<const void*>* from,
                std::vector<void*>* to, std::span<const uint64_t> in_bytes = {},
                std::span<const uint64_t> out_bytes = {});
   void Commit(std::span<const StateId> out, const std::vector<bool>& in_place);
-  // A run failed while it overwrote these: nobody reads them until they are set.
+  // A run failed while overwriting these: nobody reads them until they are set.
   void Lose(std::span<const StateId> out, const std::vector<bool>& in_place);
-  // Of all states, with what is written beside.
+  // Bytes of all states, including new values written beside.
   uint64_t bytes() const;
 
  private:
@@ -116,7 +116,7 @@ class StateStore {
   };
   static Status CheckValue(const Slot& slot, const State& state, const DimTable& dims,
                            const TensorView& value);
-  // What a state would hold, by its id; `bytes` null where nobody knows.
+  // The content a state would get, by its id; `bytes` null where it is not known.
   struct Held {
     const Type* type;
     const void* bytes;

@@ -12,9 +12,9 @@ struct TensorView {  // of a caller's buffer
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
   void* data = nullptr;
-  uint64_t bytes = 0;  // of an output: its capacity, then what was written
-  // Of an output: memory of AllocateAligned that came from an earlier run, and gives way to a
-  // larger one where a result needs it.
+  uint64_t bytes = 0;  // of an output: its capacity, then the bytes written
+  // For an output: memory of AllocateAligned from an earlier run. A larger block replaces it where
+  // a result needs one.
   bool owned = false;
 };
 

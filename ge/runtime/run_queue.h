@@ -1,5 +1,5 @@
-// RunQueue: the threads of a runtime that runs wait for their turn on, in the order in which they
-// came: a few, however many runs there are. It knows no run; a task is what is done in its turn.
+// RunQueue: the threads of a runtime on which runs wait for their turn, in order of arrival: a
+// few threads for any number of runs. It knows no run; a task is the work of one turn.
 // Thread-safe.
 #pragma once
 
@@ -12,14 +12,14 @@ namespace ge {
 
 class RunQueue {
  public:
-  // Owned by whoever submits it.
+  // Owned by its submitter.
   class Task {
    public:
     virtual ~Task() = default;
-    // Does the work. Waits for no other task, and nothing of it throws.
+    // Does the work. It waits for no other task and throws nothing.
     virtual void Compute() = 0;
-    // Tells of it. May take any time, wait for other tasks, and destroy this task, its queue, and
-    // whatever it likes.
+    // Reports the end. May take any time, wait for other tasks, and destroy this task, its queue,
+    // and anything else.
     virtual void Tell() = 0;
 
    private:
@@ -29,25 +29,25 @@ class RunQueue {
   };
 
   // `threads` at once work on tasks. There are more only while some are in Tell and tasks wait, or
-  // for tasks that were hurried.
+  // for hurried tasks.
   explicit RunQueue(uint32_t threads);
-  // Tasks that were submitted are done nevertheless. Threads end when they have nothing to do; they
-  // are not waited for, since this may happen in a Tell.
+  // Submitted tasks are done nevertheless. Threads end when they have nothing to do; the destructor
+  // does not wait for them, since it may run in a Tell.
   ~RunQueue();
   RunQueue(const RunQueue&) = delete;
   RunQueue& operator=(const RunQueue&) = delete;
 
   // RESOURCE_EXHAUSTED where there is no thread and none can be made.
   Status Submit(Task* task);
-  // A task that waits is next, on a thread of its own where all are at work: what was cancelled
-  // ends soon. Nothing happens where its turn has come; the task must exist.
+  // Puts a waiting task next, on a thread of its own where all are at work: a cancelled run ends
+  // soon. Does nothing once its turn has come; the task must exist.
   void Hurry(Task* task);
-  // How many threads there are now.
+  // The number of threads now.
   uint32_t threads() const;
 
  private:
   struct State;
-  // All but Work and Watch, which are what the threads do, under the state's mutex.
+  // All but Work and Watch, which the threads execute, under the state's mutex.
   static bool Start(const std::shared_ptr<State>& state,
                     void (*loop)(const std::shared_ptr<State>& state));
   static bool AddWorker(const std::shared_ptr<State>& state);

@@ -1,6 +1,6 @@
-// Runtime: what the sessions of a process share: its threads and instruction set, the engines that
-// they have opened, and what is known of prices. It knows no model. Engines and prices live as long
-// as a runtime or a session that uses them. Thread-safe.
+// Runtime: shared by the sessions of a process: its threads and instruction set, the opened
+// engines, and the known prices. It knows no model. Engines and prices live as long as a runtime or
+// a session uses them. Thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -25,40 +25,40 @@ class Runtime {
   // Fixes the process's threads and instruction set; FAILED_PRECONDITION naming both values where
   // they are fixed to others already. All runtimes of a process have the same.
   static Result<std::shared_ptr<Runtime>> Create(const ProcessFacts& facts);
-  // The one of sessions that name none: made by the first of them, gone with the last.
+  // The runtime of sessions without one: made by the first of them, gone with the last.
   static Result<std::shared_ptr<Runtime>> OfProcess(const ProcessFacts& facts);
 
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  // As OpenEngines; what is open already with the same options and words is shared. An engine that
-  // a list names twice is two engines.
+  // As OpenEngines; shares an engine already open with the same options and words. An engine listed
+  // twice is two engines.
   Result<EngineList> Open(const std::vector<EngineSpec>& list, const EngineWords& words);
   // The same for one plugin, without options.
   Result<std::shared_ptr<Engine>> Open(const std::shared_ptr<const Plugin>& plugin,
                                        const EngineWords& words);
-  // What runs on this machine have shown, with the priors of these engines: read from the cache
-  // folder when it is first asked for.
+  // The prices learned from runs on this machine, with the priors of these engines: read from the
+  // cache folder at the first call.
   std::shared_ptr<PriceCache> Prices(const EngineList& engines);
-  // Only what ships for the like of this machine, made anew: for the caller alone.
+  // Only the shipped prices of similar machines, made anew: for the caller alone.
   static std::shared_ptr<PriceCache> ShippedPrices(const EngineList& engines);
   size_t open_engines() const;
-  // Where asynchronous runs of its sessions wait for their turn.
+  // Asynchronous runs of its sessions wait there for their turn.
   RunQueue& runs() { return runs_; }
 
  private:
   // As many runs at once as compute, and a few where they wait for devices.
   explicit Runtime(uint32_t threads) : runs_(std::max(threads, 4u)) {}
-  // The `place`th of its like in a list; with mutex_ held.
+  // The `place`th engine of the same options in a list; with mutex_ held.
   Result<std::shared_ptr<Engine>> OpenOne(const std::shared_ptr<const Plugin>& plugin,
                                           const std::string& options, const EngineWords& words,
                                           uint32_t place);
-  // Path, options, words, and the how-manieth of its like in a list.
+  // Path, options, words, and the number among equals in a list.
   using EngineKey = std::tuple<std::string, std::string, EngineWords, uint32_t>;
   mutable std::mutex mutex_;
   std::map<EngineKey, std::shared_ptr<Engine>> engines_;
   std::shared_ptr<PriceCache> prices_;
-  std::set<const Engine*> with_priors_;  // whose shipped rows prices_ has
+  std::set<const Engine*> with_priors_;  // engines whose shipped rows prices_ has
   RunQueue runs_;
 };
 

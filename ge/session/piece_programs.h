@@ -1,6 +1,6 @@
-// PiecePrograms: of pieces that one cut of control flow gives at sizes that data decide, how the
-// passes' work on the next is to be had without them (shape_program.h). A cut is looked at from its
-// second piece on: many are met once. Used under the session's compile mutex.
+// PiecePrograms: for pieces of one cut of control flow at data-dependent sizes, repeats the passes'
+// work on the next piece without the passes (shape_program.h). It looks at a cut from its second
+// piece on: many are met once. Used under the session's compile mutex.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ namespace ge {
 
 class PiecePrograms {
  public:
-  // True, and *reshape has what the passes make of the piece; false where they are to run. Fails
+  // True, and *reshape has the passes' result for the piece; false where the passes must run. Fails
   // when the call is to end.
   Result<bool> Bind(const FlowPlanned& piece, const ShapeProgram::Fold& fold,
                     ReshapeInputs* reshape);
-  // After each Bind: what the plan handed back, nothing where none was made.
+  // After each Bind: the plan's ReshapeInputs, empty where no plan was made.
   void TakeBack(uint64_t cut, ReshapeInputs reshape);
 
  private:
   struct Cut {
     uint64_t last_asked = 0;
     bool met = false;
-    int refused = 0;  // how often there was no program to be made
+    int refused = 0;  // how often no program could be made
     FunctionId fn = 0;
     Graph part;  // a piece before the passes; none while fn is 0
     std::unique_ptr<ShapeProgram> program;
   };
-  // Each is asked for by a plan that was made the long way.
+  // Each attempt needs a plan made with all passes.
   static constexpr int kMostRefused = 3;
   // A part and a program take some kilobytes a node.
   static constexpr size_t kMostCuts = 64;

@@ -1,7 +1,7 @@
 // Session: one model, the engines that may run it, and its compiled plans. The only class that
-// drives every stage. ge.h is a thin C face of it; tools and tests use it directly.
-// Run and the inspecting calls are thread-safe; Load and destruction need the session alone.
-// A run of a known shape with the caller's own buffers allocates nothing.
+// drives every stage. ge.h is a thin C interface to it; tools and tests use it directly. Run and
+// the inspecting calls are thread-safe; Load and destruction need the session alone. A run of a
+// known shape with the caller's own buffers allocates nothing.
 #pragma once
 
 #include <atomic>
@@ -38,7 +38,7 @@ namespace ge {
 
 struct SessionOptions {
   std::shared_ptr<Runtime> runtime;         // null = the process's own
-  std::vector<EngineSpec> engines;          // empty = every engine that is found, without options
+  std::vector<EngineSpec> engines;          // empty = every engine found, without options
   Denormals denormals = Denormals::kFlush;  // of all runs, and of constants folded at load
   Numerics numerics = Numerics::kFast;
   Precision precision = Precision::kF32;
@@ -46,8 +46,8 @@ struct SessionOptions {
   uint64_t plan_cache_bytes = uint64_t{1} << 30;
   uint64_t time_limit_ms = 0;  // of each load, compile and run; 0 = none
   std::set<std::string> skip_passes;
-  std::string plugins;              // that bring operators and passes, "acme_ops,./mine.so"
-  std::vector<PassRequest> passes;  // that run only where they are asked for, and options of any
+  std::string plugins;              // plugins with operators and passes, "acme_ops,./mine.so"
+  std::vector<PassRequest> passes;  // passes to run on request, and options of any
   int64_t kv_cache = 0;  // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
 };
@@ -63,8 +63,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Each of the calls below that may take long is a call of these: it can be cancelled and has
-  // their time limit. Calls that begin within one belong to it.
+  // Each long call below is registered here: it can be cancelled and obeys the session's time
+  // limit. Calls beginning within one belong to it.
   Calls& calls() { return calls_; }
   Status LoadFile(const std::string& path, Format format = Format::kAuto);
   Status LoadBytes(std::string bytes, Format format = Format::kAuto);
@@ -78,16 +78,16 @@ class Session {
   const std::vector<StageTime>& times() const { return times_; }
   double load_ms() const { return load_ms_; }
   uint64_t weight_bytes() const { return weight_bytes_; }
-  // `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
+  // `name` empty = the first entry. INVALID_ARGUMENT listing the present names.
   Result<const Entry*> FindEntry(std::string_view name) const { return EntryOf(graph_, name); }
 
   // The plan for these input shapes: cached, or made now.
   Result<std::shared_ptr<Compiled>> Compile(std::string_view entry,
                                             std::span<const TensorView> inputs);
-  // Compile ahead of the runs. What is planned piece by piece as it runs is only checked.
+  // Compiles ahead of the runs. Only checks entries planned piece by piece.
   Status PlanAhead(std::string_view entry, std::span<const TensorView> inputs);
-  // A plan of its own made with `build` instead of the session's options, to compare with others or
-  // to look at; not kept, and not what Latest answers. With build.stop_after it may be unfinished.
+  // A plan of its own made with `build` instead of the session's options, to compare or inspect;
+  // not kept, and Latest does not answer it. With build.stop_after it may be unfinished.
   Result<std::shared_ptr<Compiled>> CompileApart(std::string_view entry,
                                                  std::span<const TensorView> inputs,
                                                  const BuildOptions& build);
@@ -100,15 +100,15 @@ class Session {
   Status Run(std::string_view entry, std::span<const TensorView> inputs,
              std::span<TensorView> outputs);
 
-  // Run, of a plan that Compile gave for these inputs, on buffers that CheckBuffers took, all of
-  // them given. Not where states grow.
+  // Runs a plan given by Compile for these inputs, on buffers accepted by CheckBuffers, all of them
+  // given. Not where states grow.
   Status RunChecked(std::string_view entry, const std::shared_ptr<Compiled>& compiled,
                     std::span<const TensorView> inputs, std::span<TensorView> outputs);
-  // Another number when a plan that Compile gave before may have been replaced.
+  // Changes when a plan given by Compile before may have been replaced.
   uint64_t plan_changes() const { return plans_.changes(); }
   bool states_grow() const { return !caches_.empty(); }
 
-  // Any values, sequences and strings too, planned piece by piece.
+  // Runs on any values, sequences and strings too, planned piece by piece.
   Status RunValues(std::string_view entry, std::span<const FlowValue> inputs,
                    std::vector<FlowValue>* outputs);
 
@@ -118,25 +118,25 @@ class Session {
     return states_.Set(graph_.states[id], id, graph_.dims, value);
   }
   StateStore& states() { return states_; }
-  // The plan that was used last for this entry; null when there is none.
+  // The last used plan of this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(std::string_view entry);
-  // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes; of an entry
-  // that RunsInPieces, what is behind bind are the finished plans that its runs have made.
+  // Text of the graph or plan after a stage. From bind on, `inputs` gives the shapes; for an entry
+  // that RunsInPieces, stages after bind show the finished plans made by its runs.
   Result<std::string> DumpText(std::string_view entry, StageId stage,
                                std::span<const TensorView> inputs);
-  // Remembers in the price cache what the runs so far have shown; the destructor does it too.
+  // Stores the prices learned from the runs so far in the price cache; the destructor does it too.
   void SavePrices();
-  // Times the engines on a sample of work and keeps what it shows; see probe_engines.h. Needs no
+  // Times the engines on a sample of work and keeps the results; see probe_engines.h. Needs no
   // model.
   MeasureReport Tune(double budget_ms);
-  // What is known of prices; null where nothing is and nothing would be kept.
+  // The known prices; null where there are none and none would be kept.
   const PriceCache* price_cache() const { return price_cache_.get(); }
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
   bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
-  // The plans of pieces of control flow that live, in the order in which they were made.
+  // The living plans of pieces of control flow, in order of their making.
   std::vector<std::shared_ptr<Compiled>> Pieces();
-  // Plans of all entries that gave way to others; see SessionOptions::plan_cache_bytes.
+  // Evicted plans of all entries; see SessionOptions::plan_cache_bytes.
   uint64_t EvictedPlans();
   // How often control flow was cut into pieces; most pieces of further shapes need no cut.
   uint64_t FlowCuts();
@@ -149,50 +149,50 @@ class Session {
   Status LoadBy(Read read);
   void StartPricing();
   void StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plugins);
-  // With PriceMode::kMeasure: the plan that is fastest in earnest; see rehearse.h. On the caller's
+  // With PriceMode::kMeasure: the fastest plan in whole runs; see rehearse.h. On the caller's
   // inputs where there are any, else on made-up ones.
   std::shared_ptr<Compiled> RehearsePlans(const Entry& entry, std::span<const TensorView> inputs,
                                           std::shared_ptr<Compiled> made);
   void Remember(Compiled* compiled, double observe_budget_ms);
   uint32_t TryRivals(const Compiled& compiled, double budget_ms, double within);
-  // After a run: makes another plan for these shapes when this one takes another time than
-  // predicted, or offers that may beat it were timed, and another is clearly cheaper by what is
-  // known now.
+  // After a run: makes another plan for these shapes when this one's time differs from the
+  // prediction, or offers that may beat it were timed, and another is clearly cheaper by present
+  // prices.
   void ReplanIfSurprised(std::string_view entry, std::span<const TensorView> inputs,
                          const std::shared_ptr<Compiled>& compiled);
   Result<std::string> PiecesText(std::string_view entry);
   Result<std::string> StageText(std::string_view entry, StageId stage,
                                 std::span<const TensorView> inputs);
   Status Prepare();  // verify, infer, rewrite, states
-  // All that a load which failed has left; `none` are two empty graphs, made before.
+  // Removes the traces of a failed load; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
-  // What stands for the model where these shapes are bound; see part_bound.h.
+  // The graph to bind for these shapes; see part_bound.h.
   Result<const Graph*> GraphToBind(const Entry& entry, std::span<const TensorView> inputs);
   Result<Graph> BindAndFold(const Graph& from, const Entry& entry,
                             std::span<const TensorView> inputs, std::vector<StageTime>* times);
   // PartBound::Bind, as a stage.
   Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs,
                          ReshapeInputs* reshape, std::vector<StageTime>* times);
-  // IO_ERROR where the model's files are not as they were loaded, whatever was read of them.
+  // IO_ERROR where the model's files have changed since the load, whatever was read from them.
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
                                                const BuildOptions& build);
   Result<std::shared_ptr<Compiled>> CompileUnchecked(const Entry& entry,
                                                      std::span<const TensorView> inputs,
                                                      const BuildOptions& build);
-  // BuildCompiled, with the plan that a rehearsal found where one is kept.
+  // BuildCompiled, with a plan found by a rehearsal where one is kept.
   Result<std::shared_ptr<Compiled>> BuildOrRecall(Graph bound, FunctionId fn,
                                                   const BuildOptions& build);
-  // Compile, for a run that goes on with turn->inputs().
+  // Compiles for a run with turn->inputs().
   Result<std::shared_ptr<Compiled>> CompileIn(std::string_view entry,
                                               std::span<const TensorView> inputs,
                                               KvCaches::Turn* turn);
   // The plan of these inputs, found or made.
   Result<std::shared_ptr<Compiled>> PlanIn(const Entry& entry, std::span<const TensorView> inputs);
-  // A bound function, after the passes, as a finished plan.
+  // Makes a finished plan of a bound function, after the passes.
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
-  // Puts in piece->graph what the passes make of it; *reshape: what goes with it.
+  // Puts the passes' result for the piece in piece->graph; *reshape gets its inputs.
   Status FoldPiece(FlowPlanned* piece, ReshapeInputs* reshape);
   Result<Flow*> FlowOf();
   Status RunWithStates(const Entry& entry, std::vector<FlowValue> args,
@@ -235,10 +235,10 @@ class Session {
   ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
   std::mutex flow_mutex_;       // of the following
-  LiftedGraph lifted_;          // what flows run where there are states
+  LiftedGraph lifted_;          // run by flows where there are states
   std::unique_ptr<Flow> flow_;  // made when an entry first needs it
   std::vector<std::weak_ptr<Compiled>> pieces_;
-  std::atomic<uint64_t> flow_given_bytes_{0};  // the most that a run was given
+  std::atomic<uint64_t> flow_given_bytes_{0};  // the most given to a run
   std::set<const Entry*> flows_;
   std::atomic<bool> has_flows_{false};
   std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked

@@ -1,14 +1,14 @@
-// ShapeProgram: how a graph bound in part becomes the graph of one more signature without the
-// passes: what they made of an earlier one, with other sizes. It holds where all that they did was
-// to compute what sizes and constants decide: each node that is left is one of the part's, with the
-// same operator, attributes and wiring, and each constant is the part's own or made by nodes that
-// are gone. Those nodes, the cone, are folded for each signature, by the passes themselves where
-// inference does not say what they give, and types are inferred on the part, so that a shape that
-// does not fit is refused as ever and what comes out means what the part means, whatever the sizes.
-// Whether the passes would have done more at these sizes is looked at, too: dims must be 0, 1 or
-// more where they were, and constants that count by their content be alike as they were; else the
-// long way is taken. Not so where the data decide sizes: any of them may be 0 or 1 once, and the
-// long way takes longer than a run. Owned by PartBound; used under the session's compile mutex.
+// ShapeProgram: turns a part-bound graph into the graph of one more signature without running the
+// passes, by repeating their work on an earlier signature with other sizes. Condition: they only
+// computed values decided by sizes and constants. Each node left is then one of the part's, with
+// the same operator, attributes and wiring, and each constant is the part's own or made by removed
+// nodes. The removed nodes, the cone, are folded for each signature, by the passes themselves where
+// inference does not give the values. Types are inferred on the part, so shapes that do not fit are
+// refused as ever and the result means the same as the part at all sizes. It also checks whether
+// the passes would do more at these sizes: dims must be 0, 1 or more where they were, and constants
+// compared by content must be alike as they were; else all passes run. Data-dependent sizes are
+// exempt: any of them may be 0 or 1 once, and the passes take longer than a run. Owned by
+// PartBound; used under the session's compile mutex.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +28,22 @@ class ShapeProgram {
  public:
   using Shapes = std::vector<std::vector<int64_t>>;
   using Fold = std::function<Status(Graph*)>;  // the passes at bind
-  // Small constants count by what they hold: who folds them makes them anew.
+  // Small constants compare by content: folding makes them anew.
   static bool SamePayload(const Const& left, const Const& right);
 
-  // `made` is what became of `part` at some signature, handed back by the plan for it. Null where
-  // the passes did something else, or what they did may depend on more. `of_data`: the data decide
-  // its sizes.
+  // `made` is the result of `part` at some signature, handed back by its plan. Null where the
+  // passes did something else, or their work may depend on more. `of_data`: the data decide its
+  // sizes.
   static std::unique_ptr<ShapeProgram> Make(const Graph& part, FunctionId fn, ReshapeInputs made,
                                             bool of_data);
 
-  // Whether the reshape has the graph of these shapes now, with its view. False where the long way
-  // is to be taken; the part is then as before. Fails when the call is to end.
+  // Whether the reshape now has the graph of these shapes, with its view. False where all passes
+  // must run; the part is then as before. Fails when the call is to end.
   Result<bool> Bind(Graph* part, const Entry& entry, const Shapes& shapes, const Fold& fold,
                     ReshapeInputs* reshape);
-  // The same for the part's function as it is at such shapes, its types inferred.
+  // The same for the part's function at such shapes already, its types inferred.
   Result<bool> BindSized(const Function& part, const Fold& fold, ReshapeInputs* reshape);
-  // What Bind handed over, once the plan is made. Without a graph the program is of no more use.
+  // Takes back Bind's inputs, once the plan is made. Without a graph the program is useless.
   void TakeBack(ReshapeInputs reshape);
   bool usable() const { return reshape_.is_back(); }
 
@@ -57,16 +57,16 @@ class ShapeProgram {
   class Maker;
   class Narrower;
 
-  // Whether the graph is at the part's sizes now. What the cone gives is dropped where it is not.
+  // Whether the graph is at the part's sizes now. Drops the cone's constants if not.
   Result<bool> Take(const Function& part, const Fold& fold);
   Status HandOver(ReshapeInputs* reshape);
   void DropMade();  // their contents, which may be large
   bool Fits(const std::vector<Dim>& now, const std::vector<Dim>& then);
   bool TakeTypes(const Function& part);
-  // What the cone gives. False where the passes cannot tell.
+  // The constants computed by the cone. False where the passes cannot tell.
   Result<bool> FoldCone(const Function& part, const Fold& fold, std::vector<Const>* made) const;
   bool TakeMade(std::vector<Const> made);
-  // What each made constant is like: the first that has its content, of the graph's own or made.
+  // For each made constant the first one of equal content, the graph's own or made.
   std::vector<uint64_t> Likenesses() const;
 
   FunctionId fn_ = 0;

@@ -26,8 +26,8 @@ const char* StageSummary(StageId id);
 Result<StageId> StageFromName(std::string_view name);
 std::vector<StageId> AllStages();
 
-// INVALID_ARGUMENT where one of the names is none of these passes': it would leave a pass running
-// that the caller believes to be off.
+// INVALID_ARGUMENT where a name is no pass of the list: otherwise a pass would run although the
+// caller believes it to be off.
 Status CheckSkipped(const std::set<std::string>& skip, const PassList& passes);
 
 struct StageTime {
@@ -42,9 +42,9 @@ class Runner {
     std::set<std::string> skip;  // pass names that are not run; unknown ones are refused
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
-    // After a failure RunPasses leaves the graph as it was before the pass, and each pass's edits
-    // are verified. False, where a failure throws the graph away: nothing is copied, all edits are
-    // verified once, and types are inferred anew only where some are not known.
+    // True: after a failure RunPasses restores the graph as it was before the pass, and verifies
+    // each pass's edits. False, for callers that throw a failed graph away: nothing is copied, all
+    // edits are verified once, and types are inferred anew only where some are not known.
     bool roll_back = true;
   };
   explicit Runner(Options options) : options_(std::move(options)) {}
@@ -52,11 +52,11 @@ class Runner {
   // Runs one stage body; adds the stage's name to a failing Status.
   Status RunStage(StageId id, const std::function<Status()>& body,
                   const std::function<Status()>& verify);
-  // Runs all passes to a fixed point (at most 8 rounds). A pass that fails or leaves an illegal
-  // graph is rolled back, where that is wanted, and reported (INTERNAL naming the pass;
-  // PLUGIN_ERROR where a plugin brought it). One of a plugin is always rolled back, each time is
-  // verified, and fails where the last round finds it still at work: the graph is then as it was at
-  // first.
+  // Runs all passes to a fixed point (at most 8 rounds). A pass that fails or leaves an
+  // illegal graph is rolled back, if roll_back is set, and reported (INTERNAL naming the
+  // pass; PLUGIN_ERROR for a plugin's pass). A plugin's pass is always rolled back, is
+  // verified each time, and fails if it still edits in the last round: the graph is then as
+  // it was at first.
   Status RunPasses(Graph* graph, const PassList& passes, const PassContext& context,
                    const std::function<Status(const Graph&)>& verify,
                    const std::function<Status(Graph*)>& reinfer);
@@ -64,7 +64,7 @@ class Runner {
   Status RunOnce(Graph* graph, Pass& pass, const PassContext& context,
                  const std::function<Status(const Graph&)>& verify,
                  const std::function<Status(Graph*)>& reinfer, int* edits);
-  // The pass that the last failure of RunPasses or RunOnce was of; null: it was of none.
+  // The pass behind the last failure of RunPasses or RunOnce; null: no pass failed.
   const Pass* culprit() const { return culprit_; }
   const std::vector<StageTime>& times() const { return times_; }
 
@@ -74,11 +74,11 @@ class Runner {
     const std::function<Status(const Graph&)>& verify;
     const std::function<Status(Graph*)>& reinfer;
   };
-  // `before`: the graph as it is, where it was copied.
+  // `before`: the copy of the graph, if one was made.
   Status RunPass(Graph* graph, Pass& pass, const Hooks& hooks, const std::optional<Graph>& before,
                  int* edits);
-  // What a pass's edits have left of types: all that could be inferred, all that could be where
-  // sizes are known (Transaction::SayTyped), or something to infer.
+  // The state of types after a pass's edits: everything is inferred, everything is inferred as far
+  // as sizes are known (Transaction::SayTyped), or inference must run.
   enum class Types : uint8_t { kHold, kSaid, kOpen };
   Status CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
                     const std::optional<Graph>& before, Types types);
@@ -91,8 +91,8 @@ class Runner {
   bool Guarded(const Pass& pass, const PassContext& context) const;
   Options options_;
   const Pass* culprit_ = nullptr;
-  bool stale_ = false;   // edits of this round may tell more of types than is written in the graph
-  size_t unranked_ = 0;  // values of which the last inference did not know the rank
+  bool stale_ = false;   // edits of this round may tell more of types than the graph says
+  size_t unranked_ = 0;  // values of unknown rank after the last inference
   const Pass* last_editor_ = nullptr;  // of a plugin, in the present round
   std::vector<StageTime> times_;
 };

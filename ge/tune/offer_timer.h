@@ -1,7 +1,7 @@
-// OfferTimer: times one offer by itself, whether a plan takes it or not: compiles it as a segment
-// of its own with GE_SEGMENT_OBSERVE and launches it on made-up inputs and the real constants, as
-// cold and warm as a run would find them. It prices nothing and keeps no execs. Used by one thread;
-// it keeps its buffers from one offer to the next.
+// OfferTimer: times one offer by itself, in a plan or not: compiles it as a segment of its own with
+// GE_SEGMENT_OBSERVE and launches it on made-up inputs and the real constants, as cold and warm as
+// in a run. It prices nothing and keeps no execs. Used by one thread; it keeps its buffers from one
+// offer to the next.
 #pragma once
 
 #include <memory>
@@ -25,15 +25,15 @@ class OfferTimer {
   OfferTimer(const EngineList& engines, const Graph& graph, const Function& function,
              const std::vector<PlanLayout>& layouts, GraphView* view);
 
-  // Memory of the model that stays where it is while this lives: it is read between launches, so
-  // that what they read is as cold as in a run, and only what it lacks is allocated for that.
+  // Memory of the model that stays in place while this lives: reading it between launches makes
+  // their inputs as cold as in a run, and only the missing rest is allocated for that.
   void ReadBetween(std::vector<ge_buf> memory) { between_ = std::move(memory); }
 
   struct Timing {
     Repeats of;  // ns of a launch
     uint32_t count() const { return static_cast<uint32_t>(of.ns.size()); }
-    // Their median. The shortest would promise what a shared machine rarely keeps, above all to
-    // kernels that live on memory.
+    // Their median. A shared machine rarely repeats the shortest, above all for memory-bound
+    // kernels.
     double ns() const;
   };
   // Stops early when `budget_ns` is used up, but launches at least once. A Status when the engine
@@ -61,7 +61,7 @@ class OfferTimer {
   const std::vector<PlanLayout>& layouts_;
   GraphView* view_;
   AbiLayouts abi_layouts_;
-  std::vector<std::vector<uint32_t>> users_;  // by value: nodes that read it
+  std::vector<std::vector<uint32_t>> users_;  // by value: nodes reading it
   std::vector<bool> is_result_;
   uint64_t weight_bytes_ = 0;  // of the whole graph
   std::vector<ge_buf> between_;

@@ -1,5 +1,5 @@
-// A rehearsal needs runs, and runs need inputs and outputs: the caller's where there are any, else
-// made-up ones.
+// Inputs and outputs for the runs of a rehearsal: the caller's where there are any, else made-up
+// ones.
 #pragma once
 
 #include <span>
@@ -14,7 +14,7 @@ namespace ge {
 struct RehearsalBuffers {
   std::vector<TensorView> in, out;
   std::vector<AlignedBytes> memory;
-  // False when there is no memory for them.
+  // False when memory is short.
   bool Fill(const Compiled& plan, std::span<const TensorView> inputs);
 };
 

@@ -1,7 +1,7 @@
-// What rehearsals found on this machine, so that later sessions of the same model, shapes and
-// engines begin with the plan that was the fastest in earnest. One file in the cache folder beside
-// the prices: JSON; what does not fit any more is forgotten, a damaged file is put aside. It makes
-// no plans. Thread-safe.
+// The results of rehearsals on this machine: later sessions of the same model, shapes and engines
+// begin with the plan that was fastest in whole runs. One file in the cache folder beside the
+// prices: JSON; stale rows are forgotten, a damaged file is put aside. It makes no plans.
+// Thread-safe.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ namespace ge {
 // same plugins, devices and options, and the same machine, ISA and threads.
 std::string QuestionOf(const Graph& bound, const EngineList& engines);
 
-// Whether anything is kept on this machine: else the questions need not be made.
+// Whether anything is kept on this machine: otherwise the questions need not be made.
 bool AnyRehearsed();
 
-// What PLACE is to take again, offer by offer, so that prices which change do not change the plan.
-// No cover when nothing is kept.
+// The placement for PLACE to repeat, offer by offer: changed prices do not change the plan. No
+// cover when nothing is kept.
 PlaceOptions FindRehearsed(const std::string& question);
 
-// Nothing happens where no cache folder can be written.
+// Does nothing if no cache folder can be written.
 void KeepRehearsed(const std::string& question, const Plan& plan,
                    const std::vector<NodeId>& expanded);
 

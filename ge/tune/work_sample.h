@@ -1,6 +1,6 @@
 // A graph of typical work: single operators and the usual patterns at a few sizes, none of them
-// from a known model. What engines take for it says how far their prices are off on this machine;
-// see probe_engines.h. Nobody runs it as a whole. Stateless.
+// from a known model. Engines' times for it show their price errors on this machine; see
+// probe_engines.h. Nobody runs it as a whole. Stateless.
 #pragma once
 
 #include "ge/base/status.h"

@@ -1,5 +1,5 @@
-// The rules of VERIFY by what they look at; Verify calls each of them. Private to ge/verify.
-// All of them only read, and none recurses over the graph.
+// The rules of VERIFY, grouped by subject; Verify calls each of them. Private to ge/verify. All of
+// them only read, and none recurses over the graph.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace ge::verify {
 Status Bad(std::string message);    // INVALID_GRAPH
 Status Limit(std::string message);  // LIMIT_EXCEEDED
 
-// The same failure of this node. A label takes memory: it is made for what fails alone.
+// The same failure of this node. A label takes memory: only failing nodes get one.
 inline Status At(const Node& node, Status status) {
   return status.ok() ? std::move(status) : std::move(status).AtNode(NodeLabel(node));
 }
 
-// Where a type stands decides what it may be.
+// The place of a type decides the kinds it may have.
 enum class TypeSite { kBoundary, kDerived, kInside };
 
 // Well-formed type: dtype numbers, dims, rank, container arity, nesting, Func, Pack, Zero.

@@ -1,5 +1,5 @@
-// VERIFY: is this graph legal? Reads only; called on load and after every pass.
-// Not INFER: it believes the types that stand in the graph.
+// VERIFY: is this graph legal? Reads only; called on load and after every pass. Not INFER: it
+// believes the types in the graph.
 #pragma once
 
 #include "ge/base/status.h"
@@ -14,9 +14,9 @@ struct VerifyLimits {
   uint32_t max_function_depth = 64;
 };
 
-// SSA and topological order, dangling ids, signatures of callees, recursion (functions that are
-// not marked recursive), effects ordered, states and constants well typed (payload size against
-// shape), Zero and Pack types only where legal, duplicate names, entries.
+// SSA and topological order, dangling ids, signatures of callees, recursion (functions not marked
+// recursive), effects ordered, states and constants well typed (payload size against shape), Zero
+// and Pack types only where legal, duplicate names, entries.
 Status Verify(const Graph& graph, const VerifyLimits& limits = {});
 
 }  // namespace ge

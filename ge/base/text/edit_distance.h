@@ -6,8 +6,8 @@
 
 namespace ge {
 
-// Letters to change, add or take out (Levenshtein), without case; of longer names the first 64
-// letters count.
+// Letters to change, add or take out (Levenshtein), ignoring case; only the first 64 letters of a
+// name count.
 size_t EditDistance(std::string_view left, std::string_view right);
 
 }  // namespace ge

@@ -1,5 +1,5 @@
-// Fields of a JSON file that this program may not have written, of the kind that is wanted and no
-// other: the library's own conversions and loops take many kinds for each other.
+// Reads fields of a foreign JSON file by their exact kind: the conversions and loops of the JSON
+// library accept many kinds for each other.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace ge {
 
-// Throws what the JSON library throws where it is none; one too large is the greatest T. The
-// library's own get<T>() converts any number, and that of a double outside T is undefined.
+// Throws as the JSON library does where it is no number; one too large gives the greatest T. The
+// library's own get<T>() converts any number, undefined for a double outside T.
 template <typename T>
 T WholeNumber(const nlohmann::json& json) {
   static_assert(std::is_unsigned_v<T>);
@@ -20,7 +20,7 @@ T WholeNumber(const nlohmann::json& json) {
   return static_cast<T>(std::min<uint64_t>(number, std::numeric_limits<T>::max()));
 }
 
-// What a list or an object holds; throws what the JSON library throws where it is none.
+// The elements of a list or an object; throws as the JSON library throws where the field is none.
 inline const nlohmann::json::array_t& ListOf(const nlohmann::json& json) {
   return json.get_ref<const nlohmann::json::array_t&>();
 }

@@ -1,6 +1,6 @@
-// ParseJson: JSON of a file that this program may not have written, bounded before it is parsed:
-// whoever copies, compares or prints a value calls himself once a level, and a value takes up to
-// fifty times its text. For files alone: what this process printed itself needs no bounds.
+// ParseJson: parses a foreign JSON file within bounds checked before: code that copies, compares or
+// prints a value recurses once a level, and a value takes up to fifty times its text. For files
+// alone: text printed by this process needs no bounds.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// UTF-8: what is a text of it, and how a character is written.
+// UTF-8: checks text and writes characters.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// Whether `code` is a character that UTF-8 can hold: no surrogate, and not beyond U+10FFFF.
+// Whether UTF-8 can hold the character `code`: no surrogate, and not beyond U+10FFFF.
 constexpr bool IsCodePoint(uint32_t code) {
   return code <= 0x10ffff && (code < 0xd800 || code >= 0xe000);
 }

@@ -1,6 +1,6 @@
-// Reshape: a plan for other dims of the same structure, from one that is finished: placed as that
-// one, compiled by asking its execs for others like them (ge_engine_api.shape), so that engines are
-// asked for no prices. Everything behind is planned and checked as for any plan.
+// Reshape: derives a plan for other dims from a finished plan of the same structure. It keeps the
+// placement and asks the execs for others like them (ge_engine_api.shape), so engines are asked for
+// no prices. The stages behind COMPILE plan and check it like any plan.
 #pragma once
 
 #include <memory>
@@ -15,24 +15,24 @@
 
 namespace ge {
 
-// `like` as PLACE left it, but for its report, for a function of other dims; what was predicted for
-// the dims of `like` stands. Nothing where the two are not the same nodes, wired in the same way,
-// or an engine cannot reshape.
+// The plan `like` as PLACE left it, without its report, for a function of other dims; predictions
+// stay those for the dims of `like`. Nothing where the two have not the same nodes, wired in the
+// same way, or an engine cannot reshape.
 std::optional<Plan> PlacedLike(const Compiled& like, const EngineList& engines,
                                const Function& function, const std::string& method);
 
-// What PARTITION would make of such a plan, from what it made of `like`: no size decides anything
-// where all values are plain and in host memory, nothing is brought anywhere and no state is
-// overwritten. False, and nothing done, where there is more to it.
+// Derives PARTITION's result for such a plan from that of `like`: no size decides anything where
+// all values are plain and in host memory, nothing is transferred and no state is overwritten.
+// False, and nothing done, in any other case.
 bool PartitionLike(const Compiled& like, const Function& function, Plan* plan);
 
-// What the nodes of such a plan are called, and the notes on them. One for all plans that are
-// shaped like `like`, where they say the same.
+// Node names and notes for such a plan. All plans shaped like `like` share one report where they
+// say the same.
 std::shared_ptr<const std::vector<NodeReport>> ReportLike(const Compiled& like,
                                                           const Function& function,
                                                           const DecompositionNotes& notes);
 
-// Whether PARTITION made of both the same segments, with the same values and layouts at their
+// Whether PARTITION made the same segments of both, with the same values and layouts at their
 // borders.
 bool SameSegments(const PlanFunction& left, const PlanFunction& right);
 

@@ -1,7 +1,7 @@
-// ShapeClasses: graphs of a session that are alike but for their dims share a class, which keeps
-// the covers that PLACE found for some of them, so that most shapes not seen before are planned
-// without a search. A cover is a proposal: whoever takes it prices it by the offers of the new dims
-// and finds out whether they are all made again. Thread-safe; what it hands out stays valid.
+// ShapeClasses: graphs of a session that differ in their dims alone share a class. A class keeps
+// the covers that PLACE found for some of them, so that most new shapes are planned without a
+// search. A cover is a proposal: its user prices it by the offers of the new dims and checks
+// whether engines make them all again. Thread-safe; covers handed out stay valid.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct ClassCover {
   std::vector<NodeId> expanded;  // nodes that became their parts
   MarketCover cover;
   std::weak_ptr<const Compiled> plan;  // that has it
-  // What the search's plan, which it goes back to, cost beside the floor of its offers.
+  // Cost of the search's plan, which this cover goes back to, divided by the floor of its offers.
   double over_floor = 1;
 };
 
@@ -35,32 +35,32 @@ class ShapeClasses {
  public:
   using Covers = std::vector<std::shared_ptr<const ClassCover>>;
   // Equal for functions with the same nodes, attributes, wiring and ranks whose dims are 0, 1 or
-  // more at the same places. What constants hold plays no part, since shapes are folded into them.
+  // more at the same places. Contents of constants play no part, since shapes are folded into them.
   static uint64_t KeyOf(const Graph& bound, FunctionId fn);
-  // Equal for those whose dims are 0, 1 or more at other places, too: a looser class, whose covers
-  // are worth asking about where there are none of the class.
+  // Equal also for functions whose dims are 0, 1 or more at other places: a looser class. Its
+  // covers are tried where the class has none.
   static uint64_t LooserKeyOf(const Graph& bound, FunctionId fn);
   static std::vector<int64_t> DimsOf(const Graph& bound, FunctionId fn);
 
-  // All covers of the class, those found for the nearest dims first. Empty = it is time to search.
+  // All covers of the class, those found for the nearest dims first. Empty = a search is due.
   Covers Near(uint64_t key, const std::vector<int64_t>& dims);
-  // Whether each dim is within `most` times the other's, 0 counting as 1: then the cover may be
-  // taken unseen. docs/decisions/0034-new-shapes.md and 0026-pieces.md have measured it.
+  // Whether each dim is within `most` times the other's, 0 counting as 1: then the cover is taken
+  // without asking engines. Measured in docs/decisions/0034-new-shapes.md and 0026-pieces.md.
   static constexpr double kClose = 32, kCloseLooser = 32, kCloseOfData = 128;
   static bool IsClose(const std::vector<int64_t>& left, const std::vector<int64_t>& right,
                       double most);
-  // Whether no dim is less than the cover's.
+  // Whether each dim is at least the cover's.
   static bool IsMore(const std::vector<int64_t>& dims, const ClassCover& cover) {
     return std::equal(dims.begin(), dims.end(), cover.dims.begin(), cover.dims.end(),
                       std::greater_equal<>());
   }
   // The greatest factor from a dim of `left` to that of `right`, at least 1.
   static double Growth(const std::vector<int64_t>& left, const std::vector<int64_t>& right);
-  // Keeps at most kMostCovers a class, and kMostClasses; those that were not taken for longest go
-  // first. `looser`: the key is of LooserKeyOf; such are not counted.
+  // Keeps at most kMostCovers a class, and kMostClasses; the covers unused for longest go first.
+  // `looser`: the key is of LooserKeyOf; these are not counted.
   void Add(uint64_t key, ClassCover cover, bool looser = false);
-  // Keeps a cover's plan alive though nobody may run it any more, since what is shaped like it
-  // needs it: the kMostKept that were kept or used last.
+  // Keeps a cover's plan alive although nobody may run it any more, since plans shaped like it need
+  // it: the kMostKept plans kept or used last.
   void Keep(std::shared_ptr<const Compiled> plan);
 
   size_t classes() const;

@@ -1,4 +1,4 @@
-// Whether a caller's buffers are those that a plan reads and writes. Thread-safe.
+// Checks a caller's buffers against those that a plan reads and writes. Thread-safe.
 #pragma once
 
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace ge {
 
-// `name` empty = the first entry. INVALID_ARGUMENT listing the names there are.
+// `name` empty = the first entry. INVALID_ARGUMENT listing the present names.
 Result<const Entry*> EntryOf(const Graph& graph, std::string_view name);
 
-// As many as the entry has, of its dtypes; INVALID_ARGUMENT otherwise.
+// Checks number and dtypes against the entry's; INVALID_ARGUMENT otherwise.
 Status CheckInputs(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs);
 
-// Dtypes, sizes, and that nothing overlaps; INVALID_ARGUMENT otherwise. Allocates nothing when it
-// is called again by the same thread. outputs[i].data may be null.
+// Checks dtypes, sizes, and that nothing overlaps; INVALID_ARGUMENT otherwise. A later call by the
+// same thread allocates nothing. outputs[i].data may be null.
 Status CheckBuffers(const Compiled& compiled, std::span<const TensorView> inputs,
                     std::span<const TensorView> outputs);
 
-// The same, of as many inputs and outputs as the plan has, each with its data.
+// The same for as many inputs and outputs as the plan has, each with its data.
 Status CheckAllBuffers(const Compiled& compiled, std::span<const TensorView> inputs,
                        std::span<const TensorView> outputs);
 

@@ -36,7 +36,7 @@ namespace ge {
 
 class ShapeClasses;
 
-// What MeasureOffers did.
+// The result of MeasureOffers.
 struct MeasureReport {
   uint32_t measured = 0, left = 0, failed = 0;  // offers; left: the budget was used up
   uint32_t doubtful = 0;                        // of the measured ones
@@ -57,7 +57,7 @@ struct MeasureReport {
 class Compiled {
  public:
   ~Compiled();
-  // What a run holds from before it takes a frame until it is done: packs stay where they are.
+  // Holds packs where they are, from before a run takes a frame until the run is done.
   class PinnedPacks {
    public:
     Status Pin(Compiled* compiled);
@@ -70,7 +70,7 @@ class Compiled {
   // A frame that nobody uses, or a new one.
   Result<std::unique_ptr<Frame>> TakeFrame();
   void GiveFrame(std::unique_ptr<Frame> frame);
-  // Files that runs read, since engines keep constants as they lie in them; mostly there are none.
+  // A free frame, or a new one.
   const MappedFiles& files() const { return files_; }
   // Arenas of the frames made so far, packed weights, folded constants and copies.
   uint64_t BytesHeld() const;

@@ -1,5 +1,5 @@
-// One run of a finished plan: states, the cores, packs and a frame are taken, the program runs, and
-// what it wrote of states becomes visible. Buffers were checked (check_buffers.h). Thread-safe.
+// One run of a finished plan: takes states, the cores, packs and a frame, runs the program, and
+// makes the new states visible. Buffers were checked (check_buffers.h). Thread-safe.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace ge {
 
-// `in` and `out` are the caller's buffers by position; where the states lie is appended to them.
-// Allocates nothing where both have room and the plan ran before.
+// `in` and `out` are the caller's buffers by position; the addresses of states are appended to
+// them. Allocates nothing where both have room and the plan ran before.
 Status ExecutePlan(Compiled* compiled, StateStore* states, std::vector<const void*>* in,
                    std::vector<void*>* out);
 

@@ -1,10 +1,10 @@
-// KvCaches: states that runs append to (ge.KvAppend) and whose capacity is no fixed size of the
-// model: they grow by powers of two, and with each capacity plans are made anew. Before a run it
-// sees to the room for its rows; inputs that are as long as all rows (masks) it brings to the
-// capacity, with zeros behind. Rows beyond the length hold finite numbers always, since operators
-// weigh them with zero: after a run that failed, and after states were set by hand, they are
-// cleared. Runs of an entry with caches take turns. Thread-safe but for Find and Clear; one of a
-// session.
+// KvCaches: states that runs append to (ge.KvAppend), without a fixed capacity in the
+// model. They grow by powers of two; each capacity has plans of its own. Before a run it
+// makes room for the run's rows and pads inputs as long as all rows (masks) to the
+// capacity, with zeros behind. Rows beyond the length always hold finite numbers, since
+// operators weigh them with zero: it clears them after a failed run, and after the user has
+// set states. Runs of an entry with caches take turns. Thread-safe but for Find and Clear;
+// one of a session.
 #pragma once
 
 #include <atomic>
@@ -28,31 +28,31 @@ class KvCaches {
   static constexpr int64_t kFirstCapacity = 256;
 
   KvCaches(StateStore* states, PlanCache* plans) : states_(*states), plans_(*plans) {}
-  // Looks for them in a loaded graph. The first capacity is a power of two, and no less than
-  // `first`. UNSUPPORTED where a state has a free size and is no such cache.
+  // Looks for caches in a loaded graph. The first capacity is a power of two, at least `first`.
+  // UNSUPPORTED where a state has a free size and is no such cache.
   Status Find(const Graph& graph, int64_t first, uint64_t most_bytes);
   void Clear() noexcept;
   bool empty() const { return caches_.empty(); }
-  // Of states by Graph::states index: those without a fixed size.
+  // By Graph::states index: whether the state has no fixed size.
   const std::vector<bool>& grows() const { return grows_; }
-  // What is held against their lengths, of states of a fixed size too.
+  // Inputs and states checked against the lengths, states of a fixed size included.
   const std::vector<CountedRows>& counted() const { return counted_; }
-  // What BIND does not learn from the inputs.
+  // Sizes for BIND, beyond those that the inputs give.
   std::map<SymbolId, int64_t> Sizes() const;
-  // UNSUPPORTED for an entry that reads or writes caches and that no single plan holds.
+  // UNSUPPORTED for an entry that reads or writes caches where no single plan holds it.
   Status CheckWhole(const Graph& graph, const Entry& entry) const;
 
-  // What a run, or the planning of one, holds.
+  // Held by a run, or by the planning of one.
   class Turn {
    public:
     Turn() = default;
-    // A capacity that was made greater for what then could not be planned is the one before again.
+    // Takes back a greater capacity if planning at it failed.
     ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     std::span<const TensorView> inputs() const { return inputs_; }
     void Planned() { planned_ = true; }
-    // The states as the plan wants them. INVALID_ARGUMENT where what they hold is of other sizes,
+    // Gives the states the sizes of the plan. INVALID_ARGUMENT where they hold other sizes,
     // FAILED_PRECONDITION where they were set since Begin.
     Status Fit(const Compiled& compiled);
     void Done();  // the run has succeeded
@@ -67,8 +67,8 @@ class KvCaches {
     uint64_t edits_ = 0;  // before the length was read
     bool planned_ = false;
   };
-  // RESOURCE_EXHAUSTED where there is no memory for an input at the capacity; what is wrong with
-  // the inputs otherwise is for others to say.
+  // RESOURCE_EXHAUSTED where there is no memory for an input at the capacity; other checks of
+  // inputs report everything else wrong with them.
   Status Begin(const Graph& graph, const Entry& entry, std::span<const TensorView> inputs,
                Turn* turn);
 

@@ -1,5 +1,5 @@
-// PlanCache: the finished plans of a session by entry and input shapes, the least recently used of
-// which give way when they hold too many bytes; runs in flight keep theirs alive. Thread-safe.
+// PlanCache: the finished plans of a session by entry and input shapes. When they hold too many
+// bytes, the least recently used are evicted; runs in flight keep theirs alive. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace ge {
 class PlanCache {
  public:
   using Key = const Entry*;
-  // `on_evict` is told of each plan that gives way.
+  // Calls `on_evict` for each evicted plan.
   PlanCache(uint64_t most_bytes, std::function<void(Compiled*)> on_evict)
       : most_bytes_(most_bytes), on_evict_(std::move(on_evict)) {}
-  // Null where there is none. What is found is the latest of its entry.
+  // Null where there is none. The plan found becomes the latest of its entry.
   std::shared_ptr<Compiled> Find(Key entry, std::span<const TensorView> inputs);
   void Add(Key entry, std::span<const TensorView> inputs, std::shared_ptr<Compiled> made);
   void Replace(Key entry, const std::shared_ptr<Compiled>& old, std::shared_ptr<Compiled> made);
-  // As if there had been none. What they share with plans to come, packed constants above all,
-  // lives as long as the caller keeps them.
+  // Empties the cache and hands out its plans. Whatever they share with later plans, packed
+  // constants above all, lives as long as the caller keeps them.
   std::vector<std::shared_ptr<Compiled>> Forget();
-  // The plan that was used last for this entry; null when there is none.
+  // The last used plan of this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(Key entry);
   std::vector<std::shared_ptr<Compiled>> All();
-  // How often a plan was replaced or all were forgotten; what is evicted was not replaced.
+  // How often a plan was replaced or all were forgotten; evictions do not count.
   uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }
 

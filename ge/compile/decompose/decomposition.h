@@ -1,8 +1,8 @@
-// Which nodes that carry a decomposition (OpDef::decompose) stay whole and which become their
-// parts. One placement is solved on the graph with every one of them expanded, in which an offer
-// for a whole node stands as a pattern over its parts, so that the prices of both ways and of what
-// is around them decide together. Its cover is the plan: the caller asks again on the graph that
-// comes out and takes that cover there. Functions only; the caller owns everything; one thread.
+// Decides for each node with a decomposition (OpDef::decompose) whether it stays whole or becomes
+// its parts. One placement is solved on the graph with all of them expanded. An offer for a whole
+// node stands in it as a pattern over the node's parts, so that prices of both forms and of their
+// surroundings decide together. The cover found is the plan: the caller asks again on the resulting
+// graph and takes that cover there. Functions only; the caller owns everything; one thread.
 #pragma once
 
 #include <functional>
@@ -26,32 +26,32 @@ namespace ge {
 using AskEngines = std::function<Status(const Graph& graph, const Function& function,
                                         std::vector<PlanLayout>* layouts, OfferSet* offers)>;
 
-// What engines answered about a graph.
+// The engines' answers about a graph.
 struct AskedOffers {
   OfferSet offers;
   std::vector<PlanLayout> layouts;
 };
 
-// By node of the graph that came out: "kept: 120 ns against 400 ns for its parts".
+// By node of the resulting graph: "kept: 120 ns against 400 ns for its parts".
 using DecompositionNotes = std::map<NodeId, std::string>;
 
-// True when there is anything to choose.
+// True when there is a choice.
 bool HasDecompositions(const Graph& graph, const Function& function);
 
-// Policies play no part: what is placed depends on prices alone; `whole` are nodes that stay so
-// whatever that costs, since pins bind them. Leaves a graph that no
-// way covers as it is: PLACE says which node nobody takes. *expanded: which became parts. *cover:
-// what was found cheapest, unless all nodes are plainly cheaper whole, which takes no search.
-// *asked: the offers for the graph as it stays, where it does.
+// Prices alone decide, not policies; nodes of `whole` stay whole at any price, since pins
+// bind them. A graph without a cover stays as it is: PLACE names the node that no engine
+// takes. *expanded: nodes that became parts. *cover: the cheapest cover, unless all nodes are
+// plainly cheaper whole, which needs no search. *asked: the offers for the graph, where it
+// stays.
 Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
                             const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
                             const std::vector<NodeId>& whole, std::vector<NodeId>* expanded,
                             DecompositionNotes* notes, MarketCover* cover,
                             std::optional<AskedOffers>* asked);
 
-// Expands just these nodes, as ChooseDecompositions once did on the same graph (its *expanded), so
-// that the nodes that come out have the same ids. Ids that name no such node are passed over. Each
-// part gets the note `why`.
+// Expands just these nodes, as ChooseDecompositions did before on the same graph (its *expanded),
+// so that the resulting nodes have the same ids. Skips ids of no such node. Each part gets the note
+// `why`.
 Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
                    const std::vector<NodeId>& which, const std::string& why,
                    DecompositionNotes* notes);
@@ -61,8 +61,8 @@ Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
 Result<bool> ExpandAll(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
                        const std::string& why, DecompositionNotes* notes);
 
-// Makes constants of all quantized weights: where prices alone do not decide who takes a node, an
-// engine must find the floats that it expects.
+// Makes constants of all quantized weights. Where prices alone do not decide the placement, engines
+// must find the floats that they expect.
 Status FoldQuantizedWeights(const FloatsOfWeight& floats, Graph* graph, FunctionId fn);
 
 }  // namespace ge

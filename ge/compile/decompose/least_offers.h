@@ -1,4 +1,4 @@
-// The least that nodes are offered for. Functions only; any thread.
+// The least offered price of nodes. Functions only; any thread.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace ge {
 
-// The cheapest that each node is offered for, alone or as its share of a pattern; infinity where
-// nobody takes it.
+// The cheapest offer of each node, alone or as its share of a pattern; infinity where nobody takes
+// it.
 std::vector<double> LeastOf(const OfferSet& offers, size_t nodes);
-// The same summed up: not a bound, but what plans of one graph at other dims can be measured by.
+// The sum of LeastOf: no bound, but a measure to compare plans of one graph at other dims.
 double FloorOf(const OfferSet& offers, size_t nodes);
 
 }  // namespace ge

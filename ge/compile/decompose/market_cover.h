@@ -1,7 +1,7 @@
-// MarketCover: the cheapest cover that ChooseDecompositions found, in words of the graph that came
-// out of it, so that PLACE need not search a second time. Offers are asked anew on that graph, and
-// their numbers change, so a cover names what it takes by nodes, layouts and price. It searches
-// nothing. Values; one thread.
+// MarketCover: the cheapest cover found by ChooseDecompositions, in terms of the resulting graph,
+// so that PLACE need not search a second time. Offers are asked anew on that graph and get other
+// numbers, so a cover names its offers by nodes, layouts and price. It searches nothing. Values;
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@
 
 namespace ge {
 
-// A value by who gives it: its node and which output, or 0 and which parameter. Stays when values
-// are numbered anew.
+// A value by its giver: a node and an output index, or 0 and a parameter index. Renumbering of
+// values does not change it.
 using GivenBy = std::pair<NodeId, uint32_t>;
 
 struct MarketCover {
   struct Taken {
     std::vector<NodeId> nodes;
     std::vector<std::pair<GivenBy, PlanLayout>> layouts;  // of its border, where not plain; sorted
-    double alone_ns = 0;                                  // tells apart offers that are else alike
+    double alone_ns = 0;                                  // tells apart offers otherwise alike
   };
   struct Segment {
     DeviceId device = 0;
@@ -32,23 +32,23 @@ struct MarketCover {
   };
   std::vector<Segment> segments;
   std::string method;     // of the search; empty = there is no cover
-  uint32_t searches = 0;  // that were made for it
+  uint32_t searches = 0;  // made for it
 };
 
-// By value: who gives it.
+// By value: its giver.
 std::vector<GivenBy> GiversOf(const Function& function);
 
-// The layouts of a choice that are not plain, as MarketCover::Taken has them.
+// The layouts of a choice other than plain, as in MarketCover::Taken.
 std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
                                                      const std::vector<GivenBy>& givers,
                                                      const std::vector<PlanLayout>& layouts);
 
-// What a plan takes of its offers, for graphs alike but for their dims: of offers that are else
-// alike the cheapest is taken then.
+// The offers that a plan takes, for graphs that differ in dims alone: of offers otherwise alike the
+// cheapest is taken there.
 MarketCover CoverOfPlan(const Plan& plan, const Function& function);
 
-// The same cover of these offers; empty where one is not among them. Nodes that are gone since,
-// folded away, are left out.
+// The same cover among these offers; empty where one is missing. Nodes folded away since are left
+// out.
 std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
                                      const Function& function, const OfferSet& offers);
 

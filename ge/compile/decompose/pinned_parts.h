@@ -1,6 +1,6 @@
-// Pinned nodes that their engine does not take whole, but that have a decomposition: they become
-// their parts, which are then pinned in their place. It decides for nobody else. A function; the
-// caller owns everything; one thread.
+// Expands pinned nodes with a decomposition that their engine does not take whole; then their parts
+// are pinned instead. It decides for no other node. A function; the caller owns everything; one
+// thread.
 #pragma once
 
 #include "ge/compile/decompose/decomposition.h"
@@ -8,8 +8,8 @@
 
 namespace ge {
 
-// Pins of `place` that are met so are replaced by those of the parts. A pin that names a layout
-// means the node as it is. *expanded gets the nodes behind what is there; each part gets a note.
+// Replaces such pins of `place` by pins of the parts. A pin with a layout applies to the whole
+// node. *expanded gets the nodes behind those present; each part gets a note.
 Status ExpandPinned(const EngineList& engines, const AskEngines& ask, const FloatsOfWeight& floats,
                     Graph* graph, FunctionId fn, PlaceOptions* place, std::vector<NodeId>* expanded,
                     DecompositionNotes* notes);

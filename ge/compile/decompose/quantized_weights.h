@@ -1,6 +1,6 @@
-// Quantized weights: DequantizeLinear of constants alone, which REWRITE leaves where an engine may
-// multiply the codes (passes/quant/quantized_groups.h). PLACE's market settles each: it stays,
-// being part of a pattern that is cheapest, or its floats become a constant, as if it had been
+// Quantized weights: DequantizeLinear of constants alone. REWRITE leaves it where an engine
+// may multiply the quantized values (passes/quant/quantized_groups.h). PLACE's market settles
+// each: it stays as part of the cheapest pattern, or its floats become a constant, as if
 // folded.
 #pragma once
 
@@ -15,26 +15,26 @@
 
 namespace ge {
 
-// Whether it dequantizes constants that are here.
+// Whether the node dequantizes constants of the graph.
 bool IsQuantizedWeight(const Graph& graph, const Function& function, const Node& node);
-// Those among them that a Conv, Gemm or MatMul reads behind its first input.
+// The nodes among them that a Conv, Gemm or MatMul reads behind its first input.
 std::vector<NodeId> QuantizedWeightsOf(const Graph& graph, const Function& function);
 
-// A constant that stands for one of this type where only types are looked at: zeros, which take no
-// memory until they are read.
+// A constant to stand for one of this type where only types are read: zeros, without memory until
+// they are read.
 Const StandIn(const Type& type);
 
-// The floats of a session's quantized weights, made once however many plans want them, so that
-// plans of other shapes share what engines pack of them. Any thread.
+// The floats of a session's quantized weights, made once for all plans, so that plans of other
+// shapes share the engines' packs of them. Any thread.
 class WeightFloats {
  public:
-  // nullopt where the budget of folding does not hold them or nobody can make them.
+  // nullopt where they exceed the folding budget or nobody can make them.
   Result<std::optional<Const>> Of(const Graph& graph, const Function& function, const Node& node,
                                   Evaluator* evaluator);
 
  private:
   struct Made {
-    std::vector<Const> from;  // keeps their payloads where they are, which the key names
+    std::vector<Const> from;  // keeps their payloads in place: the key has the addresses
     Const floats;
   };
   std::mutex mutex_;

@@ -1,5 +1,5 @@
-// StructureHash: what tells functions and nodes of other structure apart. Two structures that fall
-// together lose nothing but time: a cover that does not fit is not taken. Values; one thread.
+// StructureHash: tells functions and nodes of different structure apart. A collision costs only
+// time: a cover that does not fit is not taken. Values; one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class StructureHash : public WordHash {
     for (const char c : text) Add(static_cast<unsigned char>(c));
   }
   void AddAttr(const Attr& attr);
-  // Whether it is constant, its element type and its dims; a dim counts as `most` where it is more.
+  // Adds whether it is constant, its element type and its dims, each dim as at most `most`.
   void AddType(const Value& value, int64_t most);
 
  private:

@@ -1,6 +1,6 @@
-// Nodes with a decomposition for which there is nothing to choose: in each memory domain somebody
-// takes them whole for no more than the least that their parts are offered for there. They need not
-// enter the market, which searches a graph with all parts in it. It places nothing. Functions; one
+// Finds nodes with a decomposition but without a choice: in each memory domain an engine takes
+// them whole for no more than the least offered for their parts there. They need not enter the
+// market, which searches a graph with all parts in it. It places nothing. Functions; one
 // thread.
 #pragma once
 
@@ -15,10 +15,10 @@ struct WholePrice {
   double whole_ns = 0, parts_ns = 0;  // where they are nearest
 };
 
-// Of the candidates, by `whole`, the offers for the graph as it is. Parts are asked about once for
-// nodes that are alike, by themselves: a pattern of parts with neighbours is not seen, as one of
-// the whole node with them is not. Layouts are interned into plan->layouts; its devices say which
-// domain an offer is of.
+// Finds them among the candidates, by `whole`, the offers for the graph as it is. Asks about parts
+// once for nodes that are alike, in isolation: it sees no pattern of parts with neighbours, nor one
+// of the whole node with them. Layouts are interned into plan->layouts; its devices give the domain
+// of an offer.
 Result<std::unordered_map<NodeId, WholePrice>> WholeNodes(const Graph& graph, FunctionId fn,
                                                           const std::vector<NodeId>& candidates,
                                                           const OfferSet& whole,

@@ -12,8 +12,8 @@ namespace ge {
 // Sums over the plans, and the times of the first.
 nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, PriceMode mode);
 
-// What is the whole process's: threads and instruction set, what the pool shared out and how often
-// its threads slept (compute_pool.h), packed constants that plans share.
+// Fields of the whole process: threads and instruction set, work shared out by the pool and how
+// often its threads slept (compute_pool.h), packed constants shared by plans.
 void AddProcess(nlohmann::json* json);
 
 }  // namespace ge

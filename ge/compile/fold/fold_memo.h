@@ -1,6 +1,6 @@
-// FoldMemo: what nodes of constants gave when they were folded, so that a graph that is bound again
-// takes what the first bind has made instead of running the node once more and holding the same
-// numbers twice. It keeps no payload alive: what nobody holds any more is forgotten. Thread-safe.
+// FoldMemo: remembers the results of folded nodes. A graph bound again takes the results of the
+// first bind instead of running the node once more and holding the same numbers twice. It keeps no
+// payload alive and forgets results that nobody holds. Thread-safe.
 #pragma once
 
 #include <memory>
@@ -14,19 +14,19 @@ namespace ge {
 
 class FoldMemo {
  public:
-  // A node, what it reads and the types of what it gives. `inputs` by slot, null = absent; they,
-  // and the node, outlive this.
+  // A node, its inputs and the types of its outputs. `inputs` by slot, null = absent; node and
+  // inputs outlive this.
   struct Question {
     const Node& node;
     const std::vector<const Const*>& inputs;
     std::vector<Type> outputs;
   };
   std::optional<std::vector<Const>> Find(const Question& question);
-  // Nodes whose inputs are all small are not kept: sizes decide them, and no two signatures agree.
+  // Does not keep nodes with only small inputs: sizes decide these, and no two signatures agree.
   void Keep(const Question& question, const std::vector<Const>& made);
 
  private:
-  // Small ones count by content, as passes make them anew each time; others by where they lie.
+  // Small inputs compare by content, since passes make them anew each time; others by address.
   struct Input {
     Type type;
     std::vector<std::byte> content;

@@ -1,5 +1,5 @@
-// FoldingScope: the budget of folding that this thread's load, bind or run spends from, wherever
-// the passes are run for it: on the whole graph, on the parts of a node, on the pieces of a flow.
+// FoldingScope: the folding budget of this thread's load, bind or run. All passes run for it spend
+// from it: on the whole graph, on the parts of a node, on the pieces of a flow.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class FoldingScope {
   ~FoldingScope();
   FoldingScope(const FoldingScope&) = delete;
   FoldingScope& operator=(const FoldingScope&) = delete;
-  // Of the innermost scope of this thread; null when there is none.
+  // The budget of this thread's innermost scope; null when there is none.
   static FoldBudget* budget();
 
  private:

@@ -1,5 +1,5 @@
-// Large values that nothing but constants decide, and that folding has left to the run, are
-// computed just before they are read first: in the model's order all of them may be alive at once.
+// Moves large values that depend on constants alone, left to the run by folding, to just before
+// their first reader: in the model's order all of them may be alive at once.
 #pragma once
 
 #include "ge/ir/graph.h"

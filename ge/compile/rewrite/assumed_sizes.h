@@ -1,5 +1,5 @@
-// Sizes for the symbols of a model whose shapes are not bound yet, for who has to ask or to try
-// something before a user has said any.
+// Assumed sizes for the symbols of an unbound model, for code that asks or tries something before a
+// user has given any.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace ge {
 
-// Every symbol as `usual`, or what of it the symbol's range and multiples allow.
+// Sets every symbol to `usual`, within the symbol's range and multiples.
 inline std::map<SymbolId, int64_t> AssumedSizes(const DimTable& dims, int64_t usual) {
   std::map<SymbolId, int64_t> sizes;
   for (SymbolId s = 1; s <= dims.symbol_count(); ++s) {

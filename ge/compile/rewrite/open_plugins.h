@@ -1,5 +1,5 @@
-// What a session's plugins bring beside engines: operators for the graph, engines for those of them
-// that have kernels, and passes. Thread-safe.
+// Opens what a session's plugins bring beside engines: operators for the graph, engines for
+// operators with kernels, and passes. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// What some nodes of a graph would cost by themselves, as the session's engines ask now: what
-// passes of plugins hear when they want to know whether a rewrite pays. Plans, but compiles
+// Prices some nodes of a graph by themselves, as the session's engines ask now, for
+// passes of plugins that want to know whether a rewrite pays. Plans, but compiles
 // nothing.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace ge {
 
 // In ns: the cheapest plan's prediction, inputs and results in host memory; no nodes = all of the
-// function. UNSUPPORTED where sizes are not known, a node has a body or no engine takes one. The
+// function. UNSUPPORTED where a size is unknown, a node has a body or no engine takes one. The
 // graph may hold nodes out of order, and empty ones.
 Result<double> PriceNodes(const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes,
                           const EngineList& engines, const BuildOptions& options);

@@ -1,7 +1,7 @@
-// Rewriter: the REWRITE passes as a model's load, bind and pieces run them, with the folding that
-// they may do, and the passes of plugins among them. A plugin's pass that keeps values and fails is
-// rolled back, said on stderr and left out from then on; one that somebody asked for fails the
-// load. Thread-safe, as its evaluator is.
+// Rewriter: runs the REWRITE passes for a model's load, bind and pieces, with the folding they may
+// do, and the passes of plugins among them. If a plugin's pass that must keep values fails, it is
+// rolled back, reported on stderr and left out from then on; if somebody asked for the pass, its
+// failure fails the load. Thread-safe, as its evaluator is.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace ge {
 
-// A pass that somebody asks for, and its options.
+// A requested pass and its options.
 struct PassRequest {
   std::string name;
   std::string options;  // "option=value;option=value"
@@ -32,7 +32,7 @@ struct RewriteOptions {
   std::vector<PassRequest> asked;
   decltype(PassContext::price) price;  // see PassContext
   decltype(PassContext::price_each) price_each;
-  decltype(PassContext::compare) compare;  // set: and a plugin's pass that fails, fails the whole
+  decltype(PassContext::compare) compare;  // set: a plugin's pass that fails, fails the whole
 };
 
 class Rewriter {
@@ -40,18 +40,18 @@ class Rewriter {
   // The evaluator outlives this.
   Rewriter(RewriteOptions options, Evaluator* evaluator)
       : options_(std::move(options)), evaluator_(evaluator) {}
-  // Each call but the last answers INVALID_ARGUMENT where a pass that is asked for or to be skipped
-  // is not there, has no such options, or the passes have no order.
-  // A model's load: passes that derive once, the others until nothing changes. Folding spends from
-  // the innermost FoldingScope; where there is none (a dump), from a budget for `model_bytes`.
+  // All calls but the last answer INVALID_ARGUMENT where a requested or skipped pass does not exist
+  // or lacks such options, or the passes have no order. Load runs a model's passes: those that
+  // derive once, the others until nothing changes. Folding spends from the innermost FoldingScope;
+  // without one (a dump), from a budget for `model_bytes`.
   Status Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const;
   // A bound graph, or a piece of one.
   Status Bind(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
               FoldLimits fold = {}) const;
-  // The same, and the caller verifies what comes out.
+  // The same; the caller verifies the result.
   Status BindUnverified(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times,
                         FoldLimits fold = {}) const;
-  // Those for the parts of a node alone.
+  // Runs the passes for the parts of a node alone.
   Status BindParts(Graph* graph, uint64_t model_bytes) const;
 
  private:
@@ -61,7 +61,7 @@ class Rewriter {
     std::vector<StageTime>* times;
     bool verify = true;
   };
-  // In order; skipped ones, and those that nobody asked for, are left out.
+  // In order, without skipped passes and those that only run on request.
   Result<PassList> Passes(PassPhase phase) const;
   Result<PassList> AllPasses() const;
   bool Asked(const Pass& pass) const;

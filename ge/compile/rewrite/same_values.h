@@ -1,5 +1,5 @@
-// Whether two graphs give the same values: what GE_CHECK_PASSES=1 asks after each pass that is to
-// keep them. A try on made-up inputs, not a proof.
+// Tests whether two graphs give the same values: GE_CHECK_PASSES=1 asks after each pass that must
+// keep them. It tries made-up inputs and proves nothing.
 #pragma once
 
 #include "ge/base/status.h"
@@ -9,10 +9,10 @@
 
 namespace ge {
 
-// Runs each entry of both on the same inputs and states, drawn by a fixed seed; sizes that are free
-// become small ones. INTERNAL naming entry, output and the first element that is off by more than
-// rounding explains. An entry that cannot be run so, before or after, is passed over and named in
-// the log: control flow, sizes that the data decide, inputs that the model refuses.
+// Runs each entry of both on the same inputs and states, drawn by a fixed seed, with small numbers
+// for free sizes. INTERNAL names entry, output and the first element that differs by more than
+// rounding explains. Skips, and names in the log, an entry that it cannot run, before or after:
+// control flow, data-dependent sizes, inputs refused by the model.
 Status SameValues(const Graph& before, const Graph& after, const EngineList& engines,
                   const BuildOptions& options);
 

@@ -1,6 +1,6 @@
-// States that operators of plugins bring along (GE_PORT_STATE of ge_plugin_op.h): models do not
-// name them. Each node gets a state for each such port, is given what it holds, and what it answers
-// is assigned behind it. One thread.
+// Adds the states of plugins' operators (GE_PORT_STATE of ge_plugin_op.h), which models do not
+// name. Each node gets a state for each such port: the host passes its content as an input and
+// assigns the node's output to it. One thread.
 #pragma once
 
 #include "ge/base/status.h"
@@ -8,8 +8,8 @@
 
 namespace ge {
 
-// Nodes that have all their inputs already are left alone. PLUGIN_ERROR where a plugin's rule does
-// not say what type a state has.
+// Leaves nodes alone that have all their inputs already. PLUGIN_ERROR where a plugin's rule does
+// not give the type of a state.
 Status AddStates(Graph* graph);
 
 }  // namespace ge

@@ -1,5 +1,5 @@
-// Reads of a state become a parameter, the last assignment becomes a result: inside a run states
-// are plain values, and what the run wrote becomes visible when it has succeeded.
+// Turns reads of a state into a parameter and the last assignment into a result: inside a run
+// states are plain values, and the new ones become visible when the run has succeeded.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ namespace ge {
 // Replaces ge.Read and ge.Assign of an entry's function by parameters and results.
 Status LiftStates(Graph* graph, FunctionId fn, std::vector<StateId>* in, std::vector<StateId>* out);
 
-// A graph whose entries are lifted, and what each of them reads and writes. Without states nothing
-// is to be lifted, and the graph is left empty.
+// A graph with lifted entries, and the states each of them reads and writes. Without states the
+// graph is left empty: nothing is to be lifted.
 struct LiftedGraph {
   struct States {
     std::vector<StateId> in, out;  // parameters and results behind its own

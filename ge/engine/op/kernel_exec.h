@@ -1,5 +1,5 @@
-// KernelExec: one node of a plugin's operator, compiled: a copy of its attributes and where its
-// inputs and outputs lie in a launch. Run may be called by several threads at once.
+// KernelExec: one compiled node of a plugin's operator: a copy of its attributes and the places of
+// its inputs and outputs in a launch. Several threads may call Run at once.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace ge {
 
-// A node of a view that outlives the view: names and attributes, no values.
+// A node of a view, to outlive the view: names and attributes, no values.
 class KeptNode {
  public:
   void Keep(const ge_node& node);
@@ -33,9 +33,9 @@ class KeptNode {
 class KernelExec {
  public:
   static constexpr uint32_t kMostPorts = 64;
-  // The segment has one node, whose sizes are all known.
+  // The segment has one node with known sizes.
   void Compile(std::shared_ptr<const PluginOp> op, const ge_segment& segment);
-  // Outputs that nobody reads.
+  // Outputs without readers.
   const std::vector<ge_internal>& internals() const { return internals_; }
   ge_rc Run(const ge_launch& launch, ge_err* err) const;
 

@@ -1,6 +1,6 @@
-// The engine that the host makes of a plugin's kernels (ge_plugin_op.h): it offers the nodes of its
-// operators whose sizes are known, at the price of their work, and runs each as a segment of its
-// own. It is an engine as every other, through the same table of functions. Its name is the
+// The engine that the host makes of a plugin's kernels (ge_plugin_op.h). It offers nodes of the
+// plugin's operators with known sizes, at the price of their work, and runs each as a segment of
+// its own. It is called through the table of functions, like every other engine. Its name is the
 // plugin's, with "_ops" behind it where the plugin is an engine too. Thread-safe.
 #pragma once
 

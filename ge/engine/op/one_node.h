@@ -1,4 +1,4 @@
-// OneNode: a node as the graph of its own that operators of plugins see (ge_plugin_op.h, rule 2):
+// OneNode: a node as the graph of its own shown to operators of plugins (ge_plugin_op.h, rule 2):
 // input i is value i + 1, outputs follow. Made for one call; one thread.
 #pragma once
 
@@ -18,8 +18,8 @@ class OneNode {
     const Type* type = nullptr;       // null: omitted
     const Const* constant = nullptr;  // null: it is none
   };
-  // `outputs`: null = a type that is not known yet; those beyond the list are left out, as are
-  // tensor attributes that `attr_const` does not find.
+  // `outputs`: null = a type not known yet; leaves out outputs beyond the list, and tensor
+  // attributes that `attr_const` does not find.
   static Result<OneNode> Make(const Node& node, const std::vector<Input>& inputs,
                               const std::vector<const Type*>& outputs, const DimTable& dims,
                               const std::function<const Const*(ConstRef)>& attr_const);

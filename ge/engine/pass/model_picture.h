@@ -1,5 +1,5 @@
-// ModelPicture, FunctionPicture: a model and a function as passes of plugins see them
-// (ge_plugin_pass.h, rule 3): copies, so that edits leave them as they are. One thread.
+// ModelPicture, FunctionPicture: a model and a function as shown to passes of plugins
+// (ge_plugin_pass.h, rule 3): copies, so edits do not change them. One thread.
 #pragma once
 
 #include <deque>
@@ -15,7 +15,7 @@ namespace ge {
 
 class ModelPicture {
  public:
-  // Payloads of constants stay the graph's, which keeps them while a pass runs.
+  // The graph owns the payloads of constants and keeps them while a pass runs.
   explicit ModelPicture(const Graph& graph);
   ModelPicture(const ModelPicture&) = delete;
   ModelPicture& operator=(const ModelPicture&) = delete;
@@ -47,7 +47,7 @@ class FunctionPicture {
   std::unique_ptr<GraphView> view_;  // into function_
 };
 
-// A value as it is now. What the record points to lives as long as this and the graph's value.
+// A value as it is now. The record points into this and the graph's value.
 struct ValuePicture {
   ge_value record{};
   std::vector<int64_t> dims;

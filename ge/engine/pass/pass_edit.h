@@ -1,6 +1,6 @@
-// PassEdit: a Transaction as the ge_edit that a plugin's pass calls (ge_plugin_pass.h). It checks
-// every number and record that it is given; the first edit that fails is kept and ends all editing.
-// Lives for one run of one pass, in its thread.
+// PassEdit: presents a Transaction as the ge_edit of a plugin's pass (ge_plugin_pass.h). It checks
+// every number and record given to it; it keeps the first failure, which ends all editing. Lives
+// for one run of one pass, in its thread.
 #pragma once
 
 #include <map>
@@ -25,27 +25,27 @@ class PassEdit {
   PassEdit& operator=(const PassEdit&) = delete;
   const ge_edit* api() const { return &api_; }
   const Status& failed() const { return failed_; }
-  // Derivative rules that the pass asked for and that had no answer, or none that is legal: why.
+  // Failures of derivative rules that the pass asked for: no answer, or an illegal one.
   const std::vector<Status>& rule_failures() const { return rule_failures_; }
-  // Puts the nodes of every function that was edited in order; INVALID_GRAPH prints a cycle.
+  // Puts the nodes of each edited function in order; INVALID_GRAPH prints a cycle.
   Status Finish();
 
  private:
   static PassEdit& Of(void* host) { return *static_cast<PassEdit*>(host); }
-  // An edit: nothing when one has failed before. An exception does not pass.
+  // Runs an edit, or nothing after a failure. Lets no exception out.
   template <typename Body>
   ge_rc Edit(Body body);
   // A question: its failure is no failure of the pass.
   template <typename Body>
   ge_rc Ask(Body body);
-  // Pictures are there after a failure, too: a pass need not look for one.
+  // Pictures are there after a failure, too: a pass need not check.
   template <typename Body>
   static ge_rc Look(Body body);
   void FillApi();
   void FillModelApi();
 
   const Graph& graph() const { return t_.graph(); }
-  // A picture of it shows what was.
+  // The picture of `fn` is out of date from now on.
   void Outdate(FunctionId fn) { current_.erase(fn); }
   void Edited(FunctionId fn) {
     edited_.insert(fn);
@@ -96,18 +96,18 @@ class PassEdit {
   const PassKind kind_;
   Transaction& t_;
   const PassContext& context_;
-  const FunctionId first_new_;  // functions from here on were added by this run
+  const FunctionId first_new_;  // this run added the functions from here on
   ge_edit api_{};
   Status failed_;
   std::vector<Status> rule_failures_;
   std::set<FunctionId> edited_;
   std::unique_ptr<ModelPicture> model_;
   std::map<FunctionId, std::unique_ptr<FunctionPicture>> pictures_;
-  std::set<FunctionId> current_;  // whose pictures show what is; a picture costs as much as the
-                                  // function is large, and passes ask often
+  std::set<FunctionId> current_;  // functions with a current picture; a picture costs as much as
+                                  // the function is large, and passes ask often
   ValuePicture value_;
-  bool retype_ = false;  // whether an edit may have changed the type of what was typed
-  // Nodes that were told what they name: their types follow from functions that may have grown.
+  bool retype_ = false;  // whether an edit may have changed a type inferred before
+  // Nodes whose named functions were set: their types follow from functions that may have grown.
   std::vector<std::pair<FunctionId, NodeId>> naming_;
 };
 

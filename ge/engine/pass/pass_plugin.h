@@ -1,5 +1,5 @@
-// The passes of a plugin (ge_plugin_pass.h) as passes of the runner. What is read of a record is
-// checked and copied once; the Pass objects made of it are cheap. Any thread may read and make.
+// The passes of a plugin (ge_plugin_pass.h) as passes of the runner. Each record is checked and
+// copied once; the Pass objects made of it are cheap. Any thread may read and make.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ struct PluginPass {
   std::vector<std::string> before, after;
 };
 
-// All of a plugin's. PLUGIN_ERROR where a record is not legal. The plugin's code stays loaded.
+// All passes of a plugin. PLUGIN_ERROR where a record is not legal. The plugin's code stays loaded.
 Result<std::vector<std::shared_ptr<const PluginPass>>> ReadPasses(const Plugin& plugin);
 std::unique_ptr<Pass> MakePass(std::shared_ptr<const PluginPass> record);
 

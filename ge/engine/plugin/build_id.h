@@ -1,5 +1,5 @@
-// What identifies a loaded shared object: the build id that its linker wrote, a digest of its
-// contents. Reading it costs nothing; a digest of the file would cost 10 ms a MB at every start.
+// Identifies a loaded shared object by its build id, a digest of its contents written by the
+// linker. Reading it costs nothing; a digest of the file would cost 10 ms a MB at every start.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Which plugins there are: what the search path holds, what of it is usable and why the rest is
-// not. A manifest is believed about what is in a plugin, and its checks come before anything is
-// opened; what opens is plugin.h. Thread-safe.
+// Lists plugins: candidates of the search path, usable ones among them and why the rest is not. The
+// manifest says what a plugin contains, and its checks come before anything is opened; plugin.h
+// opens. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ namespace ge {
 struct Found {
   enum class State : uint8_t {
     kFound,
-    kSkipped,  // it could be loaded, but is not wanted, is the second of its name, or does not fit
-               // this machine or host, as its manifest says
-    kRefused,  // it must not be loaded, or is no plugin
+    kSkipped,  // could be loaded, but is not wanted, is the second of its name, or does not fit
+               // this machine or host by its manifest
+    kRefused,  // must not be loaded, or is no plugin
   };
-  std::string path;    // of the plugin; of the manifest where that cannot be read
+  std::string path;    // of the plugin; of the manifest if that cannot be read
   std::string origin;  // where it was found: "$GE_PLUGIN_EXTRA", "built in" ...
   State state = State::kFound;
-  std::string why;         // of what is not kFound
+  std::string why;         // of anything but kFound
   bool is_folder = false;  // one that cannot be read
   std::optional<Manifest> manifest;
   std::shared_ptr<const Plugin> plugin;  // null when it was not opened
-  // As the plugin calls itself; as its manifest or file is called where it was not opened.
+  // The plugin's own name; the name of its manifest or file where it was not opened.
   std::string name() const;
   // It was opened, and brings more than operators and passes.
   bool HasEngine() const { return plugin && (plugin->desc->kinds & GE_KIND_ENGINE) != 0; }
@@ -38,15 +38,15 @@ struct Found {
 
 // Every candidate of the search path (search_path.h), in order, opened as far as it is found.
 std::vector<Found> DiscoverPlugins();
-// The same of these files and folders, or with none of the search path; what a manifest describes
-// is opened only with `open`.
+// The same for these files and folders, or without the search path; opens plugins with a manifest
+// only if `open`.
 std::vector<Found> ListPlugins(const std::vector<std::string>& paths, bool open);
 
-// The one that an engine list names, by the engine's name or by a path with a slash. Of the search
-// path it opens what a manifest says to hold the engine, or is called after, and files that are
-// called NAME.so; others without a manifest only where there is none such, or it holds another
-// engine, saying so at GE_LOG_LEVEL=2, since to open a plugin is to run its constructors. `what` it
-// is called in refusals.
+// The plugin named in an engine list, by the engine's name or by a path with a slash. On the
+// search path it opens plugins whose manifest lists the engine or has its name, and files NAME.so.
+// It opens others without a manifest only if there are none such, or they hold another engine, and
+// says so at GE_LOG_LEVEL=2, since opening a plugin runs its constructors. Refusals call it
+// `what`.
 Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name,
                                                  std::string_view what = "engine");
 // The same for a list of plugins with operators or passes, "acme_ops,./mine.so".

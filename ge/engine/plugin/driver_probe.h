@@ -1,5 +1,5 @@
-// Whether a library is where the dynamic linker would find it, without loading it: to load a driver
-// is to run it. It may say yes where loading fails all the same. Stateless; any thread may call.
+// Tells whether the dynamic linker would find a library, without loading it: loading a driver runs
+// it. It may say yes where loading fails all the same. Stateless; any thread may call.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 namespace ge {
 
 // `name`: a path, or a soname as in "libcuda.so.1". Looks into $LD_LIBRARY_PATH, the linker's cache
-// and the folders that every linker knows.
+// and the folders known to every linker.
 bool LibraryIsThere(const std::string& name);
 
 // The paths of a linker's cache (ld.so.cache(5)) whose last part is `name`; it holds NUL-terminated

@@ -1,6 +1,6 @@
-// NAME.geplugin.json beside a plugin: what is in it, for whom it was built and what it needs, so
-// that it can be listed, and left out, without being opened. docs/plugin-guide.md lists the fields.
-// It opens no plugin. Values; any thread may read.
+// NAME.geplugin.json beside a plugin: its contents, the hosts it was built for and its needs, so it
+// can be listed, and left out, without being opened. docs/plugin-guide.md lists the fields. It
+// opens no plugin. Values; any thread may read.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct AbiVersion {
   friend auto operator<=>(const AbiVersion&, const AbiVersion&) = default;
 };
 
-// What must be on the machine for the plugin to be of use.
+// A requirement on the machine for the plugin to be of use.
 struct DriverProbe {
   enum class Kind : uint8_t { kFile, kLibrary } kind = Kind::kFile;
   std::string name;  // an absolute path; or a library's path or soname, as the linker looks for it
@@ -30,24 +30,24 @@ struct Manifest {
   std::string file;                    // of the plugin: an absolute path
   std::string name;                    // NAME
   std::string sha256;                  // lower-case hex; empty = not said
-  AbiVersion abi_least;                // the hosts that it runs in ...
-  std::optional<AbiVersion> abi_most;  // ... all later ones of this major version where not set
+  AbiVersion abi_least;                // the least host version ...
+  std::optional<AbiVersion> abi_most;  // ... and the greatest; not set: all later of this major one
   std::vector<std::string> kinds;      // "engine", "ops", "passes"
-  std::vector<std::string> engines, ops, passes;  // names of what is in it
+  std::vector<std::string> engines, ops, passes;  // names of its contents
   std::string vendor, version, licence;
   std::vector<DriverProbe> probes;
 };
 
 constexpr std::string_view kManifestEnding = ".geplugin.json";
-// Of one manifest. They hold names; this is far more than the longest of them needs.
+// Bytes of one manifest. They hold names; this is far more than the longest of them needs.
 constexpr size_t kMostManifestBytes = size_t{1} << 18;
 
-// `path`: of the manifest, absolute. DATA_CORRUPT naming the file, the field, what was found and
-// what is wanted.
+// `path`: of the manifest, absolute. DATA_CORRUPT naming the file, the field, the found and the
+// wanted value.
 Result<Manifest> ParseManifest(std::string_view text, const std::string& path);
 // Reads it from a file that strangers may not write.
 Result<Manifest> ReadManifest(const std::string& path, const WritersRule& rule);
-// That of a plugin file, where there is one.
+// The manifest beside a plugin file, if any.
 Result<std::optional<Manifest>> ManifestBeside(const std::string& plugin, const WritersRule& rule);
 
 // Why the plugin is of no use in a host of this version on this machine; empty where it is.

@@ -1,5 +1,5 @@
-// Which plugins the user wants at all: globs over names, and a list of the only files that may be
-// loaded. From the environment, which a setuid process does not read. Any thread may call.
+// The user's choice of plugins: globs over names, and a list of the only files that may be loaded.
+// From the environment, but not in a setuid process. Any thread may call.
 #pragma once
 
 #include <set>
@@ -14,13 +14,13 @@ namespace ge {
 
 // $GE_PLUGIN_ENABLE and $GE_PLUGIN_DISABLE: globs as of fnmatch(3), separated by commas. A plugin
 // is left out when one of its names is disabled, or when some are enabled and none of its names is.
-// They hold for what is searched for; a plugin that is named by its path is wanted.
+// They apply to searched plugins; a plugin named by its path is wanted.
 struct PluginFilter {
   std::vector<std::string> enable, disable;  // an empty `enable` enables everything
 
   static PluginFilter OfEnvironment();
-  // Why it is left out, empty where it is not. `names`: of the file, and of what is in it as far as
-  // that is known.
+  // Why it is left out; empty where it is not. `names`: of the file, and of its contents as far as
+  // known.
   std::string WhySkipped(const std::vector<std::string>& names) const;
 };
 
@@ -28,12 +28,12 @@ struct PluginFilter {
 std::vector<std::string> SplitGlobs(std::string_view list);
 
 // Digests of the only files that may be loaded. Lines as sha256sum prints them: 64 hexadecimal
-// digits, then anything; empty lines and those that begin with # are passed over. DATA_CORRUPT for
-// any other, since half a list must not allow less, or more, than was meant. `path` for messages.
+// digits, then anything; empty lines and lines beginning with # are skipped. DATA_CORRUPT for any
+// other, since half a list must not allow less, or more, than was meant. `path` for messages.
 Result<std::set<std::string>> ParseAllowList(std::string_view text, const std::string& path);
 
-// With $GE_PLUGIN_ALLOW set to such a list, FAILED_PRECONDITION unless the file's digest is on it;
-// the list itself may not be writable by strangers, and one that cannot be read allows nothing.
+// With $GE_PLUGIN_ALLOW set to such a list, FAILED_PRECONDITION unless the file's digest is on it.
+// Strangers must not be able to write the list; an unreadable one allows nothing.
 Status CheckAllowed(const TrustedFile& file, const std::string& path, const WritersRule& rule);
 
 }  // namespace ge

@@ -1,7 +1,7 @@
-// How the host reads the records that plugins give: no byte past what the record says it has, no
-// field that it lacks, no extension that must be understood and is not (rules 1 to 3 of
-// ge_plugin.h). Sizes are compared with what a struct had when it was first published, which later
-// versions of the header do not change.
+// Reads the records of plugins: no byte past the record's stated size, no field beyond it,
+// no extension marked as must-understand (rules 1 to 3 of ge_plugin.h). Sizes are compared
+// with a struct's size when first published; later versions of the header do not change
+// it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace ge {
 
-// Bytes of T when it was first published, by number: sizeof would follow the struct as it grows.
+// Bytes of T when first published, by number: sizeof would follow the struct as it grows.
 template <typename T>
 inline constexpr uint32_t kFirstSize = 0;
 template <>
@@ -54,19 +54,19 @@ inline constexpr uint32_t kFirstSize<ge_state> = 104;
 template <>
 inline constexpr uint32_t kFirstSize<ge_rule> = 80;
 
-// A text of a plugin's; what is beyond `most` bytes is left out.
+// A plugin's text, cut after `most` bytes.
 inline std::string TextOf(ge_str text, uint64_t most = UINT64_MAX) {
   return text.p ? std::string(text.p, std::min(text.n, most)) : std::string();
 }
 
-// PLUGIN_ERROR naming the tag of an extension of `what` that must be understood; this host knows
+// PLUGIN_ERROR naming the tag of a must-understand extension of `what`; this host knows
 // none.
 Status WantUnderstood(const ge_hdr& header, std::string_view what);
 
-// PLUGIN_ERROR where the record says that it has fewer bytes than it had when it was published.
+// PLUGIN_ERROR where the record states fewer bytes than it had when first published.
 Status WantFirstSize(const ge_hdr& header, uint32_t first, std::string_view what);
 
-// A copy of *given; fields that it lacks are zero. PLUGIN_ERROR as above.
+// A copy of *given; fields beyond its size are zero. PLUGIN_ERROR as above.
 template <typename T>
 Result<T> ReadRecord(const T* given, std::string_view what) {
   static_assert(kFirstSize<T> != 0 && kFirstSize<T> <= sizeof(T));

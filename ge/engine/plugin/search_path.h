@@ -1,5 +1,5 @@
-// Where plugins are looked for, and which files of those places may be plugins. It opens none of
-// them. Stateless; any thread may call.
+// The places to look for plugins, and their candidate files. It opens none of them. Stateless; any
+// thread may call.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ struct SearchPlace {
 //  $XDG_DATA_HOME/graphengine/plugins.d, without it $HOME/.local/share/graphengine/plugins.d;
 //  /usr/local/lib/graphengine/plugins.d, /usr/lib/graphengine/plugins.d;
 //  the built-in folder: graphengine/ beside this library, or ../lib/graphengine from a program.
-// `environment` answers NULL for what is not set; secure_getenv does, and so does everything in a
-// setuid process.
+// `environment` answers NULL for variables not set; so does secure_getenv, in a setuid process for
+// all.
 std::vector<SearchPlace> SearchPlaces(
     const std::function<const char*(const char* name)>& environment);
 std::vector<SearchPlace> SearchPlaces();  // of this process
@@ -27,12 +27,12 @@ std::vector<SearchPlace> SearchPlaces();  // of this process
 std::string WhyNoBuiltIn();
 
 struct Candidate {
-  std::string path;  // a manifest, or a .so file beside which there is none of its name
+  std::string path;  // a manifest, or a .so file without one of its name
   std::string origin;
   std::string unreadable;  // of a folder: why it cannot be listed
 };
-// Of a folder the manifests and then the .so files that no manifest is called after, each by name;
-// a file is a candidate as it is, and so is a folder that cannot be read.
+// The candidates of a folder: first its manifests, then its .so files without one, each by name. A
+// file is a candidate itself, and so is an unreadable folder.
 std::vector<Candidate> CandidatesIn(const SearchPlace& place);
 std::vector<Candidate> SearchPath();  // of all places of this process
 

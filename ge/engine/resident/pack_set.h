@@ -1,6 +1,6 @@
-// PackSet: the residents that the launches of one plan read. While a run is in flight all of them
-// are in memory; between runs those that have lain longest without use give way when the budget of
-// the process is used up, and are written again before the next run. Thread-safe.
+// PackSet: the residents read by the launches of one plan. During a run all of them are in memory.
+// Between runs the longest unused ones give way when the process's budget is used up, and are
+// written again before the next run. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -17,19 +17,19 @@ namespace ge {
 
 class PackSet {
  public:
-  // Each resident once. Nothing is written yet.
+  // Each resident once. Writes nothing yet.
   explicit PackSet(std::vector<std::shared_ptr<Resident>> packs);
   ~PackSet();
   PackSet(const PackSet&) = delete;
   PackSet& operator=(const PackSet&) = delete;
 
-  // Writes those that are not there yet, and pins all of them, also where some could not be
-  // written: statuses by position, as given. How many bytes were written.
+  // Writes the missing ones, and pins all, also where some could not be written: statuses by
+  // position, as given. Answers the bytes written.
   uint64_t WriteFirst(std::vector<Status>* statuses);
 
-  // Until Unpin all are in memory and stay where they are. Where some had to be written, `moved` is
-  // called before any Pin returns: addresses may be others than at the last run. Nothing is pinned
-  // where it fails.
+  // All are in memory and stay in place until Unpin. Where some had to be written, `moved` is
+  // called before any Pin returns: addresses may differ from the last run's. A failure pins
+  // nothing.
   Status Pin(const std::function<void()>& moved);
   // The same where all are in memory anyway; else false, and nothing is pinned or written.
   bool PinAsTheyAre();
@@ -39,7 +39,7 @@ class PackSet {
   friend class PackBudget;
   struct NotAdded {};
   PackSet(std::vector<std::shared_ptr<Resident>> packs, NotAdded) : packs_(std::move(packs)) {}
-  static constexpr uint32_t kGoing = 1u << 31;  // somebody takes residents away; wait for him
+  static constexpr uint32_t kGoing = 1u << 31;  // somebody takes residents away; wait until done
   void Enter();
   Status PinSlowly(const std::function<void()>& moved);
   uint64_t Write(std::vector<Status>* statuses);
@@ -50,10 +50,10 @@ class PackSet {
   std::atomic<int64_t> last_use_{0};  // ns of the steady clock
 };
 
-// What packs of the process may take together, beside those that runs in flight read. 0: half of
-// the machine's memory. What is beyond gives way at once, as far as no run reads it.
+// Sets the bytes that packs of the process may take together, beside those of runs in flight. 0:
+// half of the machine's memory. Packs beyond it give way at once, unless a run reads them.
 void SetPackBudget(uint64_t bytes);
-// Bytes of packs that are in memory now.
+// Bytes of packs in memory now.
 uint64_t PackBytesPresent();
 
 }  // namespace ge

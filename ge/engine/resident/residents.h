@@ -1,8 +1,8 @@
 // Residents: memory that outlives a run and belongs to the host. Today: packs, the forms of
-// constants in which execs read them (ge_pack). One lies in memory once for all shapes, entries,
-// sessions and models of the process whose engines ask for the same key of the same payloads; it
-// goes when the last plan that reads it goes, or while nobody runs one (pack_set.h). Every call
-// from any thread.
+// constants in which execs read them (ge_pack). Shapes, entries, sessions and models of the
+// process share one as long as their engines ask for the same key of the same payloads. It is
+// freed with the last plan reading it, or while nobody runs one (pack_set.h). Every call from any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -38,18 +38,18 @@ class Resident {
   Resident& operator=(const Resident&) = delete;
 
   uint64_t bytes() const { return bytes_; }
-  // What launches are given, once it is filled.
+  // The buffer for launches, once filled.
   const ge_buf& buf() const { return buf_; }
-  // The first call has the engine write it; later ones answer what that did. *wrote: this one.
+  // The first call has the engine write it; later ones answer that call's Status. *wrote: this one.
   Status Fill(bool* wrote);
   bool present() const { return present_.load(std::memory_order_relaxed); }
-  // Its memory goes; Fill writes it again. Nobody may be reading it.
+  // Frees its memory; Fill writes it again. Nobody may be reading it.
   void GiveUp();
 
  private:
   friend class ResidentStore;
   Resident() = default;
-  // Whether this is the pack, of these very payloads.
+  // Whether this is that pack of these very payloads.
   bool Is(const std::shared_ptr<Engine>& engine, uint32_t device, const ge_pack& pack,
           const std::vector<PackSource>& sources) const;
   Status Allocate();
@@ -75,8 +75,8 @@ class Resident {
 class ResidentStore {
  public:
   static ResidentStore& OfProcess();
-  // The one for this pack, which may be there already; Fill is still to be called. `sources` are
-  // the pack's values. PLUGIN_ERROR where the pack says nonsense.
+  // The resident of this pack, shared if already there; Fill is still to be called. `sources` are
+  // the pack's values. PLUGIN_ERROR where the pack is illegal.
   Result<std::shared_ptr<Resident>> Find(const std::shared_ptr<Engine>& engine, uint32_t device,
                                          const ge_pack& pack, std::vector<PackSource> sources);
 
@@ -97,10 +97,10 @@ class ResidentStore {
 
   mutable std::mutex mutex_;
   std::unordered_map<std::string, std::weak_ptr<Resident>> by_key_;
-  // The same by where the first payload lies, which spares most plans of a session the key.
+  // The same by the first payload's address: spares most plans of a session the key.
   std::unordered_map<const void*, std::vector<std::weak_ptr<Resident>>> by_place_;
   size_t sweep_at_ = 256, sweep_places_at_ = 16;
-  // Digests of payloads that lie in no file, as long as their owners live.
+  // Digests of payloads outside files, for as long as their owners live.
   struct Digest {
     std::weak_ptr<const void> owner;
     uint64_t bytes = 0;
@@ -110,16 +110,16 @@ class ResidentStore {
   size_t sweep_digests_at_ = 256;
 };
 
-// Those that an engine asks for in what it compiled for a function of `graph`. PLUGIN_ERROR where
-// it asks for nonsense.
+// The residents that an engine asked for when it compiled for a function of `graph`. PLUGIN_ERROR
+// where it asks for something illegal.
 Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr<Engine>& engine,
                                                            uint32_t device,
                                                            const ge_compiled& compiled,
                                                            const Graph& graph,
                                                            const Function& function);
 
-// Fills those that are not yet, several at once, the largest first. statuses[i] is that of
-// residents[i]. How many bytes were written.
+// Fills the empty ones, several at once, the largest first. statuses[i] is that of residents[i].
+// Answers the bytes written.
 uint64_t FillResidents(std::span<const std::shared_ptr<Resident>> residents,
                        std::vector<Status>* statuses);
 

@@ -1,4 +1,4 @@
-// The rule of operators that work along one axis and keep the shape. Any thread may call.
+// The rule of operators working along one axis and keeping the shape. Any thread may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

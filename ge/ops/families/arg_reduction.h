@@ -1,4 +1,4 @@
-// Record and rule that ArgMax and ArgMin share. Any thread may call.
+// Record and rule shared by ArgMax and ArgMin. Any thread may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

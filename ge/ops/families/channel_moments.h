@@ -1,4 +1,4 @@
-// What the operators of batch normalisation in training share: X is N x C x ..., and each other
+// Shared by the operators of batch normalisation in training: X is N x C x ..., and each other
 // tensor has one number a channel. Not an operator. Any thread may call.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace ge {
 
 inline constexpr DTypeSet kMomentTypes = Bit(DType::kFloat) | Bit(DType::kDouble);
 
-// Inputs from `first` on hold one number for each channel of X, which is input `x`.
+// Inputs from `first` on hold one number for each channel of X, given as input `x`.
 inline Status WantChannels(InferContext& context, size_t x, size_t first,
                            std::initializer_list<const char*> names, Dim* channels) {
   const Type& t = context.input_type(x);
@@ -29,7 +29,7 @@ inline std::vector<int64_t> AxesButChannels(size_t rank) {
   return axes;
 }
 
-// A vector of channels as what broadcasts over X: [C, 1, ...].
+// Reshapes a vector of channels to [C, 1, ...], to broadcast over X.
 inline ValueId OverChannels(Parts* parts, ValueId value, size_t rank) {
   Type type = parts->TypeOf(value);
   std::vector<int64_t> axes;

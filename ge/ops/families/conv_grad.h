@@ -1,6 +1,6 @@
-// Shapes, effort and parts that the gradients of a convolution and of a pooling share: they are
-// told the shapes of all three tensors, and these must be those of one window over the image. Not
-// an operator. Any thread may call.
+// Shapes, effort and parts shared by the gradients of a convolution and of a pooling. Their inputs
+// give the shapes of all three tensors, which must be those of one window over the image. Not an
+// operator. Any thread may call.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ Status WantWindows(InferContext& context, std::span<const Dim> x, const Type& dy
 // x [N, C, spatial], `weight` [M, C / group, kernel] and dY [N, M, windows] are of one convolution.
 Status WantConvGrad(InferContext& context, const std::vector<Dim>& x,
                     const std::vector<Dim>& weight, const Type& dy);
-// Output 0 of the dims that input 2, a shape of `rank` sizes, holds; nullopt: it is not known, and
-// the output has that many sizes that nothing says yet.
+// Output 0 of the dims in input 2, a shape of `rank` sizes. nullopt: its content is not known, and
+// the output has that many unknown sizes.
 Result<std::optional<std::vector<Dim>>> ShapeInput(InferContext& context, const Type& other,
                                                    std::string_view of);
 
-// A convolution of static shapes, by spatial axis. `end` is what has to be padded behind so that
-// the last window ends where the axis does; below 0 some of the axis is left over.
+// A convolution of static shapes, by spatial axis. `end` is the padding behind for the last window
+// to end where the axis does; below 0 some of the axis is left over.
 struct ConvGradShape {
   int64_t group = 1;
   std::vector<int64_t> x, w, dy, kernel, strides, dilations, begin, end;

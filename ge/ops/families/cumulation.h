@@ -1,4 +1,4 @@
-// Record and rule that CumSum and CumProd share. Any thread may call.
+// Record and rule shared by CumSum and CumProd. Any thread may call.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace ge {
 
-// The axis decides no shape: unknown now, it is checked when the node runs.
+// The axis decides no shape: if unknown now, it is checked when the node runs.
 inline Status InferCumulation(InferContext& context) {
   const Type& x = context.input_type(0);
   const Type& axis = context.input_type(1);

@@ -1,4 +1,4 @@
-// What the rules of ai.onnx.ml share: inputs that are rows of features, lists of attributes whose
+// Shared by the rules of ai.onnx.ml: inputs as rows of features, lists of attributes whose
 // lengths must agree, names of transforms, class labels. Not their computation. Any thread may
 // call.
 #pragma once
@@ -11,7 +11,7 @@ namespace ge {
 inline constexpr DTypeSet kFeatures =
     Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kInt64) | Bit(DType::kInt32);
 
-// Columns of a result that an attribute asks for: more, 64 MB a row, would be a damaged attribute.
+// Columns that an attribute may ask for: more, 64 MB a row, would be a damaged attribute.
 inline constexpr int64_t kMostColumnsAsked = int64_t{1} << 24;
 
 // Rows of input 0: N of [N,C], 1 of [C]; a fresh size when its rank is not known.
@@ -20,7 +20,7 @@ Result<Dim> RowsOfFeatures(InferContext& context);
 std::optional<int64_t> FeatureCount(const InferContext& context);
 // Elements of a list of ints, floats or strings; 0 when the attribute is absent.
 size_t ListLength(const Node& n, std::string_view name);
-// INVALID_GRAPH unless the list has that length; `as` says what decides it.
+// INVALID_GRAPH unless the list has that length; `as` names the attribute or number deciding it.
 Status WantLength(const Node& n, std::string_view name, size_t wanted, std::string_view as);
 // The payload of a tensor attribute; null when it is absent.
 const Const* TensorAttr(const InferContext& context, std::string_view name);

@@ -1,5 +1,5 @@
-// Reductions of known lists: what shape computations do with the sizes of a tensor. Any thread may
-// call.
+// Reductions of known lists, as shape computations apply them to the sizes of a tensor. Any thread
+// may call.
 #pragma once
 
 #include "ge/ops/families/reduction.h"
@@ -7,8 +7,8 @@
 
 namespace ge {
 
-// InferReduce, then the content of a list that is reduced to one element, folded from left to
-// right. An empty list has no content here.
+// InferReduce, then the content of a list reduced to one element, folded from left to right. An
+// empty list has no content here.
 inline Status InferFoldedReduction(InferContext& context, DimFold fold) {
   GE_RETURN_IF_ERROR(InferReduce(context));
   const auto content = Content(context, 0);

@@ -1,4 +1,4 @@
-// Rules that the operators share which pick or place elements by an index tensor. Any thread may
+// Rules shared by operators that pick or place elements by an index tensor. Any thread may
 // call.
 #pragma once
 
@@ -8,8 +8,8 @@ namespace ge {
 
 // Attribute 'axis' (absent = 0) of input 0, whose rank is known; refuses a scalar.
 Result<size_t> IndexedAxis(InferContext& context);
-// Indices of input 1 that are known now must lie in [-size, size); the others are checked when the
-// node runs.
+// Known indices of input 1 must lie in [-size, size); others are checked when the node
+// runs.
 Status CheckIndexContent(InferContext& context, Dim size);
 // Input 1 of GatherElements and ScatterElements: the rank of the data and, but for the axis, no
 // larger than it.

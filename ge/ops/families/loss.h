@@ -1,4 +1,4 @@
-// Rule that the losses over class labels share. Any thread may call.
+// Rule shared by the losses over class labels. Any thread may call.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 namespace ge {
 
-// Input 0 is N x C x spatial, input 1 N x spatial, input 2 (optional) C; output 0 is as input 1, or
-// a scalar. The names are those of the inputs.
+// Input 0 is N x C x spatial, input 1 N x spatial, input 2 (optional) C; output 0 has the shape of
+// input 1, or is a scalar. The names are those of the inputs.
 inline Status InferLoss(InferContext& context, const char* labels, const char* weights) {
   const Type &x = context.input_type(0), &t = context.input_type(1);
   const std::string_view how = AttrString(context.node(), "reduction");

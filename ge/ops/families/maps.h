@@ -1,4 +1,4 @@
-// What the rules of operators on maps share: building and checking their types. Not their execution
+// Shared by the rules of operators on maps: building and checking their types. Not their execution
 // (ge/control/host). Any thread may call.
 #pragma once
 

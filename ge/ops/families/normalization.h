@@ -1,4 +1,4 @@
-// Checks and steps of decompositions that the normalising operators share. Not a rule of its own:
+// Checks and steps of decompositions shared by the normalising operators. Not a rule of its own:
 // see infer_shapes.h. Any thread may call.
 #pragma once
 
@@ -20,7 +20,7 @@ inline Status WantEpsilon(const Node& n) {
                             epsilon));
 }
 
-// stash_type: the dtype that the first stage is computed in; any float.
+// stash_type: the dtype of the first stage's computation; any float.
 inline Status WantStash(const Node& n) {
   const int64_t stash = AttrInt(n, "stash_type");
   for (const DType t : {DType::kFloat, DType::kFloat16, DType::kDouble, DType::kBfloat16}) {
@@ -31,7 +31,7 @@ inline Status WantStash(const Node& n) {
                             stash));
 }
 
-// Input 1, the scale, is to broadcast to input 0.
+// Input 1, the scale, must broadcast to input 0.
 inline Status WantScaleThatBroadcasts(InferContext& context) {
   const Type &x = context.input_type(0), &scale = context.input_type(1);
   if (!x.ranked || !scale.ranked) return {};
@@ -62,7 +62,7 @@ inline Status InferPerChannel(InferContext& context, const char* scale, const ch
   return InferSame(context);
 }
 
-// x less its mean over `axes`, and the variance, which has the shape `row`.
+// x less its mean over `axes`, and the variance in the shape `row`.
 struct Centred {
   ValueId d = 0, variance = 0;
   Type row;
@@ -78,7 +78,7 @@ inline Centred AddCentred(Parts* parts, ValueId x, const std::vector<int64_t>& a
   return c;
 }
 
-// d / sqrt(variance + epsilon) of a node with that attribute.
+// d / sqrt(variance + epsilon) of a node with the attribute epsilon.
 inline ValueId AddStandard(Parts* parts, const Node& node, const Centred& centred) {
   const Type type = parts->TypeOf(centred.d);
   const ValueId epsilon = parts->Scalar(type.dtype, AttrFloat(node, "epsilon"));
@@ -86,7 +86,7 @@ inline ValueId AddStandard(Parts* parts, const Node& node, const Centred& centre
   return parts->Add("Div", {centred.d, parts->Add("Sqrt", {moved}, centred.row)}, type);
 }
 
-// y * inputs[1] + inputs[2], one number a channel, for y of rank 3 or more; in y's dtype, so that a
+// y * inputs[1] + inputs[2], one number a channel, for y of rank 3 or more; in y's dtype, so a
 // 16-bit result is rounded once, behind it.
 inline ValueId AddPerChannel(Parts* parts, const Node& node, ValueId y) {
   const Type type = parts->TypeOf(y);

@@ -1,6 +1,6 @@
-// What the operators of ge that take one step of an optimizer share: a weight, its slots and its
-// gradient of one shape, then scalars, the last of which says whether the step is taken at all. Not
-// an operator. Any thread may call.
+// Shared by the operators of domain ge that take one step of an optimizer. Inputs: a weight, its
+// slots and its gradient of one shape, then scalars, the last of which decides whether the step is
+// taken at all. Not an operator. Any thread may call.
 #pragma once
 
 #include <vector>
@@ -28,7 +28,7 @@ inline Status InferOptimizerStep(InferContext& context, size_t slots,
   return {};
 }
 
-// Decompositions of tensors like the weight.
+// Steps of decompositions on tensors of the weight's type.
 class StepParts {
  public:
   StepParts(Transaction* transaction, FunctionId fn, const Node& node)
@@ -75,11 +75,11 @@ class StepParts {
     };
     return where(OfScalars("Div", left, where(right)));
   }
-  // The same of scalars.
+  // The operator on scalars.
   ValueId OfScalars(const char* op, ValueId left, ValueId right) {
     return p_.Add(op, {left, right}, p_.TypeOf(left));
   }
-  // Each as it was where input `when` is there and false.
+  // Each slot unchanged where input `when` is there and false, else as made.
   std::vector<ValueId> Results(std::vector<ValueId> made, size_t when) {
     for (size_t i = 0; i < made.size(); ++i) {
       if (i >= node_.outputs.size() || node_.outputs[i] == 0) {

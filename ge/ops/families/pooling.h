@@ -1,4 +1,4 @@
-// Records and rules that the pooling operators share. Any thread may call.
+// Records and rules shared by the pooling operators. Any thread may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// Output 0 as attribute `shape` says.
+// Output 0 has the shape of attribute `shape`.
 inline Status InferRandom(InferContext& context) {
   GE_ASSIGN_OR_RETURN(const DType dtype, DTypeAttr(context.node(), "dtype", kFloats));
   std::vector<Dim> dims;
@@ -15,7 +15,7 @@ inline Status InferRandom(InferContext& context) {
   return SetTensor(context, 0, dtype, std::move(dims));
 }
 
-// Output 0 in the shape of input 0, of its dtype unless attribute `dtype` says another.
+// Output 0 has the shape of input 0, and its dtype unless attribute `dtype` gives another.
 inline Status InferRandomLike(InferContext& context, DTypeSet legal) {
   Type t = context.input_type(0);
   GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(context.node(), "dtype", legal, t.dtype));

@@ -1,4 +1,4 @@
-// Record and rule that RNN, GRU and LSTM share. Not the cells: those are the engines'. Any thread
+// Record and rule shared by RNN, GRU and LSTM. Not the cells: those are the engines'. Any thread
 // may call.
 #pragma once
 

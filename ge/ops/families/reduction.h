@@ -1,4 +1,4 @@
-// Record and rule that the Reduce* operators share (axes as an input). Any thread may call.
+// Record and rule shared by the Reduce* operators (axes as an input). Any thread may call.
 #pragma once
 
 #include "ge/ops/infer_shapes.h"

@@ -1,4 +1,4 @@
-// What operators on sequences and optionals share: building and unwrapping their types. Not their
+// Shared by operators on sequences and optionals: building and unwrapping their types. Not their
 // execution (ge/control/host). Any thread may call.
 #pragma once
 
@@ -9,9 +9,9 @@ namespace ge {
 // Sequences and optionals of `element`.
 Type SequenceType(Type element);
 Type OptionalType(Type element);
-// The element type of input `i`, which must be a sequence. An empty one's may be unknown.
+// The element type of input `i`, which must be a sequence; unknown for some empty ones.
 Result<Type> ElementOfSequence(InferContext& context, size_t i);
-// What two elements of a sequence are both: ONNX wants one dtype, sizes may differ.
+// The common type of two elements of a sequence: ONNX wants one dtype, sizes may differ.
 Result<Type> CommonElement(InferContext& context, const Type& left, const Type& right);
 
 }  // namespace ge

@@ -1,4 +1,4 @@
-// What the rules of the support vector machines of ai.onnx.ml share. Any thread may call.
+// Shared by the rules of the support vector machines of ai.onnx.ml. Any thread may call.
 #pragma once
 
 #include "ge/ops/families/feature_rows.h"

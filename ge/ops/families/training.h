@@ -1,6 +1,6 @@
-// What the optimizers of ai.onnx.preview.training share: a rate, a step count and, after them,
-// lists of equal length: the tensors, their gradients, and what is kept of each between steps. All
-// are decompositions into elementwise operators. Any thread may call.
+// Shared by the optimizers of ai.onnx.preview.training: a rate, a step count and, after them, lists
+// of equal length: the tensors, their gradients, and the slots kept between steps. All are
+// decompositions into elementwise operators. Any thread may call.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace ge {
 
-// `kept`: how many lists are kept between steps; inputs are 2 + n * (2 + kept), outputs
-// n * (1 + kept), each of the type of its input.
+// `kept`: the number of lists kept between steps; inputs are 2 + n * (2 + kept), outputs n * (1 +
+// kept), each of the type of its input.
 Status InferOptimizer(InferContext& context, size_t kept);
 OpDef OptimizerRecord(const char* name, std::vector<AttrDef> attrs);
 
@@ -22,8 +22,8 @@ class OptimizerParts {
     type_ = p_.TypeOf(node.inputs[2]);
   }
   size_t n() const { return n_; }
-  // Element i of list k: 0 the tensors, 1 the gradients, 2 and on what is kept. The steps after it
-  // are of its type.
+  // Element i of list k: 0 the tensors, 1 the gradients, 2 and on the slots. Later steps are of its
+  // type.
   ValueId In(size_t k, size_t i) {
     const ValueId v = node_.inputs[2 + k * n_ + i];
     type_ = p_.TypeOf(v);
@@ -35,7 +35,7 @@ class OptimizerParts {
     return p_.Add(op, {left, right}, type_);
   }
   ValueId Root(ValueId value) { return p_.Add("Sqrt", {value}, type_); }
-  // The gradient with what regularises: norm_coefficient * X + G.
+  // The regularised gradient: norm_coefficient * X + G.
   ValueId Gradient(size_t i) {
     const ValueId x = In(0, i);
     return Do("Add", Do("Mul", x, Number(Attr("norm_coefficient"))), In(1, i));

@@ -1,5 +1,5 @@
-// What the rules of the tree ensembles of ai.onnx.ml share: the lists that describe nodes and votes
-// must agree. Which node follows which is checked by the engine that builds the trees. Any thread.
+// Shared by the rules of the tree ensembles of ai.onnx.ml: checks that the lists of nodes and of
+// votes agree. The engine that builds the trees checks their links. Any thread.
 #pragma once
 
 #include "ge/ops/families/feature_rows.h"

@@ -6,14 +6,14 @@
 
 namespace ge {
 
-// Which ONNX operator it is, and the attributes that its parameters are, in their order, with
-// ONNX's defaults.
+// The ONNX operator of an activation, and the attributes for its parameters, in order, with ONNX's
+// defaults.
 struct ActivationForm {
   const char* name;
   std::vector<std::pair<const char*, double>> params;
 };
 
-// Null for a name that nobody knows. Clip's parameters are ONNX's inputs.
+// Null for an unknown name. Clip's parameters are ONNX's inputs.
 inline const ActivationForm* FindActivation(std::string_view name) {
   static const std::vector<ActivationForm> kForms = {
       {"Relu", {}},

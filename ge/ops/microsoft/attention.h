@@ -1,4 +1,4 @@
-// What com.microsoft's attention operators share: their attributes and masks, and the steps from
+// Shared by com.microsoft's attention operators: their attributes and masks, and the steps from
 // heads of Q, K and V to the result. B batch, N heads, S queries, P past and T all keys, h the size
 // of a head. Not an operator. Any thread may call.
 #pragma once
@@ -69,7 +69,7 @@ inline Status CheckMaskIndex(InferContext& context, size_t i, const char* name, 
                          name, Show(context.dims(), m.dims), Show(context.dims(), wanted)));
 }
 
-// What is added to the scores: [B or 1, N or 1, S, T].
+// The bias added to the scores: [B or 1, N or 1, S, T].
 inline Status CheckAttentionBias(InferContext& context, size_t i, Dim batch, int64_t heads,
                                  Dim steps, Dim total) {
   if (!HasInput(context, i) || !context.input_type(i).ranked) return {};
@@ -131,8 +131,8 @@ inline ValueId AddMaskTerm(Steps* s, ValueId mask, int64_t batch, int64_t steps,
   return AddPenalty(s, counts, step, fill);
 }
 
-// Every query sees the past and the keys up to its own. What it does not see gets the lowest
-// number, as in ONNX Runtime: less than what any mask leaves.
+// Lets every query see the past and the keys up to its own. Other keys get the lowest number, as in
+// ONNX Runtime: less than the fill of any mask.
 inline ValueId AddCausalTerm(Steps* s, int64_t steps, int64_t past, int64_t total, DType step) {
   constexpr double kLowest = -3.4028234663852886e38;
   const ValueId key = s->Counting({1, total}, 0, total);
@@ -140,7 +140,7 @@ inline ValueId AddCausalTerm(Steps* s, int64_t steps, int64_t past, int64_t tota
   return AddPenalty(s, s->Pair("LessOrEqual", key, own, DType::kBool), step, kLowest);
 }
 
-// What attention is made of once Q, K and V are heads, [B,N,S,h] and [B,N,T,h].
+// Inputs of attention once Q, K and V are heads, [B,N,S,h] and [B,N,T,h].
 struct Attended {
   ValueId q = 0, k = 0, v = 0;
   ValueId mask = 0, bias = 0;  // 0 = none
@@ -168,7 +168,7 @@ inline ValueId AddAttended(Steps* s, const Node& node, Attended* attended) {
   return AddMerged(s, s->MatMul(shares, attended->v));
 }
 
-// Keys and values of before, [2,B,N,P,h]: put in front of k and v. Answers both again as one.
+// Puts the past keys and values, [2,B,N,P,h], in front of k and v. Answers both again as one.
 inline ValueId AddPast(Steps* steps, ValueId past, ValueId* k, ValueId* value) {
   ValueId* both[] = {k, value};
   std::vector<ValueId> halves;

@@ -1,4 +1,4 @@
-// Gelu of the sum of a tensor and a bias, which BiasGelu and FastGelu share. Not an operator. Any
+// Gelu of the sum of a tensor and a bias, shared by BiasGelu and FastGelu. Not an operator. Any
 // thread may call.
 #pragma once
 
@@ -18,7 +18,7 @@ inline Status InferBiasedGelu(InferContext& context, const char* bias) {
   return InferSame(context);
 }
 
-// The sum is not rounded to 16 bits between.
+// The sum is not rounded to 16 bits in between.
 inline std::vector<ValueId> DecomposeBiasedGelu(Transaction& transaction, FunctionId fn,
                                                 const Node& node, const char* approximate) {
   Parts p(&transaction, fn, node);

@@ -1,5 +1,5 @@
-// What the inference rules of com.microsoft's operators share: refusals of what is not computed
-// here, and parameters of quantized tensors. Not a rule of its own. Any thread may call.
+// Shared by the inference rules of com.microsoft's operators: refusals of unsupported cases, and
+// parameters of quantized tensors. Not a rule of its own. Any thread may call.
 #pragma once
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ inline Status NotComputed(const Node& n, std::string_view what) {
   return Status(Code::kUnsupported, fmt::format("{}: {}", FullName(n.domain, n.op), what));
 }
 
-// An input that changes the meaning and that no step here stands for.
+// Refuses an input that changes the meaning, since no step here implements it.
 inline Status RefuseInput(const InferContext& context, size_t i, const char* name) {
   if (!HasInput(context, i)) return {};
   return NotComputed(context.node(),
@@ -40,7 +40,7 @@ inline Status RefuseOutput(const InferContext& context, size_t i, const char* na
                                  i, name));
 }
 
-// An integer attribute that may only have its default.
+// Refuses an integer attribute with another value than its default.
 inline Status RefuseAttr(const Node& n, const char* name, int64_t only) {
   const int64_t found = AttrInt(n, name);
   if (found == only) return {};

@@ -1,5 +1,5 @@
-// Codes of 2, 4 or 8 bits that lie in bytes, low bits first, as com.microsoft's operators have
-// them. One thread.
+// Quantized values of 2, 4 or 8 bits packed in bytes, low bits first, as in com.microsoft's
+// operators. One thread.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace ge {
 
-// The codes of bytes [rows, columns] as one number a byte: [rows, count].
+// Unpacks bytes [rows, columns] into one quantized value a byte: [rows, count].
 inline ValueId UnpackCodes(Steps* steps, ValueId bytes, int64_t bits, int64_t count) {
   const Steps::Shape x = steps->ShapeOf(bytes);
   if (bits == 8) return steps->Slice(bytes, 1, 0, count);

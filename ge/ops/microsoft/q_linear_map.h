@@ -1,5 +1,5 @@
-// Operators of one quantized tensor that go by way of floats: X, its scale and zero point, then
-// those of the result. Not an operator. Any thread may call.
+// Operators of one quantized tensor computed in floats: X, its scale and zero point, then those of
+// the result. Not an operator. Any thread may call.
 #pragma once
 
 #include "ge/ops/microsoft/checks.h"

@@ -1,5 +1,5 @@
-// QLinearAdd and QLinearMul: the operands of an elementwise operator come quantized, and so goes
-// its result. Not an operator. Any thread may call.
+// QLinearAdd and QLinearMul: an elementwise operator with quantized operands and a quantized
+// result. Not an operator. Any thread may call.
 #pragma once
 
 #include "ge/ops/microsoft/checks.h"

@@ -1,5 +1,5 @@
-// Attention and QAttention: one product makes Q, K and V of the input, whose heads attend to each
-// other. They differ in where the inputs stand and in how the product is made. Not an operator. Any
+// Attention and QAttention: one product computes Q, K and V from the input, and their heads attend
+// to each other. The two differ in the order of inputs and in the product. Not an operator. Any
 // thread may call.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// Where inputs stand; 0 = the operator has none.
+// Positions of inputs; 0 = the operator has none.
 struct SelfAttentionPorts {
   size_t mask, past, bias;  // bias: of the scores
 };

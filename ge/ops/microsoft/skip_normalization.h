@@ -1,5 +1,5 @@
-// Rules that SkipLayerNormalization and SkipSimplifiedLayerNormalization share: a sum of two
-// tensors and a bias, normalised over its last axis. Not an operator. Any thread may call.
+// Rules shared by SkipLayerNormalization and SkipSimplifiedLayerNormalization: a sum of two tensors
+// and a bias, normalised over its last axis. Not an operator. Any thread may call.
 #pragma once
 
 #include "ge/ops/microsoft/checks.h"
@@ -77,7 +77,7 @@ inline ValueId AddSkipSum(Steps* steps, size_t bias) {
   return steps->PairIf("Add", sum, steps->In(bias));
 }
 
-// What every row is divided by: the root of its mean square and epsilon.
+// The divisor of each row: the root of its mean square and epsilon.
 inline ValueId AddRootMeanSquare(Steps* steps, ValueId x, double epsilon) {
   const ValueId mean = steps->Reduce("ReduceMean", steps->Pair("Mul", x, x), {steps->Rank(x) - 1});
   return steps->Map("Sqrt", {steps->Pair("Add", mean, steps->Scalar(steps->DTypeOf(x), epsilon))});

@@ -1,6 +1,6 @@
-// Steps: what the decompositions of com.microsoft's operators are written with. It works out the
-// type of every value itself, so it serves nodes whose shapes are all known; see Ready. Shapes that
-// do not fit each other were refused by the operator's inference rule before. One thread.
+// Steps: builds the decompositions of com.microsoft's operators. It works out the type of every
+// value itself, so it needs nodes with known shapes; see Ready. The operator's inference rule has
+// already refused shapes that do not fit each other. One thread.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Steps {
   Steps(Transaction& transaction, FunctionId fn, const Node& node)
       : p_(&transaction, fn, node), t_(transaction), fn_(fn), node_(node) {}
 
-  // Without this a rule answers nothing, and before it adds anything.
+  // If false, the rule answers nothing; ask it before adding anything.
   static bool Ready(const Transaction& transaction, FunctionId fn, const Node& node) {
     const auto known = [&](ValueId v) {
       return v == 0 || transaction.graph().fn(fn).value(v).type.is_static();
@@ -34,7 +34,7 @@ class Steps {
   bool Wants(size_t i) const { return i < node_.outputs.size() && node_.outputs[i] != 0; }
   Shape OutShape(size_t i) const { return ShapeOf(node_.outputs[i]); }
   DType OutDType(size_t i) const { return DTypeOf(node_.outputs[i]); }
-  // An answer with place for every output.
+  // An answer with room for every output.
   std::vector<ValueId> NoOutputs() const { return std::vector<ValueId>(node_.outputs.size(), 0); }
 
   // ---- values ----
@@ -69,7 +69,7 @@ class Steps {
     return p_.Add(std::move(op), std::move(inputs), TensorType(dtype, shape), std::move(attrs));
   }
   ValueId Cast(ValueId value, DType dtype) { return p_.Cast(value, dtype); }
-  // One result as input 0 is; the other inputs are parameters.
+  // One result of input 0's type; the other inputs are parameters.
   ValueId Map(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs = {}) {
     const ValueId x = inputs[0];
     return Node1(std::move(op), std::move(inputs), DTypeOf(x), ShapeOf(x), std::move(attrs));
@@ -79,7 +79,7 @@ class Steps {
     if (dtype == DType::kUndefined) dtype = DTypeOf(left);
     return Node1(std::move(op), {left, right}, dtype, Broadcast(ShapeOf(left), ShapeOf(right)));
   }
-  // left op `right` where `right` may be absent.
+  // left op `right`; `right` may be absent.
   ValueId PairIf(std::string op, ValueId left, ValueId right) {
     return right == 0 ? left : Pair(std::move(op), left, Cast(right, DTypeOf(left)));
   }
@@ -92,7 +92,7 @@ class Steps {
   }
   ValueId Reshape(ValueId value, const Shape& shape) {
     if (ShapeOf(value) == shape) return value;
-    // A 0 in the list would mean "as the input has".
+    // A 0 in the list would copy the input's size.
     return Node1("Reshape", {value, Ints(shape)}, DTypeOf(value), shape,
                  {{"allowzero", int64_t{1}}});
   }
@@ -138,8 +138,8 @@ class Steps {
     return Node1("MatMul", {left, right}, DTypeOf(left),
                  ProductShape(ShapeOf(left), ShapeOf(right)));
   }
-  // The rows of `left`, of rank 2 or more, by a matrix `right` that may lie transposed; bias may be
-  // absent.
+  // Multiplies the rows of `left`, of rank 2 or more, by a matrix `right`, maybe transposed; bias
+  // may be absent.
   ValueId RowsBy(ValueId left, ValueId right, bool transposed, double alpha = 1, ValueId bias = 0) {
     Shape out = ShapeOf(left);
     const int64_t inner = out.back(), columns = Size(right, transposed ? 0 : 1);

@@ -1,5 +1,5 @@
-// What Cast and CastLike share: attributes, and the type and content of the output. Not an
-// operator. Any thread may call.
+// Shared by Cast and CastLike: attributes, and the type and content of the output. Not an operator.
+// Any thread may call.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace ge {
 
 inline constexpr DTypeSet kCastTypes = kAnyDType & ~kComplexes;
 
-// Output 0 = input 0 converted to `to`, with its content where it is small and integer.
+// Output 0 = input 0 converted to `to`, with its content if small and integer.
 inline Status InferCastTo(InferContext& context, DType to) {
   const std::string_view mode = AttrString(context.node(), "round_mode");
   if (mode != "up" && mode != "down" && mode != "nearest") {

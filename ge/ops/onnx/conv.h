@@ -1,5 +1,5 @@
-// Shapes and effort that Conv, ConvInteger and QLinearConv share; they differ in where the image,
-// the weight and the bias stand. Not an operator. Any thread may call.
+// Shapes and effort shared by Conv, ConvInteger and QLinearConv; they differ in the positions of
+// the image, the weight and the bias. Not an operator. Any thread may call.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,13 +9,13 @@
 
 namespace ge {
 
-// Places and names of the inputs; bias 0 = the operator has none.
+// Positions and names of the inputs; bias 0 = the operator has none.
 struct ConvPorts {
   size_t x = 0, w = 1, bias = 2;
   const char *x_name = "X", *w_name = "W";
 };
 
-// Channels, groups and the bias fit each other.
+// Checks that channels, groups and the bias fit each other.
 inline Status CheckConvChannels(InferContext& context, const ConvPorts& ports) {
   const Type& x = context.input_type(ports.x);
   const Type& w = context.input_type(ports.w);

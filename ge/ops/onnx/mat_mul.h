@@ -1,4 +1,4 @@
-// Shapes and effort that MatMul, MatMulInteger and QLinearMatMul share. Not an operator. Any thread
+// Shapes and effort shared by MatMul, MatMulInteger and QLinearMatMul. Not an operator. Any thread
 // may call.
 #pragma once
 

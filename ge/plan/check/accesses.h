@@ -1,5 +1,5 @@
-// Accesses: which instructions of one function write and read every value, and whether it holds
-// bytes before the run or must keep them until its end. Judges who may write, not when.
+// Accesses: the instructions of one function that write and read each value. Tells whether the
+// value holds bytes before the run or must keep them until its end. Judges who may write, not when.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Access {
   uint32_t writer = kNone;        // instruction, kNone: nobody in this function
   std::vector<uint32_t> readers;  // instructions, each once
   bool before_run = false;        // has its bytes when the function starts
-  bool until_end = false;         // its bytes are looked at after the function
+  bool until_end = false;         // its bytes are read after the function
   bool used() const { return writer != kNone || !readers.empty() || before_run; }
 };
 

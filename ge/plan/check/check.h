@@ -1,5 +1,5 @@
-// CHECK: proves a plan safe without knowing how it was made. Uses ir and plan only and shares no
-// code with STREAMS, MEMORY or RUN. Runs in every build type; a plan that fails is not executed.
+// CHECK: proves a plan safe without knowing its planner. Uses ir and plan only and shares no code
+// with STREAMS, MEMORY or RUN. Runs in every build type; a plan that fails is not executed.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@
 namespace ge {
 
 struct CheckReport {
-  // Per domain: the greatest total of transient, internal and workspace values no two of which may
-  // ever share a byte: neither is surely over (its writer and all readers finished) before the
-  // other's writer starts, nor are they internals of one launch at different steps, nor is one
-  // declared in the place of the other. Exact; with one stream it is the fullest moment along the
-  // instructions. No arena can be smaller.
+  // Per domain: the greatest total of transient, internal and workspace values of which no two may
+  // ever share a byte. Two values conflict unless one is surely over (its writer and all readers
+  // finished) before the other's writer starts, or both are internals of one launch at different
+  // steps, or one is declared in the place of the other. Exact; with one stream it is the fullest
+  // moment along the instructions. No arena can be smaller.
   std::vector<int64_t> max_live_bytes;
   std::vector<int64_t> arena_bytes;  // per domain, transient arenas
-  int64_t proved_pairs = 0;          // of values that share bytes at different times
+  int64_t proved_pairs = 0;          // of values sharing bytes at different times
 };
 
 // Every read happens after its write, every cross-stream read, write and reuse is ordered by an
-// event chain, no two live values overlap, every alias is permitted, every
-// segment runs after those that it names (PlanSegment::after), inputs are
-// overwritten only where nothing can fail any more (PlanOp::kCommit), ids and sizes are in range,
-// every wait has its signal (no deadlock), every output is written.
-// INTERNAL naming the pair ("value 'a' written by instruction 3 on stream 1 and ...").
+// event chain, no two live values overlap, every alias is permitted, every segment runs after the
+// segments it names (PlanSegment::after), inputs are overwritten only where nothing can fail any
+// more (PlanOp::kCommit), ids and sizes are in range, every wait has its signal (no deadlock),
+// every output is written. INTERNAL naming the pair ("value 'a' written by instruction 3 on stream
+// 1 and ...").
 Result<CheckReport> Check(const Plan& plan);
 
 }  // namespace ge

@@ -1,4 +1,4 @@
-// Commit: whether a run that fails or is cancelled leaves what it was to overwrite as it was.
+// Commit: checks that a failed or cancelled run leaves the inputs it was to overwrite unchanged.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace ge::check {
 
-// An output that claims the place of an input is written behind the one commit, by a segment that
-// cannot fail and that permits it, when every other use of the input is over; behind a commit is
-// nothing that can fail, and before it everything that can is done. INTERNAL naming what is not so.
-// Needs a function whose structure and accesses are checked.
+// An output in the place of an input is written behind the one commit, by an infallible segment
+// with permission, when every other use of the input is over. Nothing behind a commit can fail;
+// every instruction able to fail is done before it. INTERNAL naming the violation. Needs a function
+// with checked structure and accesses.
 Status CheckCommit(const Plan& plan, const PlanFunction& function, const Timeline& timeline,
                    const std::vector<Access>& access);
 

@@ -1,5 +1,5 @@
-// Words for the prover's messages: how a value, an instruction and a fault are named.
-// Pure functions of the plan; they never fail, whatever ids they are given.
+// Words for the prover's messages: names of values, instructions and faults. Pure functions of the
+// plan; they never fail, for any ids.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ std::string InstructionText(const PlanFunction& function,
                             uint32_t instruction);  // instruction 3 (copy ...
 std::string PlaceText(const PlanFunction& function, PlanValueId plan_value);  // arena 0 [64, 128)
 
-// An INTERNAL status: a plan that fails is our own bug, never the user's.
+// An INTERNAL status: a failing plan is our own bug, never the user's.
 Status Fault(const PlanFunction& function, const std::string& what);
 
 }  // namespace ge::check

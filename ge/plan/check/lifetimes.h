@@ -30,8 +30,8 @@ class Lifetimes {
   // `left` and `right` never hold bytes at the same moment: one is over before the other, or both
   // are internals of one launch at different steps.
   bool Apart(PlanValueId left, PlanValueId right) const;
-  // `later` is declared in the place of `earlier`, each other use of which has finished before the
-  // writer of `later`.
+  // `later` is declared in the place of `earlier`, and every other use of `earlier` has finished
+  // before the writer of `later`.
   bool InPlace(PlanValueId later, PlanValueId earlier) const;
 
  private:

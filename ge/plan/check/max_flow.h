@@ -13,7 +13,7 @@ class MaxFlow {
 
   uint32_t AddNode();
   void AddEdge(uint32_t from, uint32_t to, int64_t capacity);
-  // The caller sees to it that the capacities that leave `source` sum up within 63 bits.
+  // The caller ensures that the sum of capacities leaving `source` fits in 63 bits.
   int64_t Run(uint32_t source, uint32_t sink);
 
  private:

@@ -1,4 +1,4 @@
-// Max-live: how many bytes of a domain's transient values must have places of their own.
+// Max-live: the bytes of a domain's transient values in need of places of their own.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace ge::check {
 
-// By domain; see CheckReport::max_live_bytes for what is counted. Only after CheckOverlaps
-// answered OK: it relies on declared aliases being true.
+// By domain; CheckReport::max_live_bytes says which values count. Only after CheckOverlaps answered
+// OK: it relies on declared aliases being true.
 std::vector<int64_t> MaxLiveBytes(const Lifetimes& life, size_t domains);
 
 }  // namespace ge::check

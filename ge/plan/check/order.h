@@ -1,4 +1,4 @@
-// Order: whether every segment runs after those that it names, though it reads nothing of theirs.
+// Order: every segment runs after those in its `after`, though it reads no output of theirs.
 #pragma once
 
 #include "ge/base/status.h"
@@ -7,8 +7,8 @@
 
 namespace ge::check {
 
-// INTERNAL naming the two launches that nothing orders, or an `after` that is out of range. Needs a
-// function whose segments are launched once each (CollectAccesses).
+// INTERNAL naming two unordered launches, or an `after` out of range. Needs a function whose
+// segments are launched once each (CollectAccesses).
 Status CheckOrder(const PlanFunction& function, const Timeline& timeline);
 
 }  // namespace ge::check

@@ -1,4 +1,4 @@
-// Reads after their writes, and places shared only by values that are never live together.
+// Checks that reads follow their writes, and that values sharing a place are never live together.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace ge::check {
 // Every read happens after its write, and all work has finished when the function ends.
 Status CheckReads(const Lifetimes& life);
 
-// Values that share bytes are apart in time or in place by permission. Adds the number of pairs
-// that share bytes to *pairs.
+// Values sharing bytes are apart in time, or in place by permission. Adds the number of pairs
+// sharing bytes to *pairs.
 Status CheckOverlaps(const Lifetimes& life, int64_t* pairs);
 
 }  // namespace ge::check

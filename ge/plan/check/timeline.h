@@ -1,5 +1,5 @@
-// Timeline: what is finished when each instruction of one function starts, by vector clocks over
-// its streams and the time model of ge/plan/plan.h. It knows no values and no memory.
+// Timeline: the instructions finished when each instruction of one function starts, by vector
+// clocks over its streams and the time model of ge/plan/plan.h. It knows no values and no memory.
 // Needs a function whose ids passed CheckStructure. Const use from any thread.
 #pragma once
 
@@ -20,7 +20,7 @@ class Timeline {
   // Place of instruction i among those of its stream.
   uint32_t index(uint32_t i) const { return index_[i]; }
   uint32_t stream(uint32_t i) const { return stream_[i]; }
-  // start(i)[s]: how many instructions of stream s are surely finished when i starts.
+  // start(i)[s]: the number of instructions of stream s surely finished when i starts.
   const uint32_t* start(uint32_t i) const { return &start_[size_t{i} * streams_]; }
   // left is surely finished when `right` starts.
   bool Before(uint32_t left, uint32_t right) const {
