@@ -1,4 +1,4 @@
-// Payloads of constants that a graph of ours keeps in files beside it. Thread-safe.
+// Payloads of constants that a graph in our format keeps in files beside it. Thread-safe.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace ge {
 
-// Maps the payloads that the graph keeps in files beneath `folder`; without a folder they are
-// refused by name. A stated digest is checked.
+// Maps the graph's payloads in files beneath `folder`; refuses them by name without a folder.
+// Checks a stated digest.
 Status OpenExternals(Graph* graph, const std::string& folder);
 
 }  // namespace ge

@@ -1,4 +1,4 @@
-// LOAD: the bytes of a model, in whatever format, as a Graph. Thread-safe.
+// LOAD: reads the bytes of a model, in any format, into a Graph. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ enum class Format { kAuto, kOnnx, kProto, kText };
 
 struct LoadedModel {
   Graph graph;
-  uint64_t copied_bytes = 0;  // of constants that could not be used where they lie
+  uint64_t copied_bytes = 0;  // of constants not usable in place
 };
-// kAuto goes by the file's name, then by its bytes. Files of external data are looked for beside
+// kAuto decides by the file's name, then by its bytes. Looks for files of external data beside
 // it.
 Result<LoadedModel> LoadModelFile(const std::string& path, Format format);
 // INVALID_ARGUMENT where there are no bytes.

@@ -1,5 +1,5 @@
-// Purity: which nodes a pass may run early, merge or drop. Reads the graph and the operator table;
-// owns nothing; any thread.
+// Purity: the nodes that a pass may run early, merge or drop. Reads the graph and the operator
+// table; owns nothing; any thread.
 #pragma once
 
 #include <vector>

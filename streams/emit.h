@@ -1,5 +1,5 @@
 // Emit: writes a schedule into a function: its streams, events, and code with the fewest signals
-// and waits that order every dependence. Thread-safe.
+// and waits for ordering every dependence. Thread-safe.
 #pragma once
 
 #include "ge/plan/plan.h"

@@ -1,6 +1,6 @@
-// Schedule: which stream runs each launch and copy of a function, and in which order the host
-// issues them, by list scheduling on predicted times. It inserts no events (streams/emit.h does)
-// and knows no memory. Deterministic; thread-safe.
+// Schedule: assigns each launch and copy of a function to a stream, and orders the host's issue of
+// them, by list scheduling on predicted times. It inserts no events (streams/emit.h does) and knows
+// no memory. Deterministic; thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace ge::streams {
 
 // A launch or copy. Tasks are numbered as the function's code was on entry.
 struct Task {
-  DeviceId device = 0;  // whose streams may run it; 0 = the host's thread does
+  DeviceId device = 0;  // the device of its stream; 0 = the host's thread runs it
   uint32_t engine = 0;  // of that device; meaningless for the host
   bool copy = false;
   double ns = 0;
-  std::vector<uint32_t> before;  // tasks that write what it reads, ascending, each once
+  std::vector<uint32_t> before;  // tasks writing its inputs, ascending, each once
 };
 
 struct Schedule {
@@ -33,7 +33,7 @@ struct Schedule {
 Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& function);
 
 // The best of several orders and spreads; one stream per device where more do not pay, though
-// copies ride apart from launches when that costs nothing.
+// copies get a stream apart from launches when that costs nothing.
 Schedule MakeSchedule(const Plan& plan, const std::vector<Task>& tasks,
                       const StreamOptions& options);
 

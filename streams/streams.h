@@ -1,7 +1,7 @@
-// STREAMS: segments and transfers in execution order -> streams, events and waits, so that every
-// dependence is ordered and independent work of asynchronous devices overlaps where prices say
-// that it pays. Launches that overwrite an input go to the end, behind a commit. Fills
-// PlanFunction::{streams, events, code}; knows no memory.
+// STREAMS: segments and transfers in execution order -> streams, events and waits. Orders every
+// dependence, and overlaps independent work of asynchronous devices if prices say it pays. Launches
+// overwriting an input go to the end, behind a commit. Fills PlanFunction::{streams, events, code};
+// knows no memory.
 #pragma once
 
 #include "ge/base/status.h"

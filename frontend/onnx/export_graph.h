@@ -1,7 +1,7 @@
 // GraphExporter: functions of a Graph -> the nested graphs of one ONNX model. Internal to
-// frontend/onnx. Names become unique in the whole model, since a body may not hide an outer name.
-// Main-graph constants are left to the caller, which appends them without a second copy. Used by
-// one thread.
+// frontend/onnx. Names become unique in the whole model, since a body may not hide an
+// outer name. The caller appends main-graph constants without a second copy. Used by one
+// thread.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class GraphExporter {
 
   Status ExportMain(const Function& function, wire::Graph* out);
 
-  // By domain, after ExportMain: what opset_import has to say.
+  // By domain, after ExportMain: the content of opset_import.
   const std::map<std::string, int64_t>& opsets() const { return opsets_; }
   struct Initializer {
     std::string name;
@@ -34,13 +34,13 @@ class GraphExporter {
 
  private:
   // One function on its way into one graph. Several scopes write into one graph where a call is
-  // written out in place.
+  // inlined.
   struct Scope {
     const Function* f = nullptr;
     wire::Graph* out = nullptr;
     std::vector<std::string> names;  // by value; "" = not named yet
     std::vector<bool> own;           // by value: made by a node of `out`
-    std::string prefix;              // of node names: the calls that led here
+    std::string prefix;              // of node names: the enclosing calls
     bool main = false;
   };
 
@@ -57,17 +57,17 @@ class GraphExporter {
   void AddInfo(const Scope& scope, ValueId value, const std::string& name, wire::ValueInfo* to);
 
   const Graph& g_;
-  int64_t source_opset_ = 0;  // of the model that the graph came from; 0 = not known
+  int64_t source_opset_ = 0;  // of the original model; 0 = not known
   std::map<std::string, int64_t> opsets_;
   std::vector<Initializer> initializers_;
   std::set<std::string> taken_;
-  std::vector<FunctionId> path_;  // functions that are being written out
+  std::vector<FunctionId> path_;  // functions being written now
 };
 
 // dtype, dims and payload; `with_payload` false leaves the bytes out.
 Status ExportTensor(const Const& constant, const std::string& name, bool with_payload,
                     wire::Tensor* out);
-// False when ONNX has no such type, or nothing is known of it.
+// False when ONNX has no such type, or the type is not known.
 bool ExportType(const Type& type, const DimTable& dims, wire::Type* out);
 
 }  // namespace ge

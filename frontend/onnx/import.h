@@ -1,8 +1,8 @@
-// ImportOnnx: bytes of an ONNX model -> Graph at the canonical opset.
-// Not INFER: types are those that the file declares. Unknown operators pass; the operator table
-// refuses them later. The Graph owns all that it names: constants point into the mapped file (or
-// the owner's bytes), which the Graph keeps alive. The file must not be truncated by others
-// meanwhile. Both functions may be called by several threads at once.
+// ImportOnnx: bytes of an ONNX model -> Graph at the canonical opset. Not INFER: types are the
+// file's declared ones. Unknown operators pass; the operator table refuses them later. The Graph
+// owns all its parts: constants point into the mapped file (or the owner's bytes), which the Graph
+// keeps alive. Others must not truncate the file meanwhile. Several threads may call both functions
+// at once.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@ namespace ge {
 
 // Beyond a limit the import is refused with LIMIT_EXCEEDED.
 struct ImportOptions {
-  // Where external data may lie; nothing outside is opened. Empty: the folder of the file, and
-  // for bytes no external data at all.
+  // Folder of external data; nothing outside is opened. Empty: the folder of the file, and for
+  // bytes no external data at all.
   std::string base_dir;
   uint64_t max_file_bytes = uint64_t{16} << 30;       // of the model and of each external file
   uint64_t max_skeleton_bytes = uint64_t{512} << 20;  // the model without its raw payloads
   uint64_t max_nodes = uint64_t{1} << 20;             // in all graphs together
-  // What calls of the model's own functions may write out, nested ones included. 0: a small model
-  // may not become a large graph, so 16,384 nodes and one more for each 16 bytes of the skeleton.
+  // Nodes written by inlining calls of the model's own functions, nested ones included. 0: 16,384
+  // and one for each 16 bytes of the skeleton: a small model stays a small graph.
   uint64_t max_call_nodes = 0;
   // Names, attributes and records of these nodes. 0: 64 MiB and 16 for each byte of the skeleton.
   uint64_t max_call_bytes = 0;
@@ -38,13 +38,13 @@ struct ImportOptions {
 
 struct ImportStats {
   uint64_t weight_bytes = 0;  // payload of all constants
-  uint64_t copied_bytes = 0;  // of these, bytes that the import itself had to copy
+  uint64_t copied_bytes = 0;  // bytes of these copied by the import itself
 };
 
 Result<Graph> ImportOnnxFile(const std::string& path, const ImportOptions& options,
                              ImportStats* stats = nullptr);
 
-// With an `owner` that keeps `bytes` alive, payloads stay where they are; without, they are copied
+// An `owner` keeps `bytes` alive, and payloads stay where they are; without one they are copied
 // once.
 Result<Graph> ImportOnnxBytes(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
                               const ImportOptions& options, ImportStats* stats = nullptr);

@@ -32,8 +32,8 @@ class GraphImporter {
  public:
   explicit GraphImporter(ImportState* state) : s_(state) {}
 
-  // A function that the model itself defines; `function` outlives this. Its calls are written out
-  // in place.
+  // A function defined by the model; `function` outlives this. Its calls are
+  // inlined.
   Status AddLocalFunction(const wire::LocalFunction& function);
   Result<FunctionId> ImportMain(const wire::Graph& graph);
 
@@ -45,7 +45,7 @@ class GraphImporter {
   };
   using NodeList = google::protobuf::RepeatedPtrField<wire::Node>;
   struct Scope;
-  // A call of a local function that is being written out.
+  // A call of a local function being inlined.
   struct CallSite {
     const wire::LocalFunction* function = nullptr;
     const wire::Node* node = nullptr;
@@ -80,7 +80,7 @@ class GraphImporter {
                        std::vector<Body>* bodies);
   Status CloseBodies(std::vector<Body>* bodies, Scope* scope, Node* node);
   Status AddConstantNode(const wire::Node& n, const std::string& label, Scope* scope);
-  // The constant of a Constant node, imported once for all calls of the function that it is in.
+  // The constant of a Constant node, imported once for all calls of its function.
   Result<ConstId> ConstantOf(const wire::Node& n, const std::string& label, const Scope& scope);
   Result<Const> ReadConstant(const wire::Attribute& attribute, std::string_view name,
                              const std::string& where);
@@ -94,12 +94,12 @@ class GraphImporter {
                    const std::string& label);
   Status CheckOpsets(const wire::LocalFunction& function);
   Status HandResultsOut(const CallSite& call, Scope* inner, Scope* outer);
-  // The attribute that the enclosing call gives, under a name of its own, for one that refers to a
-  // parameter; null when it is given none and has no default, so that the node does not have it
-  // either.
+  // The attribute given by the enclosing call, under its own name, for one that refers to a
+  // parameter; null when the call gives none and there is no default: then the node does not have
+  // it either.
   Result<const wire::Attribute*> Given(const Scope& scope, const wire::Attribute& attr,
                                        const std::string& where) const;
-  // Counts what a call has written out against the limits.
+  // Counts nodes written by a call against the limits.
   Status CountWritten(const Scope& scope, const Node& node);
   Status CountCallNode();
 
@@ -116,7 +116,7 @@ class GraphImporter {
   // By domain, name and overload.
   std::map<std::tuple<std::string, std::string, std::string>, const wire::LocalFunction*>
       local_functions_;
-  std::vector<const wire::LocalFunction*> calls_;                   // that are being written out
+  std::vector<const wire::LocalFunction*> calls_;                   // being inlined
   std::map<std::pair<FunctionId, ConstId>, ValueId> const_values_;  // of calls
   std::set<std::string> function_names_;
 };

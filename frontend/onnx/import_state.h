@@ -1,5 +1,5 @@
-// ImportState: what the parts of the ONNX importer share while one model is read.
-// Internal to frontend/onnx. Lives on the stack of one import; used by one thread.
+// ImportState: shared by the parts of the ONNX importer while one model is read. Internal to
+// frontend/onnx. Lives on the stack of one import; used by one thread.
 #pragma once
 
 #include <map>
@@ -41,13 +41,13 @@ struct ImportState {
   uint64_t nodes = 0;
   uint64_t skeleton_bytes = 0;
   uint64_t call_nodes = 0, call_bytes = 0;  // written out by calls of local functions
-  // By the message that holds it: nodes of a function that is called often share its constants.
+  // By the tensor's message: nodes of a function called often share its constants.
   std::unordered_map<const void*, ConstId> const_of;
-  // Ranks that the file declares for values whose type could not be kept whole.
+  // Ranks declared by the file for values whose type could not be kept whole.
   std::map<std::pair<FunctionId, ValueId>, int> declared_ranks;
 };
 
-// The opset of ai.onnx is one whose models can be upgraded.
+// Checks that models of this opset of ai.onnx can be upgraded.
 Status CheckOnnxOpset(int64_t opset);
 
 // Names are UTF-8 without NUL and not too long. `what` says whose name it is.
@@ -66,7 +66,7 @@ Result<Type> ImportType(ImportState* state, const wire::Type& type, DimNaming na
 Result<Const> ImportTensor(ImportState* state, const wire::Tensor& tensor,
                            const std::string& where);
 
-// The constant of a tensor, imported once however often it is asked for.
+// The constant of a tensor, imported once for all its uses.
 Result<ConstId> ImportTensorOnce(ImportState* state, const wire::Tensor& tensor,
                                  const std::string& where);
 

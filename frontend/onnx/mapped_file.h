@@ -1,6 +1,6 @@
-// MappedFile: a regular file mapped read-only, or read where it is small.
-// Not a reader: pages come in when they are touched. Shared by whoever holds the pointer; const
-// use from any thread. Others may change the file meanwhile, which Check tells.
+// MappedFile: a regular file mapped read-only, or read where it is small. Not a reader: pages come
+// in when they are touched. Shared by the holders of the pointer; const use from any thread. Others
+// may change the file meanwhile; Check tells.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class MappedFile {
 
   // IO_ERROR naming the path when it is missing, unreadable or no regular file; LIMIT_EXCEEDED
   // beyond `max_bytes`. An empty file maps to an empty span. Both wait some milliseconds for a file
-  // that was written just now.
+  // written just now.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path,
                                                         uint64_t max_bytes);
   // Opens `relative` beneath `dir`: no absolute path, no "..", no symbolic link on the way.
@@ -35,12 +35,12 @@ class MappedFile {
     return mapping_ ? std::span<const std::byte>(mapping_->data(), mapping_->bytes())
                     : std::span<const std::byte>(copy_.get(), copied_);
   }
-  // IO_ERROR where what was read of it may be other bytes than those that were opened; see
+  // IO_ERROR where bytes read from it may differ from the opened file's; see
   // FileMapping.
   Status Check() const { return mapping_ ? mapping_->Check() : Status(); }
   // Touches will be few and far apart: no read-ahead until DropPages.
   void ExpectSparseReads() const;
-  // Lets the resident pages go, and expects whole weights to be read from now on.
+  // Lets the resident pages go; expects reads of whole weights from now on.
   void DropPages() const;
 
  private:

@@ -1,8 +1,8 @@
-// UpgradeToCanonical: nodes of the model's own opset -> nodes of the canonical opset.
-// One small adapter per operator that changed, in frontend/onnx/adapt/. What cannot keep its
-// meaning is refused by name. An operator with one version passes at any opset: exporters write
-// some into models of older opsets than the one that standardised them. Internal to frontend/onnx;
-// used by one thread.
+// UpgradeToCanonical: nodes of the model's own opset -> nodes of the canonical opset. One
+// small adapter per changed operator, in frontend/onnx/adapt/. A node that cannot keep its
+// meaning is refused by name. An operator with one version passes at any opset: exporters
+// write some into models of opsets older than the operator. Internal to frontend/onnx; used by
+// one thread.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace ge {
 
 inline constexpr int64_t kCanonicalMlOpset = 5;  // of ai.onnx.ml, what onnx 1.22 defines
 
-// What is known of a value before INFER: enough to give new constants their type.
+// Known facts of a value before INFER: enough to give new constants their type.
 struct ValueHint {
   DType dtype = DType::kUndefined;
   int rank = -1;
@@ -28,7 +28,7 @@ struct ValueHint {
 // before and after it.
 class NodeUpgrade {
  public:
-  // `read` tells of each value of the function as it was whether anything reads it.
+  // `read` tells for each value of the original function whether anything reads it.
   NodeUpgrade(Graph* graph, FunctionId fn, int64_t from_opset, std::vector<ValueHint>* hints,
               const std::vector<bool>& read, Node n)
       : node(std::move(n)), opset(from_opset), graph_(graph), fn_(fn), hints_(hints), read_(read) {}
@@ -94,15 +94,15 @@ bool IsPlainFloat(DType dtype);  // f16, bf16, f32, f64
 using UpgradeFn = Status (*)(NodeUpgrade& u);
 
 // The meaning (or the interface) has been the present one since opset `since`, but for additions
-// with harmless defaults: older nodes go through `adapt`. No adapter: every older version is
-// contained in the canonical one, but for what first_opsets.cc changes.
+// with harmless defaults: older nodes go through `adapt`. No adapter: the canonical version
+// contains every older one, but for the changes of first_opsets.cc.
 struct UpgradeRule {
   std::string_view op;
   int64_t since;
   UpgradeFn adapt;
 };
 std::span<const UpgradeRule> UpgradeRules();
-// The oldest opset whose nodes of this operator look as canonical ones do.
+// The oldest opset whose nodes of this operator have the canonical form.
 int64_t OldestOpsetOf(const OpDef& op);
 
 // Adapters, by file in adapt/.
@@ -127,10 +127,10 @@ Status UpgradeUpsample(NodeUpgrade& upgrade);
 // Every operator of ai.onnx.ml.
 Status UpgradeMachineLearning(NodeUpgrade& upgrade);
 
-// What the outputs of a node of any opset are, as far as its inputs tell.
+// Hints for the outputs of a node of any opset, as far as its inputs tell.
 void HintOutputs(const Graph& graph, const Node& n, std::vector<ValueHint>* hints);
 
-// Upgrades `fn` and, before the nodes that read their results, the bodies that it calls.
+// Upgrades `fn` and, before the nodes that read their results, the bodies it calls.
 Status UpgradeToCanonical(ImportState* state, FunctionId fn);
 
 }  // namespace ge

@@ -1,8 +1,8 @@
 // ScanWeights: walks the protobuf bytes of an ONNX model and takes the raw payloads of tensors out.
-// It is not a parser: it knows only which fields hold tensors, and checks framing strictly. The
-// skeleton that it answers is the same model with each raw_data replaced by an index into the list
-// of payloads, so that libprotobuf, which copies bytes fields, never sees the weights.
-// Pure; results belong to the caller; any thread.
+// It is not a parser: it knows only the fields with tensors, and checks framing strictly. The
+// skeleton is the same model with each raw_data replaced by an index into the list of payloads, so
+// libprotobuf, which copies bytes fields, never sees the weights. Pure; results belong to the
+// caller; any thread.
 #pragma once
 
 #include <cstddef>

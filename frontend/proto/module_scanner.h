@@ -1,6 +1,6 @@
-// Cuts the bytes of a wire.Module into a small skeleton for protobuf and the constants' payloads,
-// which stay where they are (protobuf would copy each of them).
-// It checks framing only, never meaning. Pure; any thread may call.
+// Cuts the bytes of a wire.Module into a small skeleton for protobuf and the constants' payloads.
+// These stay in place (protobuf would copy each of them). It checks framing only, never meaning.
+// Pure; any thread may call.
 #pragma once
 
 #include <cstddef>

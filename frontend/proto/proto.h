@@ -1,7 +1,7 @@
-// Our own serialized form (ge/wire/graph.proto): bytes <-> Graph.
-// It checks what it needs to build a Graph that is safe to walk and print (ids in range, known enum
-// values, limits); it is not VERIFY, which judges whether that graph is legal.
-// The caller owns the results. Any thread may call; nothing is shared.
+// Our own serialized form (ge/wire/graph.proto): bytes <-> Graph. It checks enough to build a Graph
+// that is safe to walk and print (ids in range, known enum values, limits). It is not VERIFY, the
+// judge of whether that graph is legal. The caller owns the results. Any thread may call; nothing
+// is shared.
 #pragma once
 
 #include <cstddef>

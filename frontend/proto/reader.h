@@ -1,5 +1,5 @@
-// Reader: the pieces of ReadProto, one method a message. Internal to this folder: it shows the
-// generated protobuf classes, which no other folder may see. Used by one thread, once.
+// Reader: the parts of ReadProto, one method a message. Internal to this folder: it shows the
+// generated protobuf classes, hidden from all other folders. Used by one thread, once.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace pb = ::graphengine::wire;
 inline constexpr uint32_t kMagic = 0x52494547;  // "GEIR" in the file's order
 inline constexpr int64_t kIrVersion = 1;
 
-// An expression of more nodes is refused; four times what a DimTable keeps as one expression.
+// Refuses an expression of more nodes; four times the most that a DimTable keeps as one expression.
 inline constexpr int kMaxDimNodes = 2048;
 
 class Reader {
@@ -64,7 +64,7 @@ class Reader {
   Status CheckId(const char* what, uint64_t id, uint64_t size, bool optional) const;
   Status CheckEnum(const char* what, int found, int greatest) const;
   Status Count(uint64_t items);
-  // The file, function and node that are being read, for messages.
+  // The file, function and node being read, for messages.
   std::string Place() const;
   Status Invalid(const std::string& text) const;
 

@@ -1,6 +1,6 @@
-// Unknown fields of a lite message: the bytes that this version's .proto does not name.
-// protobuf's lite runtime keeps them but gives proto3 messages no accessor, so this header reaches
-// the base class's own record of them; nothing else in the project touches protobuf's internals.
+// Unknown fields of a lite message: bytes without a name in this version's .proto. protobuf's lite
+// runtime keeps them but gives proto3 messages no accessor, so this header reaches the base class's
+// own record of them; nothing else in the project touches protobuf's internals.
 #pragma once
 
 #include <google/protobuf/generated_message_util.h>

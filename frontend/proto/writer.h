@@ -1,4 +1,4 @@
-// Writer: the pieces of WriteProto, one method a message. Internal to this folder: it shows the
+// Writer: the parts of WriteProto, one method a message. Internal to this folder: it shows the
 // generated protobuf classes. The Graph must outlive it. Used by one thread, once.
 #pragma once
 

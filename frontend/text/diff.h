@@ -1,8 +1,8 @@
 // Structural comparison of two Graphs: equal up to the numbers of values and of expressions.
-// It compares what both forms (.gt and proto) must carry; payloads by their bytes. Values that no
-// node, parameter or result names are ignored, and so is what INFER derives (Value::ints). An
-// attribute that equals its default is as good as absent.
-// Any thread may call.
+// It compares everything that both forms (.gt and proto) must carry; payloads by their bytes.
+// It ignores values without a node, parameter or result naming them, and contents derived by
+// INFER (Value::ints). An attribute equal to its default counts as absent. Any thread may
+// call.
 #pragma once
 
 #include <string>

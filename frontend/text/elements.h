@@ -11,8 +11,8 @@
 namespace ge::text {
 
 // Appends element `index` of packed little-endian `data`. False when this element has no exact
-// decimal form (a NaN with a payload, a bool that is neither 0 nor 1, a type that is only written
-// in hex); then *out is as before.
+// decimal form (a NaN with a payload, a bool other than 0 and 1, a type only written in hex); then
+// *out is as before.
 bool AppendElement(DType dtype, const std::byte* data, uint64_t index, std::string* out);
 
 // Appends the bytes of the number `text` ("-1.5", "inf", "true") rounded to nearest. False when the

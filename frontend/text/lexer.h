@@ -14,7 +14,7 @@ namespace ge::text {
 enum class TokenKind : uint8_t {
   kEnd,
   kWord,    // Conv, f32, kernel_shape
-  kString,  // "any \"text\"": `text` is what stands between the quotes, escapes and all
+  kString,  // "any \"text\"": `text` is the part between the quotes, with its escapes
   kInt,     // 12; a sign is punctuation
   kFloat,   // 1.5, 1e-3
   kPunct,   // one of the characters ( ) [ ] { } , : ; = @ + - * . % $ ? or the pairs -> and ..
@@ -26,14 +26,14 @@ struct Token {
   std::string_view text;
 };
 
-// The whole text as tokens; the last is kEnd. `#` and `//` begin a comment that ends with the line.
-// DATA_CORRUPT names the place of a character or string that is no token.
+// The whole text as tokens; the last is kEnd. `#` and `//` begin a comment up to the end of the
+// line. DATA_CORRUPT names the place of an illegal character or string.
 Result<std::vector<Token>> Lex(std::string_view text, std::string_view file_name);
 
 bool IsWord(std::string_view text);  // could stand in the text without quotes
 // The text as a quoted string of one line; any bytes are representable.
 std::string Quote(std::string_view text);
-// Inverse of Quote on what stands between the quotes; false on an escape that means nothing.
+// Inverse of Quote for the part between the quotes; false on an unknown escape.
 bool Unquote(std::string_view inner, std::string* out);
 std::string ToHex(const void* bytes, size_t size);
 bool FromHex(std::string_view hex, std::string* out);

@@ -1,4 +1,4 @@
-// Parser: the pieces of ParseText, one method a construct of the grammar. Internal to this folder.
+// Parser: the parts of ParseText, one method a construct of the grammar. Internal to this folder.
 // The text must outlive it. Used by one thread, once.
 #pragma once
 
@@ -63,7 +63,7 @@ class Parser {
 
   // parser.cc: the module
   void Prescan();
-  // The id that Prescan gave to the `next`-th thing of a table, which `label` must name.
+  // The id given by Prescan to the `next`-th entry of a table, which `label` must name.
   Status CheckPrescanned(const Labels& table, const Label& label, uint32_t next) const;
   Status Declare(Labels* table, const Label& label, std::string_view kind, uint32_t id) const;
   Status ParseVersion();
@@ -138,7 +138,7 @@ class Parser {
   Graph g_;
   Labels consts_, states_, functions_;
   uint32_t next_state_ = 1, next_function_ = 1;
-  Status prescan_;  // the first duplicate that Prescan met
+  Status prescan_;  // the first duplicate met by Prescan
   struct PendingMaster {
     StateId state;
     Label master;

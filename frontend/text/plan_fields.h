@@ -1,7 +1,7 @@
-// The fields of each Plan struct with their names in the text: one list that the printer and the
-// parser both walk, so that they cannot differ. Names, types and code operations stand outside of
-// it: they have places of their own in a line. Internal to this folder.
-// `v(name, field, default)` is called for each field; T may be const.
+// The fields of each Plan struct with their names in the text: one list walked by both the printer
+// and the parser, so they cannot differ. Names, types and code operations are not in it: they have
+// places of their own in a line. Internal to this folder. `v(name, field, default)` is called for
+// each field; T may be const.
 #pragma once
 
 #include <array>

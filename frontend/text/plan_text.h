@@ -1,8 +1,8 @@
-// The .gt text of a Plan: what `ge dump --to memory` prints and what tests of the prover edit.
-// One line a thing, so that a copy or a wait is dropped by deleting its line; ids are written out
-// and count up from 0 in each table. Only what differs from its default is printed.
-// ParsePlan checks the syntax alone: references may lead nowhere, and whether the plan is safe to
-// walk and to run is for ge/plan/check to say. The caller owns the results. Any thread may call.
+// The .gt text of a Plan: `ge dump --to memory` prints it and tests of the prover edit it. One line
+// a thing: deleting its line drops a copy or a wait; ids are written out and count up from 0 in
+// each table. Fields equal to their defaults are not printed. ParsePlan checks the syntax alone:
+// references may lead nowhere, and ge/plan/check judges whether the plan is safe to walk and to
+// run. The caller owns the results. Any thread may call.
 //
 //   plan 1 graph="lenet" entry="main" predicted_ns=81250.5
 //   engine 1 "ref" version="0.1.0" hash="..."

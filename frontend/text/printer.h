@@ -1,6 +1,6 @@
-// Printer: the pieces of PrintText. Internal to this folder. It never fails: what a legal graph
-// cannot hold (an id out of range) is printed with a '!', which the parser refuses.
-// The Graph must outlive it. Used by one thread.
+// Printer: the parts of PrintText. Internal to this folder. It never fails: illegal content (an id
+// out of range) is printed with a '!', which the parser refuses. The Graph must outlive it. Used by
+// one thread.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@
 
 namespace ge::text {
 
-std::string Name(std::string_view name);  // quoted unless it is a plain word that is not reserved
+std::string Name(std::string_view name);  // quoted unless it is a plain word and not reserved
 
 // How often each name occurs in a table of named things.
 using NameCounts = std::unordered_map<std::string_view, uint32_t>;
@@ -33,7 +33,7 @@ class Printer {
   std::string AttrText(const Attr::Payload& value) const;
 
  private:
-  // Where a function's values are first met, and how they are written.
+  // The order of first appearance of a function's values, and their written names.
   struct FunctionScope {
     const Function& f;
     NameCounts names;

@@ -1,9 +1,9 @@
-// The .gt text of a Graph: what dumps print, tests hold and bug reports quote.
-// PrintText and ParseText are inverse to each other (frontend/text/diff.h says in which sense).
-// Attributes that equal their defaults are not printed.
-// The parser builds a Graph that is safe to walk; it is not VERIFY, which judges legality, so that
-// illegal graphs can be written down for its tests.
-// The caller owns the results. Any thread may call; nothing is shared.
+// The .gt text of a Graph: dumps print it, tests hold it and bug reports quote it.
+// PrintText and ParseText are inverse to each other (frontend/text/diff.h says in which
+// sense). Attributes equal to their defaults are not printed. The parser builds a Graph
+// that is safe to walk; it is not VERIFY, the judge of legality, so its tests can write
+// down illegal graphs. The caller owns the results. Any thread may call; nothing is
+// shared.
 //
 // A file in short (docs/text-format.md has all of it):
 //   ge 1
@@ -31,14 +31,14 @@ struct PrintOptions {
   // Payloads of more elements than kReadableElements are named by size only. For people: the
   // parser refuses such a text by name.
   bool elide = false;
-  // Adds what INFER knows of small integer tensors, as comments.
+  // Adds INFER's contents of small integer tensors, as comments.
   bool show_ints = false;
 };
 
-// As dumps are: for people.
+// The options of dumps: for people.
 inline constexpr PrintOptions kForPeople{true, true};
 
-// Longest payload that is printed as numbers; longer ones are printed in hex.
+// Longest payload printed as numbers; longer ones are printed in hex.
 inline constexpr uint64_t kReadableElements = 64;
 
 std::string PrintText(const Graph& graph, const PrintOptions& options = {});
@@ -49,9 +49,9 @@ struct ParseLimits {
   int max_depth = 64;             // of types and expressions
 };
 
-// Messages begin with "file:line:col: ". DATA_CORRUPT: not this syntax. INVALID_GRAPH: a name that
-// nothing defines, a second definition, a payload that does not fit its type. UNSUPPORTED: a newer
-// version, or an elided payload.
+// Messages begin with "file:line:col: ". DATA_CORRUPT: not this syntax. INVALID_GRAPH: an undefined
+// name, a second definition, a payload that does not fit its type. UNSUPPORTED: a newer version, or
+// an elided payload.
 Result<Graph> ParseText(std::string_view text, std::string_view file_name,
                         const ParseLimits& limits = {});
 
@@ -59,7 +59,7 @@ Result<Graph> ParseText(std::string_view text, std::string_view file_name,
 Result<Const> ParseConst(std::string_view text, std::string_view file_name,
                          const ParseLimits& limits = {});
 
-// True when the first word that is not a comment is "ge".
+// True when the first word outside comments is "ge".
 bool LooksLikeText(std::string_view text);
 
 }  // namespace ge

@@ -1,6 +1,6 @@
-// drop-dead: removes what no result and no effect needs, also unread optional outputs.
-// Not whole functions.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// drop-dead: removes nodes without a result or an effect depending on them, also unread optional
+// outputs. Not whole functions. Changes the graph through the Transaction alone; holds no state
+// between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

@@ -1,8 +1,8 @@
-// drop-identity: removes nodes that hand their input on as it is: Identity, a Cast to the type that
-// it has, a Reshape and the like to the shape that it has, a Transpose that keeps the order, a
-// Concat of one tensor. Not those that give a parameter or a result a second name: the user asked
-// for both names. Changes the graph through the Transaction alone; holds no state between runs; one
-// thread.
+// drop-identity: removes nodes that hand their input on unchanged: Identity, a Cast to the
+// present type, a Reshape and the like to the present shape, a Transpose that keeps the order, a
+// Concat of one tensor. It keeps nodes giving a parameter or a result a second name: the user
+// asked for both names. Changes the graph through the Transaction alone; holds no state between
+// runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

@@ -1,6 +1,6 @@
-// inline-branches: an If whose condition is known becomes the nodes of the branch that it takes.
-// Sizes decide most conditions of exported models, so that they are known once a shape is bound.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// inline-branches: replaces an If with a known condition by the nodes of the branch taken. Sizes
+// decide most conditions of exported models, so they are known once a shape is bound. Changes the
+// graph through the Transaction alone; holds no state between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

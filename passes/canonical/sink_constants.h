@@ -1,7 +1,7 @@
-// sink-constants: a constant that a body captures becomes the body's own, where all that call the
-// body hand it the same. Then shapes follow from it, and weights are known where they are packed;
-// the parameter stays, unread. Exporters write constants outside of the loops that use them.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// sink-constants: a constant captured by a body becomes the body's own, if all callers of the body
+// hand it the same. Then shapes follow from it, and weights are known where they are packed; the
+// parameter stays, unread. Exporters write constants outside of the loops using them. Changes the
+// graph through the Transaction alone; holds no state between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

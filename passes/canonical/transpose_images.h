@@ -1,8 +1,8 @@
-// transpose-images: where rows of channels [N,HW,C] become an image [N,C,H,W] by Transpose and
-// Reshape, or an image becomes such rows, the Reshape is done on the side of the rows and the
-// Transpose moves the image's axes: that is only another layout, in which a convolution may read
-// and leave its image, and then nothing is moved. Changes the graph through the Transaction alone;
-// holds no state between runs; one thread.
+// transpose-images: where Transpose and Reshape turn rows of channels [N,HW,C] into an image
+// [N,C,H,W], or an image into such rows, moves the Reshape to the side of the rows and lets the
+// Transpose move the image's axes. Such a Transpose is only another layout: a convolution may read
+// and leave its image in it, and then nothing is moved. Changes the graph through the Transaction
+// alone; holds no state between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

@@ -12,7 +12,7 @@ struct Affine {
   std::vector<double> factor, shift;  // y = factor * x + shift, by channel
 };
 
-// nullopt where it trains, has another result that is read, or numbers that are no f32 constants.
+// nullopt where it trains, has another result in use, or numbers other than f32 constants.
 std::optional<Affine> AffineOf(const Graph& graph, const Function& function, const Node& norm);
 
 }  // namespace ge

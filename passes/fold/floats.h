@@ -1,4 +1,4 @@
-// What a pass reads of small constants: numbers of channels, not weights.
+// Reads small constants for passes: numbers of channels, not weights.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // fold-bias: Conv or ConvTranspose, then Add of a constant with one number for each output channel,
-// or for all, f32: the constant becomes the convolution's bias, or is added to the one it has.
-// Exporters that know no bias write so. Not when another node reads the convolution.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// or for all, f32: the constant becomes the convolution's bias, or is added to the present one.
+// Exporters without biases write so. Not when another node reads the convolution. Changes the graph
+// through the Transaction alone; holds no state between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

@@ -1,6 +1,6 @@
 // fold-constants: runs pure nodes on constants by the context's Evaluator; a Constant node becomes
-// a constant without one. Not results beyond the context's limit of bytes, nor what its budget does
-// not hold, nor weights whose codes an engine may multiply: what prices settle. Changes the graph
+// a constant without one. It skips results beyond the context's limit of bytes or its budget, and
+// weights whose quantized values an engine may multiply: prices decide those. Changes the graph
 // through the Transaction alone; holds no state between runs; one thread.
 #pragma once
 

@@ -1,8 +1,8 @@
-// fold-pad: a Pad of spatial axes before Conv, MaxPool or AveragePool becomes pads of theirs: zeros
-// before Conv, and before an AveragePool that had no pads or counted them; the least number before
-// MaxPool. Exporters of "same" padding write so, where one end gets more than the other. Other
-// readers of the Pad keep it.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// fold-pad: turns a Pad of spatial axes before Conv, MaxPool or AveragePool into pads of theirs:
+// zeros before Conv, and before an AveragePool that had no pads or counted them; the least number
+// before MaxPool. Exporters of "same" padding write so, where one end gets more than the other.
+// Other readers of the Pad keep it. Changes the graph through the Transaction alone; holds no state
+// between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

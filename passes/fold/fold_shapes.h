@@ -1,6 +1,6 @@
-// fold-shapes: writes the integers that INFER has found (sizes, indices) into constants.
-// Computes nothing itself.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// fold-shapes: writes integers found by INFER (sizes, indices) into constants. Computes nothing
+// itself. Changes the graph through the Transaction alone; holds no state between runs; one
+// thread.
 #pragma once
 
 #include "ge/stage/pass.h"

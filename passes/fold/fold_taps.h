@@ -1,7 +1,7 @@
-// fold-taps: rows and columns of a convolution's constant weights that meet padding alone, whatever
-// place of the result is computed, are cut off, and the pads with them. So a dilation wider than
-// the image leaves the middle of a 3x3 window: torchvision's DeepLab reaches 36 places to each side
-// of 33 (a 520 pixels' image), and a window of nine that multiplies zeros with eight is one of one.
+// fold-taps: cuts off rows and columns of a convolution's constant weights that meet only padding
+// at every position of the result, and the pads with them. So a dilation wider than the image
+// leaves the middle of a 3x3 window: torchvision's DeepLab reaches 36 places to each side of 33 (a
+// 520 pixels' image), and a window of nine that multiplies zeros with eight becomes one of one.
 // Changes the graph through the Transaction alone; holds no state between runs; one thread.
 #pragma once
 

@@ -1,6 +1,6 @@
-// Folding without computing: a Slice whose result lies in one piece within its constant's payload,
-// such as the first rows of a table of positions, becomes a constant that shares that payload.
-// Nothing is copied or run. Pure; any thread.
+// Folding without computing: a Slice whose result is contiguous in its constant's payload, such as
+// the first rows of a table of positions, becomes a constant sharing that payload. Nothing is
+// copied or run. Pure; any thread.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What the passes of this plugin have in common: which values are derived, and by which.
+// Shared by the passes of this plugin: which values are derived, and by which.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ uint32_t OutputOf(const ge_graph* graph, const std::string& name);
 std::vector<uint32_t> WantedOf(const ge_graph* graph, const std::vector<std::string>& names);
 // Every reason, with what may be done; does not return.
 [[noreturn]] void RefuseProblems(const Context& context);
-// Runs `body` and turns what it throws into *err.
+// Runs `body` and turns an exception into *err.
 ge_rc Guard(ge_err* err, void (*body)(const ge_edit*), const ge_edit* edit);
 
 }  // namespace ge::grad

@@ -1,4 +1,4 @@
-// The names of passes/kit that this plugin is written with.
+// The names of passes/kit used by this plugin.
 #pragma once
 
 #include "passes/kit/copy_nodes.h"

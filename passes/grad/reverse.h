@@ -1,7 +1,7 @@
-// Reverse: gradients of one function, built at its end: the sweep from results to what is wanted.
-// The nodes that are there stay what they are, but for two kinds: one without a rule that can be
-// taken apart is, and control flow becomes a node that also answers what its way back reads.
-// One sweep an object; one thread.
+// Reverse: gradients of one function, built at its end: the sweep from results to the wanted
+// values. The present nodes stay as they are, with two exceptions: a node without a rule is taken
+// apart if possible, and control flow becomes a node that also outputs the values read by its
+// backward pass. One sweep an object; one thread.
 #pragma once
 
 #include <map>
@@ -17,28 +17,28 @@ namespace ge::grad {
 
 class Joint;
 
-// How a Loop or Scan keeps what its way back reads: of all rounds, or of every so many what is
-// carried, and these rounds are run again.
+// How a Loop or Scan keeps values for its backward pass: those of all rounds, or the carried values
+// every so many rounds; then these rounds run again.
 struct LoopCheckpoint {
-  enum Kind { kNone, kEvery, kAuto };  // kAuto: the root of how many rounds there are
+  enum Kind { kNone, kEvery, kAuto };  // kAuto: the root of the number of rounds
   Kind kind = kNone;
   int64_t every = 0;
   // "none" or "0", "auto", or a number. Throws a Refusal.
   static LoopCheckpoint Of(const std::string& text);
 };
 
-// What one run of a pass shares: derivations of bodies, made once for each set of active inputs and
-// of outputs that have cotangents, and every reason why there is no gradient.
+// Shared by one run of a pass: derivations of bodies, made once for each set of active inputs and
+// of outputs with cotangents, and every reason for a missing gradient.
 struct Context : PassRun {
   explicit Context(const ge_edit* edit = nullptr) : PassRun{edit, "grad."} {}
   LoopCheckpoint checkpoint = {};
-  // What calls itself is run once more on the way back, by an ordinary function that can be derived
-  // again, rather than answer a function that holds what it reads.
+  // Runs a recursive function once more on the backward pass, by an ordinary function that can be
+  // derived again, instead of one returning a function that holds its residuals.
   bool again = false;
   std::map<std::string, std::shared_ptr<Joint>> joints;
   std::vector<std::string> problems;
-  std::map<std::string, uint32_t> recursions;  // forward functions of what calls itself
-  std::vector<std::string> stack;              // derivations that are under way
+  std::map<std::string, uint32_t> recursions;  // forward functions of recursive functions
+  std::vector<std::string> stack;              // derivations in progress
 };
 
 class Reverse {
@@ -47,36 +47,36 @@ class Reverse {
   // `name`: for messages, where the value has none of its own.
   void Want(Val value, std::string name = {}) { wants_[value.id] = std::move(name); }
   void Seed(Val value, Val ct);
-  // False where something has no gradient; Context::problems says what.
+  // False where a value has no gradient; Context::problems says which.
   bool Run();
-  // Of a value that is wanted; absent = zero.
+  // Of a wanted value; absent = zero.
   Val Gradient(Val value);
 
-  // Nodes that belong to the function's own results; all others are the way back.
+  // Nodes belonging to the function's own results; all others are backward nodes.
   bool IsForward(uint32_t node) const { return node <= last_forward_ || forward_.count(node) != 0; }
-  // Of a value that was there: whether it depends on what is wanted.
+  // Whether an original value depends on a wanted one.
   bool IsActive(uint32_t value) { return value < active_.size() && active_[value]; }
   Fn& fn() { return fn_; }
   Context& context() { return context_; }
 
-  // For control flow: the value that stands for one of the picture now, cotangents by output, and
-  // which inputs have a gradient that somebody wants.
+  // For control flow: the present replacement of a value of the picture, cotangents by output, and
+  // the inputs with a wanted gradient.
   Val Now(uint32_t value);
   std::vector<Val> Cotangents(const ge_node& n);
   std::vector<bool> Wanted(const ge_node& n);
   void Add(uint32_t value, Val ct);
-  // The node goes, and `made` stands for its outputs, before the sweep has begun.
+  // Removes the node before the sweep has begun; `made` replaces its outputs.
   void Supplant(const ge_node& n, const std::vector<Val>& made);
-  // `to` takes the place of the node, whose output i becomes made[i].
+  // Replaces the node by `to`; its output i becomes made[i].
   void Replace(const ge_node& n, uint32_t to, const std::vector<Val>& made);
-  // A node that was made, and belongs to the function's own results.
+  // Marks a new node as one of the function's own results.
   void MarkForward(uint32_t node) { forward_.insert(node); }
   void Problem(const ge_node& n, std::string_view why);
 
  private:
-  bool Prepare();     // takes nodes apart that have no rule
-  void FindActive();  // what depends on something wanted
-  void FindNeeded();  // what a seed depends on
+  bool Prepare();     // takes nodes without a rule apart
+  void FindActive();  // values depending on a wanted one
+  void FindNeeded();  // values that a seed depends on
   bool Active(const ge_node& n) const;
   bool Carries(const ge_node& n, int32_t dtype) const;
   std::vector<uint32_t> PartsOf(const ge_node& n);
@@ -101,11 +101,11 @@ class Reverse {
   bool ok_ = true;
 };
 
-// One ge.CallIndirect whose function is known here, or ge.Call that hands a function on, becomes a
-// call, an If of calls, or what it calls. Answers whether one did.
+// Turns one ge.CallIndirect of a known function, or ge.Call that hands a function on, into a call,
+// an If of calls, or the callee's nodes. Answers whether it did.
 bool ResolveFunction(Reverse& reverse, const ge_graph* graph, const ge_node& n);
 
-// One SequenceAt of a SplitToSequence, both known here, becomes a Slice. Answers whether one did.
+// Turns one SequenceAt of a SplitToSequence, both known here, into a Slice. Answers whether it did.
 bool ResolveSequence(Reverse& reverse, const ge_graph* graph, const ge_node& n);
 
 // Through If, Loop, Scan and ge.Call; false where the node is none of them.

@@ -1,8 +1,8 @@
-// Rule: how gradients go back through one operator. A rule sees one node, reads what it read and
-// made, and gives each input that wants one its cotangent, in terms of ordinary operators: so that
-// what it builds has rules, too. It is linear in the cotangents: its transpose is the forward mode.
-// One file an operator in rules/ (those of one input in unary.cc); the table is generated from the
-// names of the files. Ties and kinks follow PyTorch: each rule says where it has one.
+// Rule: how gradients go back through one operator. A rule sees one node with its inputs and
+// outputs, and gives each input that wants one its cotangent, in terms of ordinary operators: so
+// its results have rules, too. It is linear in the cotangents: its transpose is the forward mode.
+// One file an operator in rules/ (operators of one input in unary.cc); the table is generated from
+// the file names. Ties and kinks follow PyTorch: each rule notes its own.
 #pragma once
 
 #include <map>
@@ -27,8 +27,8 @@ class Back {
   uint32_t outputs() const { return static_cast<uint32_t>(out_.size()); }
   Val x(uint32_t i = 0) const { return i < in_.size() ? in_[i] : Val{}; }
   Val y(uint32_t i = 0) const { return i < out_.size() ? out_[i] : Val{}; }
-  // x(i) with its last two axes exchanged: what it was before a Transpose that does just that, so
-  // that the way back reads a weight and not a turned copy of it.
+  // x(i) with its last two axes exchanged: the original before a Transpose that does just that, so
+  // the backward pass reads a weight and not a transposed copy of it.
   Val Turned(uint32_t i) const { return turned_.count(i) ? turned_.at(i) : SwapLast(x(i)); }
   void SetTurned(uint32_t i, Val from) { turned_[i] = from; }
   // The cotangent of an output; absent where it is zero. At least one is there.
@@ -36,22 +36,22 @@ class Back {
   bool wants(uint32_t i) const { return i < wants_.size() && wants_[i]; }
   Type type(Val value) const { return fn_.TypeOf(value); }
   int32_t rank(Val value) const { return fn_.TypeOf(value).rank; }
-  // An axis of x(0), counted from its front; -1 where the rank is not known, which is a failure.
+  // An axis of x(0), counted from its front; -1 for an unknown rank, a failure.
   int64_t Axis(int64_t axis, Val of);
 
-  // Attributes; the default is what absence means.
+  // Attributes; the default is the meaning of absence.
   int64_t Int(const char* name, int64_t otherwise = 0) const;
   double Float(const char* name, double otherwise = 0) const;
   std::string Text(const char* name, const char* otherwise = "") const;
   std::vector<int64_t> Ints(const char* name) const;  // empty where there is none
   bool Has(const char* name) const;
-  // What an input holds that is a constant of whole numbers; false where it is none.
+  // The content of a constant input of whole numbers; false where it is none.
   bool Known(Val value, std::vector<int64_t>* numbers) const;
 
-  // The cotangent of input i, summed to its shape where the operator broadcast it. Absent = zero.
-  // At most once an input; what is given to one that wants none is thrown away.
+  // Gives input i its cotangent, summed to the input's shape where the operator broadcast it.
+  // Absent = zero. At most once an input; ignored for an input that wants none.
   void Give(uint32_t i, Val value);
-  // The gradient cannot be built of this node: why, for the user ("of an unknown rank").
+  // The gradient of this node cannot be built: why, for the user ("of an unknown rank").
   void Fail(std::string why) {
     if (failed_.empty()) failed_ = std::move(why);
   }
@@ -83,8 +83,8 @@ struct Rule {
   const char* op;
   void (*back)(Back&) = nullptr;  // NULL: no input has a gradient, or it is taken apart
   std::vector<NoGradient> none = {};
-  // Builds the node out of others, before it, and answers by output; empty = it stays as it is.
-  // For operators whose parts have rules, and for those that have to answer more than they do.
+  // Builds the node out of others, before it, and answers by output; empty = it stays as it is. For
+  // operators whose parts have rules, and for nodes in need of more outputs.
   std::vector<Val> (*apart)(Back&) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// ShapeNeeds: what the sizes of the values of a function follow from. One thread.
+// ShapeNeeds: the origins of the sizes of a function's values. One thread.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 namespace ge::grad {
 
 struct Needs {
-  std::set<size_t> params;  // their sizes or, of whole numbers, what they hold
-  bool data = false;        // what is computed may change them
+  std::set<size_t> params;  // their sizes or, of whole numbers, their contents
+  bool data = false;        // computed data may change them
 };
 
 class ShapeNeeds {

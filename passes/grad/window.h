@@ -1,5 +1,5 @@
-// How windows of one kernel lie over the spatial axes of [N, C, spatial]: what the rules of
-// convolutions and poolings share. `big` is what the windows slide over, `small` has one element a
+// How windows of one kernel lie over the spatial axes of [N, C, spatial]; shared by the rules
+// of convolutions and poolings. The windows slide over `big`; `small` has one element a
 // window.
 #pragma once
 
@@ -11,15 +11,15 @@ namespace ge::grad {
 
 struct Windows {
   std::vector<int64_t> kernel, strides, dilations;  // by spatial axis
-  // Vectors of one: the padding before, and behind; and what is to be put behind (or cut, below 0)
-  // so that the last window ends where the padded axis does, which poolings do not ask for.
+  // Vectors of one: the padding before, and behind; exact: elements to add behind (or cut, below 0)
+  // for the last window to end where the padded axis does; not for poolings.
   std::vector<Val> before, behind, exact;
   // before and exact as numbers, where all are known.
   std::vector<int64_t> known;
 };
 
-// False, and said, where a rank is not known. The kernel is that of the attribute, or a weight's:
-// a size that is not known is -1.
+// False, and reported, for an unknown rank. The kernel is the attribute's, or a weight's: an
+// unknown size is -1.
 bool ReadWindows(Back& back, Val big, Val small, Val weight, Windows* windows);
 // By spatial axis [small, big]: 1 where the window reads the element.
 std::vector<Val> Reaches(Back& back, Val big, Val small, const Windows& windows, int32_t dtype);

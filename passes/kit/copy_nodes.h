@@ -1,5 +1,5 @@
-// CopyNodes: nodes of a picture once more, in another function. Values that were not set stand for
-// constants, which are copied where one is read. One thread.
+// CopyNodes: copies nodes of a picture into another function. Values not set stand for constants,
+// which are copied when read. One thread.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace ge::passes {
 
-// Random numbers without a seed follow from the name or the place of the node that draws them: a
-// copy draws others. The first such node that `n` is or runs, for people; "" = none.
+// Random numbers without a seed follow from the name or the position of the drawing node: a copy
+// draws others. Answers the first such node that `n` is or runs, for people; "" = none.
 std::string DrawsAnew(const ge_edit* edit, const ge_node& n);
 
 class CopyNodes {
@@ -22,7 +22,7 @@ class CopyNodes {
   void Set(uint32_t value, Val val) { at_[value] = val; }
   // Of the same function: the value itself, constants too.
   void Share(uint32_t value) { Set(value, to_.At(value)); }
-  // Copies that read no other copy come behind this node of `to`.
+  // Copies independent of other copies come behind this node of `to`.
   void After(uint32_t node) { after_ = node; }
   Val Get(uint32_t value);
   void Put(const ge_node& n);

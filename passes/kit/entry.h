@@ -1,4 +1,4 @@
-// Entries of the model that a pass derives others of, and values by name. One thread.
+// Entries of the model to derive others from, and values by name. One thread.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct Source {
 };
 // The entry of this name, "" = the first.
 Source EntryOf(const ge_edit* edit, const std::string& name);
-// For names of functions that are made: the greatest number behind `prefix` that the model has.
+// For names of new functions: the greatest number behind `prefix` in the model.
 uint32_t LastName(const ge_edit* edit, std::string_view prefix);
-// A copy of it that may be derived.
+// A copy of it, free to be derived.
 uint32_t CopyOf(const ge_edit* edit, const Source& source, const std::string& name);
 
 std::string NameOf(const ge_graph* graph, uint32_t value);

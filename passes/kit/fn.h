@@ -1,6 +1,6 @@
-// Fn: one function of the model as rules build in it: nodes, constants and types behind values that
-// can be calculated with. Over ge_plugin_pass.h alone. What fails is kept by the host (rule 4
-// there), so nothing here answers a status. One thread, for one run of a pass.
+// Fn: one function of the model as rules build in it: nodes, constants and types behind values for
+// calculations. Over ge_plugin_pass.h alone. The host keeps failures (rule 4 there), so nothing
+// here answers a status. One thread, for one run of a pass.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ struct Type {
   int32_t dtype = 0;
   int32_t rank = -1;
   std::vector<ge_dim> dims;          // by axis, of a known rank; names are not kept
-  uint32_t of_fn = 0, of_value = 0;  // whose it is, where dtype is 0: no tensor
+  uint32_t of_fn = 0, of_value = 0;  // its owner, where dtype is 0: no tensor
   bool known() const;                // all sizes are numbers
   int64_t elements() const;          // of a known one
 };
 
 bool IsFloat(int32_t dtype);
-// What a constant of whole numbers holds; false where it is none.
+// The content of a constant of whole numbers; false where it is none.
 bool KnownInts(const ge_value& value, std::vector<int64_t>* numbers);
 // Provably equal sizes.
 bool Same(const ge_dim& left, const ge_dim& right);
 bool Same(const Type& left, const Type& right);
 inline bool Is(const ge_dim& dim, int64_t n) { return dim.value == n; }
 
-// Attributes of a node that is being made: Attrs().Int("axis", 1).Ints("pads", {0, 1}). Names are
+// Attributes of a node being made: Attrs().Int("axis", 1).Ints("pads", {0, 1}). Names are
 // literals.
 class Attrs {
  public:
@@ -73,12 +73,12 @@ class Fn {
   const ge_graph* Picture() const { return e_->graph(e_->host, id_); }
 
   Val At(uint32_t value) { return {this, value}; }
-  // Where nodes are put from now on: before this one, or at the end (0).
+  // Puts nodes before this one from now on, or at the end (0).
   void PutBefore(uint32_t node) { before_ = node; }
-  // Of which node nodes are that are put at the end from now on, so that messages name it; 0 =
+  // Names the origin of nodes put at the end from now on, for messages; 0 =
   // none.
   void Derive(uint32_t node) { of_ = node; }
-  // Where ids of nodes that are made are noted from now on; NULL = nowhere.
+  // Notes ids of new nodes there from now on; NULL = nowhere.
   void Record(std::vector<uint32_t>* nodes) { record_ = nodes; }
   Type TypeOf(Val val) const;
   Val Param(std::string_view name, const Type& type);
@@ -101,7 +101,7 @@ class Fn {
   Val ShapeOf(Val value);
   Val Fill(Val like, double value);  // of that dtype and shape
   Val Zeros(Val like) { return Fill(like, 0); }
-  // value, which was broadcast from `like`, summed back to its shape.
+  // value, broadcast from `like`, summed back to its shape.
   Val SumTo(Val value, Val like);
   Val ExpandTo(Val value, Val like);  // broadcast to that shape
   Val Cast(Val value, int32_t dtype);

@@ -1,5 +1,5 @@
-// NewFunction: a function that is being made for control flow to name: its parameters first, then
-// nodes, then its results. One thread.
+// NewFunction: a function being made for control flow to name: its parameters first, then nodes,
+// then its results. One thread.
 #pragma once
 
 #include <memory>
@@ -10,20 +10,20 @@
 
 namespace ge::passes {
 
-// What the functions that one run of a pass makes have in common.
+// Shared by the functions made by one run of a pass.
 struct PassRun {
   const ge_edit* edit = nullptr;
   const char* prefix = "";  // of their names, as in "grad.FWD.3"
   uint32_t next_name = 0;
 };
 
-// Whether the model marks the function as one that calls itself.
+// Whether the model marks the function as recursive.
 bool CallsItself(const PassRun& run, uint32_t fn);
 
 class NewFunction {
  public:
-  // kind: what it is of `of`, as "FWD" or "BWD"; of 0, a function of its own. Functions that call
-  // each other in a circle are marked so.
+  // kind: its relation to `of`, as "FWD" or "BWD"; of 0, a function of its own. Marks functions
+  // that call each other in a circle.
   NewFunction(PassRun& run, const char* kind, uint32_t of, bool recursive = false);
   Fn& fn() { return *fn_; }
   Val Param(const Type& type) { return fn_->Param("p" + std::to_string(params_++), type); }

@@ -1,4 +1,4 @@
-// Options of passes: their records for the host, and what a run of a pass was given. Any thread.
+// Options of passes: their records for the host, and their values in a run. Any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Refusal: what a pass throws to refuse its work, with a reason for the user. It is caught where
-// the host's call enters: no exception leaves a plugin.
+// Refusal: a pass throws it to refuse its work, with a reason for the user. The entry point called
+// by the host catches it: no exception leaves a plugin.
 #pragma once
 
 #include <string>

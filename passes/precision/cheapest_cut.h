@@ -1,6 +1,6 @@
-// CheapestCut: things that are each one way or the other, at a price each way, and prices for two
-// that differ; answers the cheapest choice for all together, by a minimum cut. Prices are at least
-// 0; infinite ones are allowed. Owned by its caller; one thread.
+// CheapestCut: items with two choices, a price for each choice, and a price for two items that
+// differ; finds the cheapest choice for all together, by a minimum cut. Prices are at least 0;
+// infinite ones are allowed. Owned by its caller; one thread.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ class CheapestCut {
  public:
   using Item = size_t;
 
-  // A thing, and what it costs to leave it as it is and to change it.
+  // Adds an item with the prices of leaving it as it is and of changing it.
   Item Add(double kept_price, double changed_price);
   // Paid where `kept` stays as it is and `changed` does not.
   void PayIfApart(Item kept, Item changed, double price) {
     pairs_.push_back({kept, changed, price});
   }
-  // By item: whether it changes. Of equal choices one that changes less.
+  // By item: whether it changes. Among equal choices, one with fewer changes.
   std::vector<bool> Solve() const;
 
  private:

@@ -1,10 +1,10 @@
-// widen-halves: nodes on float16 and bfloat16 that engines compute more cheaply in float32 become
-// such, with a Cast where a value leaves or enters 16 bits. What lies between two of them stays
-// float32, so that nothing is rounded there: results are nearer to the exact ones. Constants are
-// converted once. What a node costs either way, and what casts cost, engines say; the choice is the
+// widen-halves: converts nodes on float16 and bfloat16 to float32 where engines compute it more
+// cheaply, with a Cast where a value leaves or enters 16 bits. Values between two such nodes stay
+// float32, so nothing is rounded there: results are nearer to the exact ones. Constants are
+// converted once. Engines give the price of a node either way, and of casts; the choice is the
 // cheapest for a whole function. Left alone: parameters and results of functions, states, casts to
-// 16 bits, quantization and what looks at bits or at infinities.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// 16 bits, quantization and operators on bits or infinities. Changes the graph through the
+// Transaction alone; holds no state between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

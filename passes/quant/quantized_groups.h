@@ -1,6 +1,6 @@
-// Quantized groups: an operator that reads 8-bit values through DequantizeLinear and whose result
-// goes to QuantizeLinear, as quantizers write them (QDQ). An engine may compute one in integers;
-// the passes only leave it so that it can be seen. Reads the graph that a transaction edits; one
+// Quantized groups: an operator reading 8-bit values through DequantizeLinear, with
+// QuantizeLinear behind its result, as quantizers write them (QDQ). An engine may compute one in
+// integers; the passes only keep it recognisable. Reads the graph edited by a transaction; one
 // thread.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace ge {
 
-// Whether nothing but QuantizeLinear reads the node's one result, by itself or behind Relu or Clip.
+// Whether only QuantizeLinear reads the node's one result, by itself or behind Relu or Clip.
 bool IsQuantized(Transaction& transaction, FunctionId fn, const Node& n);
-// Whether the node dequantizes a constant that is the weight or bias of a product of codes: of a
-// Conv, Gemm or MatMul which IsQuantized, alone reads it, and reads codes.
+// Whether the node dequantizes a constant weight or bias of a quantized product: a Conv, Gemm or
+// MatMul that IsQuantized, reads quantized values and is its only reader.
 bool IsQuantizedWeight(Transaction& transaction, FunctionId fn, const Node& n);
 
 }  // namespace ge

@@ -1,6 +1,6 @@
 // split-dequantize: where several nodes read the floats of one DequantizeLinear and each quantizes
-// its result again, every one of them gets a DequantizeLinear of its own, so that an engine can
-// take it with its codes as one pattern (see quantized_groups.h). Changes the graph through the
+// its result again, gives every one of them a DequantizeLinear of its own, so an engine can take it
+// with its quantized values as one pattern (see quantized_groups.h). Changes the graph through the
 // Transaction alone; holds no state between runs; one thread.
 #pragma once
 

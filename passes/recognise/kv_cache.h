@@ -1,9 +1,9 @@
-// recognise-kv-cache: a decoder that takes its past keys and values as inputs, joins each with new
-// rows (Concat) and gives it out again, gets states in their place: caches of a fixed capacity that
-// ge.KvAppend adds rows to, and their length. All shapes are then those of the capacity, the same
-// for each token; what only counts rows becomes arithmetic on the length, and what adds up over
-// rows is told which of them are there. Runs only where it is asked for, since inputs and outputs
-// of the entry go. UNSUPPORTED, naming the node, where an operator has no rule for it.
+// recognise-kv-cache: turns the past of a decoder into states. The decoder takes its past keys and
+// values as inputs, joins each with new rows (Concat) and gives it out again. The states are caches
+// of a fixed capacity, to which ge.KvAppend adds rows, and their length. All shapes then have the
+// capacity's size, the same for each token; row counts become arithmetic on the length, and
+// operators adding up over rows are told the valid ones. Runs only on request, since inputs and
+// outputs of the entry go. UNSUPPORTED, naming the node, for an operator without a rule for it.
 // kv_cache_rewrite.h has the rules. Changes the graph through the Transaction; no state between
 // runs; one thread.
 #pragma once

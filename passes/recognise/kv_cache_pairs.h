@@ -1,5 +1,5 @@
-// Pairs of a parameter and a result that is the parameter with new rows behind it: what a decoder
-// takes as its past and gives out as the next one. One thread.
+// Pairs of a parameter and a result that is the parameter with new rows behind it: a decoder's past
+// and its next one. One thread.
 #pragma once
 
 #include <vector>
@@ -17,11 +17,11 @@ struct KvPair {
   std::vector<int64_t> perm;  // axis k of `before` is axis perm[k] of the past
 };
 
-// Where axes are reordered before the Concat, they have to be put back behind it.
+// If axes are reordered before the Concat, the function must put them back behind it.
 std::vector<KvPair> FindKvPairs(const Function& function);
 
-// Joined rows that are only read with their axes in one other order (keys, before their product
-// with queries) are joined in that order: reordering new rows is less work than reordering all.
+// Joined rows only read with their axes in one other order (keys, before their product with
+// queries) are joined in that order: reordering new rows is less work than reordering all.
 void JoinAsRead(Transaction* transaction, FunctionId fn);
 
 }  // namespace ge

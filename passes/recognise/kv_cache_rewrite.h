@@ -1,11 +1,11 @@
 // KvCacheRewrite: builds a decoder anew around caches of a fixed capacity. It goes over the nodes
-// once, beside two copies of the function: in one it types every value that depends on the past,
-// with the past's length as a symbol P and S new rows; from that it knows which axes hold the past
-// (P rows) or all (P + S), and what small integer tensors count. In the other it writes the new
-// nodes, where such an axis has the capacity's size and its first P or P + S places hold what the
-// model would hold: the others hold anything, but finite numbers in the caches. A node has a rule,
-// or only inputs without such axes, or is refused; and every new value must get just the shape that
-// the first copy says. Used once, by one thread; owns nothing.
+// once, beside two copies of the function. In the first it types every value depending on the past,
+// with the past's length as a symbol P and S new rows; so it knows which axes hold the past (P
+// rows) or all (P + S), and the row counts in small integer tensors. In the second it writes the
+// new nodes, where such an axis has the capacity's size and its first P or P + S places hold the
+// model's content: the others hold anything, but finite numbers in the caches. A node has a rule,
+// or only inputs without such axes, or is refused; and every new value must get just the shape of
+// the first copy. Used once, by one thread; owns nothing.
 #pragma once
 
 #include <map>
@@ -23,16 +23,16 @@ namespace ge {
 class KvCacheRewrite {
  public:
   using InferNode = Status (*)(Graph*, FunctionId, size_t);
-  // `rows`: how many new rows there are, a guess that the walk proves or refuses.
+  // `rows`: the number of new rows, a guess that the walk proves or refuses.
   KvCacheRewrite(Graph* graph, FunctionId fn, std::vector<KvPair> pairs, Dim rows, InferNode infer)
       : g_(*graph), fn_(fn), pairs_(std::move(pairs)), infer_(infer), rows_(rows) {}
-  // UNSUPPORTED at the node that has no rule. The graph's functions are then as they were.
+  // UNSUPPORTED at a node without a rule. The graph's functions are then as they were.
   Status Run();
-  size_t steps() const { return steps_; }  // nodes that were rewritten, or left as they are
+  size_t steps() const { return steps_; }  // nodes rewritten, or left as they are
 
  private:
   enum class Rows : uint8_t { kFixed, kPast, kAll };        // of an axis
-  enum class Rest : uint8_t { kAnything, kFinite, kZero };  // what places beyond the rows hold
+  enum class Rest : uint8_t { kAnything, kFinite, kZero };  // content of places beyond the rows
   using Rule = Status (KvCacheRewrite::*)(const Node&);
   struct Cut {  // of an axis, by a Slice
     int64_t axis = 0, step = 1;
@@ -57,7 +57,7 @@ class KvCacheRewrite {
   const Function& old() const { return g_.fn(old_); }
   Function& now() { return g_.fn(new_); }
   const Type& TypeOf(ValueId value) const { return old().value(value).type; }
-  // What INFER or a constant says of a small integer tensor.
+  // The content of a small integer tensor, from INFER or a constant.
   std::optional<std::vector<Dim>> IntsOf(ValueId value) const;
   bool CountsPast(Dim dim);
   std::optional<Rows> RowsOf(Dim dim);
@@ -78,12 +78,12 @@ class KvCacheRewrite {
   ValueId Shape(const std::vector<Dim>& dims);
   // 0, 1, ... as many as there are; i64[n].
   ValueId Count(Dim n);
-  // bool[room], and that with `behind` axes of one behind it: which places hold rows.
+  // bool[room], and that with `behind` axes of one behind it: marks places with rows.
   ValueId Valid(Rows rows, size_t behind);
   ValueId Number(DType dtype, double value);
   // `given` with `value` where there are no rows along the axis.
   ValueId Masked(ValueId given, ValueId typed_as, size_t axis, double value);
-  // The value in the new function that holds what `value` holds.
+  // The value in the new function with the content of `value`.
   ValueId In(ValueId value);
   ValueId Known(ValueId value, const std::vector<Dim>& ints);
 
@@ -116,7 +116,7 @@ class KvCacheRewrite {
   SymbolId past_symbol_ = 0;
   Dim past_, all_, room_;
   std::vector<bool> changed_;        // by value of the old function
-  std::set<ValueId> known_;          // changed ones whose content is known, made when it is read
+  std::set<ValueId> known_;          // changed ones of known content, made when read
   std::map<ValueId, ValueId> made_;  // of those
   std::map<ValueId, Rest> rest_;
   std::vector<StateId> states_;  // by pair
@@ -125,7 +125,7 @@ class KvCacheRewrite {
   ValueId length_ = 0, total_ = 0;  // i64[]: before and after the run
   std::map<std::pair<int64_t, uint32_t>, ValueId> sizes_;
   std::map<std::pair<int, size_t>, ValueId> valid_;
-  std::string origin_;  // the node that is being rewritten
+  std::string origin_;  // the node being rewritten
   size_t steps_ = 0;
   Status failure_;
 };

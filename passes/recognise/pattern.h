@@ -1,6 +1,6 @@
-// Pattern: a set of nodes that a recognising pass has found, grown node by node, and its
-// replacement by one named operator. It decides nothing by itself: the passes say what they look
-// for. Used by one thread, for one match; edits of the graph make it stale.
+// Pattern: a set of nodes found by a recognising pass, grown node by node, and its replacement by
+// one named operator. It decides nothing by itself: the passes define their patterns. Used by one
+// thread, for one match; edits of the graph make it stale.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ class Pattern {
   Pattern(Transaction* transaction, FunctionId fn) : t_(*transaction), fn_(fn) {}
 
   const Type& TypeOf(ValueId value) const;
-  // The number that a one-element constant of a float type holds.
+  // The number in a one-element constant of a float type.
   std::optional<double> Number(ValueId value) const;
   // The elements of a constant i64 or i32 tensor.
   std::optional<std::vector<int64_t>> Integers(ValueId value) const;
@@ -30,9 +30,9 @@ class Pattern {
   // The other input of a node of two inputs; 0 when `value` is not one of them.
   static ValueId Other(const Node& n, ValueId value);
 
-  // The node that makes `value` belongs to the pattern.
+  // Adds the node that makes `value` to the pattern.
   void Take(ValueId value);
-  // Does nothing outside read a value between the pattern's nodes? `out` is the one that it gives.
+  // Whether nothing outside reads a value between the pattern's nodes. `out` is its output.
   bool Closed(ValueId out);
   // Puts one node in the place of all; the caller has checked Closed(out).
   void Replace(ValueId out, std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs);

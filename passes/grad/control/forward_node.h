@@ -1,5 +1,5 @@
-// The forward node of control flow in a sweep: what it reads, and the node that takes its place and
-// also answers what the way back reads. One thread.
+// The forward node of control flow in a sweep: its inputs, and its replacement, which also outputs
+// the values read by the backward pass. One thread.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace ge::grad {
 
-// What a node of a sweep reads now.
+// The present inputs of a node of a sweep.
 std::vector<Val> InputsOf(Reverse& reverse, const ge_node& n);
-// The forward node in the place of `n`, with `residuals` more outputs, which are answered.
+// Puts the forward node in place of `n`, with `residuals` more outputs, and answers these.
 std::vector<Val> PutForwardNode(Reverse& reverse, const ge_node& n, const std::vector<Val>& in,
                                 const Attrs& attrs, const NewFunction::Bodies& bodies,
                                 size_t residuals);

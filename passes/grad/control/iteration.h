@@ -1,6 +1,6 @@
-// Iteration: the way back through one Loop or Scan. Forward: the same node, whose body also answers
-// what the way back reads of each round, stacked. Back: a Scan from the last round to the first. A
-// Context that says so has it in windows of rounds (loop_checkpoint.h). One thread.
+// Iteration: the backward pass through one Loop or Scan. Forward: the same node; its body also
+// outputs the values that the backward pass reads of each round, stacked. Back: a Scan from the
+// last round to the first. A Context may ask for windows of rounds (loop_checkpoint.h). One thread.
 #pragma once
 
 #include <memory>
@@ -48,14 +48,14 @@ class Iteration {
   void HandOn(Val condition, std::vector<Val>* results) const;
   uint32_t ForwardBody(bool from_base);
   Attrs AttrsWith(size_t stacks, size_t captures) const;
-  // in: as n_'s, of `fn`; base: a scalar, absent = rounds are counted from 0. In the place of n_
-  // where that is in `fn`.
+  // in: as n_'s, of `fn`; base: a scalar, absent = rounds are counted from 0. Replaces n_ where
+  // that is in `fn`.
   Forward PutForward(Fn& fn, const std::vector<Val>& in, Val base);
   uint32_t BackBody();
   size_t BackStates() const;
-  // cts: by output of n_, absent = zero; sums: what gradients of captures are added to, by those
-  // that have one. Answers the cotangents of what is carried, of those that have one, the sums, and
-  // gradients of elements.
+  // cts: by output of n_, absent = zero; sums: gradients of captures are added to these, by
+  // captures with a gradient. Answers the cotangents of carried values with a gradient, the sums,
+  // and gradients of elements.
   std::vector<Val> PutBack(Fn& fn, const std::vector<Val>& in, const Forward& forward,
                            const std::vector<Val>& cts, const std::vector<Val>& sums);
   std::vector<Val> FirstSums(Fn& fn);
@@ -69,7 +69,7 @@ class Iteration {
   std::shared_ptr<Joint> joint_;
   std::vector<bool> active_, seeded_;  // by the body's parameter and result
   std::vector<Type> params_;           // types of the body's parameters
-  std::vector<Kept> kept_;  // by each round: residuals of the joint, then parameters that are read
+  std::vector<Kept> kept_;  // by each round: residuals of the joint, then parameters in use
   uint32_t forward_body_[2] = {0, 0}, back_body_ = 0;  // 0 = not made yet
 };
 

@@ -1,6 +1,6 @@
-// Joint: a function that control flow names, with its way back, cut in two: what runs forward and
-// answers what the way back reads beside the results (residuals), and the way back itself. Both are
-// put into functions of whatever signature the caller needs. The originals stay what they are.
+// Joint: a function named by control flow, with its backward pass, cut in two: the forward part
+// outputs its results and the values that the backward pass reads (residuals). Both parts are put
+// into functions of any signature that the caller needs. The originals do not change.
 #pragma once
 
 #include <map>
@@ -12,39 +12,39 @@
 
 namespace ge::grad {
 
-// What names a derivation: the function, and masks of parameters and results.
+// The key of a derivation: the function, and masks of parameters and results.
 std::string KeyOf(uint32_t fn, const std::vector<bool>& active, const std::vector<bool>& seeded);
 
-// Of the body of a Loop: the value that says whether it goes on, behind Identities.
+// In the body of a Loop: the value deciding whether it goes on, behind Identities.
 uint32_t GoesOn(const ge_graph* body);
 
 class Joint {
  public:
-  // The gradient of the results that `seeded` says (by result) for the parameters that `active`
-  // says (by parameter). Made once for each of these in a Context. Null where there is none; the
-  // Context's problems say why.
+  // The gradient of the results in `seeded` (by result) for the parameters in `active` (by
+  // parameter). Made once for each of these in a Context. Null where there is none; the Context's
+  // problems say why.
   static std::shared_ptr<Joint> Of(Context& context, uint32_t fn, const std::vector<bool>& active,
                                    const std::vector<bool>& seeded);
 
-  // Which parameters the way back reads, and the types of the residuals.
+  // Parameters read by the backward pass, and the types of the residuals.
   const std::vector<bool>& reads() const { return reads_; }
   const std::vector<Type>& residuals() const { return residual_types_; }
-  // What the sizes of a residual follow from.
+  // The origins of a residual's sizes.
   const Needs& needs(size_t residual) const { return needs_[residual]; }
-  // Which parameters have a gradient that is not zero.
+  // Parameters with a gradient other than zero.
   const std::vector<bool>& gives() const { return gives_; }
 
-  // Where a size of a residual is how often a loop in here runs, and that is known beforehand: the
-  // parameters that say it. Null where it is not so.
+  // Where a size of a residual is the trip count of a loop in here, known beforehand: the
+  // parameters that give it. Null otherwise.
   const std::vector<size_t>* Trips(const ge_dim& dim) const {
     const auto found = trips_.find(dim.id);
     return found == trips_.end() ? nullptr : &found->second;
   }
-  // Which results depend on an active parameter.
+  // Results depending on an active parameter.
   const std::vector<bool>& reached() const { return reached_; }
   Type result(size_t i) const { return result_types_[i]; }
 
-  // Functions that ge.Call names, made once; 0 = not yet.
+  // Functions named by ge.Call, made once; 0 = not yet.
   struct Calls {
     uint32_t forward = 0, back = 0;
   };
@@ -54,7 +54,7 @@ class Joint {
     std::vector<Val> results, residuals;
   };
   Forward PutForward(Fn& to, const std::vector<Val>& params) const;
-  // params: those that reads() says; cts: by result, absent = not seeded. Answers by parameter.
+  // params: those of reads(); cts: by result, absent = not seeded. Answers by parameter.
   std::vector<Val> PutBack(Fn& to, const std::vector<Val>& params,
                            const std::vector<Val>& residuals, const std::vector<Val>& cts) const;
 

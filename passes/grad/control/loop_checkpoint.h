@@ -1,9 +1,9 @@
-// CheckpointedLoop: a Loop or Scan whose rounds are kept for the way back in windows, so that
+// CheckpointedLoop: keeps the rounds of a Loop or Scan for the backward pass in windows, so
 // memory grows with the root of their number. Forward: a Loop or Scan of windows, each a Loop or
-// Scan of `every` rounds, which answers what is carried where each window begins; and what is left
-// at the end as an iteration of its own. Back: a Scan over the windows from the last to the first;
-// each is run once more, this time with all that its way back reads. Cotangents and sums go through
-// all of it in the order that they have without windows, so that gradients have the same bits. One
+// Scan of `every` rounds, outputs the carried values at the beginning of each window; the rest
+// at the end is an iteration of its own. Back: a Scan over the windows from the last to the
+// first runs each once more, now keeping everything its backward pass reads. Cotangents and sums
+// go through all of it in the order without windows, so gradients have the same bits. One
 // thread.
 #pragma once
 
@@ -17,13 +17,13 @@ namespace ge::grad {
 class CheckpointedLoop {
  public:
   explicit CheckpointedLoop(Iteration& it) : it_(it), l_(it.l_), fn_(it.r_.fn()) {}
-  // Whether the context wants windows and there is more than one. `refused`: why that cannot be.
+  // Whether the context wants windows and there is more than one. `refused`: why not.
   bool Applies(std::string* refused);
-  // In the place of the node. Answers what Iteration::PutBack does.
+  // Replaces the node. Answers as Iteration::PutBack does.
   std::vector<Val> Through();
 
  private:
-  // Of r_.fn(): a vector of one; known where that is not below 0.
+  // A value of r_.fn(), a vector of one; `known` where not below 0.
   struct Count {
     int64_t known = -1;
     Val v;
@@ -34,7 +34,7 @@ class CheckpointedLoop {
   bool MayEnd() const;
   bool ReadsNumber() const;
   std::string Obstacle() const;
-  int64_t Axis(Side side, size_t i) const;  // of what is scanned, from the front; -1 = not known
+  int64_t Axis(Side side, size_t i) const;  // of scanned values, from the front; -1 = not known
   bool FromLast(Side side, size_t i) const;
   Type WithWindow(Type type, int64_t axis) const;
 
@@ -65,15 +65,15 @@ class CheckpointedLoop {
   bool from_base_ = false;  // the body reads the number of the round
   bool has_rest_ = true;
   Count windows_, in_windows_, rest_;  // there may be fewer where a condition ends it
-  std::vector<Kept> saved_;            // what is carried
-  // What the windows answer, as Iteration has it, and beside that:
+  std::vector<Kept> saved_;            // carried values
+  // Outputs of the windows, as in Iteration, and beside that:
   std::vector<Val> out_;
   std::vector<Stack> saved_stacks_;
   uint32_t node_ = 0;
   Val numbers_, go_;           // the number of each; whether it goes on behind them
   std::vector<Val> elements_;  // by windows
   std::vector<Val> rest_in_;
-  Val base_;  // the number of the first round that is left
+  Val base_;  // the number of the first round left
   Iteration::Forward rest_run_;
 };
 

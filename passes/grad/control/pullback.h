@@ -1,7 +1,7 @@
-// Pullbacks: the way back as a function value. What calls itself cannot say of how many parts its
-// residuals are, and the branches of an If not what the other one keeps; so their forward functions
-// answer, beside their results, one function from cotangents to gradients, which holds what it
-// reads (ge.Partial).
+// Pullbacks: the backward pass as a function value. A recursive function cannot know the number of
+// its residuals, and a branch of an If cannot know those of the other. So their forward functions
+// output, beside their results, one function from cotangents to gradients, which holds its
+// residuals (ge.Partial).
 #pragma once
 
 #include <vector>
@@ -11,19 +11,19 @@
 
 namespace ge::grad {
 
-// The joint forward in `made`, whose parameters are `params`: its results, then the pullback, which
-// takes a cotangent for each result that `seeded` says and answers a gradient for each parameter
-// that `gives` says, zeros where there is none.
+// Puts the joint's forward part into `made`, whose parameters are `params`: its results, then the
+// pullback. The pullback takes a cotangent for each result in `seeded` and answers a gradient for
+// each parameter in `gives`, zeros where there is none.
 std::vector<Val> PutForwardWithPullback(Context& context, uint32_t of, const Joint& joint,
                                         NewFunction& made, const std::vector<Val>& params,
                                         const std::vector<bool>& seeded,
                                         const std::vector<bool>& gives);
 
-// Through a call of a function that calls itself.
+// Through a call of a recursive function.
 bool ThroughRecursion(Reverse& reverse, const ge_node& n, uint32_t of);
-// Through a call of a function that brings its own derivative; false where it brings none.
+// Through a call of a function with its own derivative; false where it has none.
 bool ThroughCustom(Reverse& reverse, const ge_node& n, uint32_t of, bool* failed);
-// The joint keeps something that is no tensor.
+// Whether the joint keeps a value other than a tensor.
 bool KeepsFunctions(const Joint& joint);
 
 }  // namespace ge::grad

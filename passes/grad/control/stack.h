@@ -1,6 +1,6 @@
-// Stacks of what rounds of a Loop or Scan keep for the way back: one scanned result each or, of
-// what is not as large in every round, all elements in a row that is carried, and stacks of its
-// shapes and of where each begins. One thread.
+// Stacks of the values that rounds of a Loop or Scan keep for the backward pass. A value of equal
+// size in all rounds is a scanned result. Otherwise a carried row holds all elements, beside stacks
+// of the shapes and of the start of each. One thread.
 #pragma once
 
 #include <cstddef>
@@ -12,33 +12,33 @@ namespace ge::grad {
 
 struct Kept {
   Type type;
-  size_t param = SIZE_MAX;  // which of the body's; of a residual none
-  bool flat = false;        // its size may be another in each round, so it is put in a row
+  size_t param = SIZE_MAX;  // index of the body's; none for a residual
+  bool flat = false;        // its size may change between rounds, so it goes into a row
 };
 
-// Where one of them is, in the function that reads it.
+// The place of one kept value, in the function reading it.
 struct Stack {
   Val all, shapes, starts;  // the last two of a flat one
 };
 
-// How many scanned results hold them.
+// The number of scanned results holding them.
 size_t StacksOf(const std::vector<Kept>& kept);
-// What rows begin with, and the parameters that carry them.
+// The initial rows, and the parameters carrying them.
 std::vector<Val> EmptyRows(Fn& fn, const std::vector<Kept>& kept);
 std::vector<Val> RowParams(NewFunction& made, const std::vector<Kept>& kept);
-// What a round adds: `values` by Kept; longer rows are carried on, the rest is scanned.
+// Adds a round's `values`, by Kept; longer rows are carried on, the rest is scanned.
 void PutOnStacks(Fn& fn, const std::vector<Kept>& kept, const std::vector<Val>& values,
                  const std::vector<Val>& rows, std::vector<Val>* carried,
                  std::vector<Val>* scanned);
-// Of the results of a node: where its rows and its stacks begin.
+// Among the results of a node: the beginning of its rows and its stacks.
 std::vector<Stack> StacksIn(const std::vector<Val>& out, const std::vector<Kept>& kept, size_t row,
                             size_t stack);
-// What a Scan that reads them takes: one element a round of each of these, then whole rows.
+// The inputs of a Scan reading them: one element a round of each of these, then whole rows.
 std::vector<Val> ScannedOf(const std::vector<Kept>& kept, const std::vector<Stack>& stacks);
 std::vector<Val> RowsOf(const std::vector<Kept>& kept, const std::vector<Stack>& stacks);
 
-// In the body of such a Scan: parameters for the elements are added when it is made, those for rows
-// by Values, which answers what was kept.
+// In the body of such a Scan: adds parameters for the elements when it is made; Values adds those
+// for rows and answers the kept values.
 class KeptParams {
  public:
   KeptParams(NewFunction& made, const std::vector<Kept>& kept);

@@ -1,6 +1,6 @@
-// CheckpointSegments: the forward nodes of a function cut into consecutive parts, what of each is
-// kept until the way back gets there, and what that takes. Reads a picture; changes nothing. One
-// thread.
+// CheckpointSegments: cuts the forward nodes of a function into consecutive segments. Says which
+// values of each are kept until the backward pass gets there, and their bytes. Reads a picture;
+// changes nothing. One thread.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@ namespace ge::grad {
 
 class CheckpointSegments {
  public:
-  // What is kept of a segment, beside what later ones read.
+  // The values of a segment to keep, beside those read by later ones.
   enum Level : uint8_t {
     kEverything,
-    kDear,     // what takes long: products, convolutions, control flow
+    kDear,     // costly ones: products, convolutions, control flow
     kNothing,  // all is computed again
   };
 
@@ -23,38 +23,38 @@ class CheckpointSegments {
   size_t count() const { return levels_.size(); }
   bool IsBack(uint32_t node) const { return back_[node] != 0; }
   size_t Of(uint32_t node) const { return of_[node]; }
-  // Of a value that is not kept and that the way back reads.
+  // Whether the backward pass reads the value although it is not kept.
   bool Again(uint32_t value) const { return again_[value] != 0; }
   bool Kept(uint32_t value) const { return kept_[value] != 0; }
-  // Made by a forward node of the segment.
+  // Whether a forward node of the segment makes it.
   bool MadeIn(size_t segment, uint32_t value) const;
 
   // Each cut keeps everything until levels are set.
-  void CutEvenly(size_t segments);  // by the bytes that the way back reads
+  void CutEvenly(size_t segments);  // by the bytes read by the backward pass
   void CutAtDear();                 // ahead of dear nodes, 16 segments at most
   void CutAtNames(const std::vector<std::string>& patterns);
   void SetLevel(size_t segment, Level level) { levels_[segment] = level; }
   Level level(size_t segment) const { return levels_[segment]; }
-  void Settle();  // what is kept and what is computed again, by the levels
+  void Settle();  // divides values into kept and repeated ones, by the levels
 
-  // Forward nodes of the segment that are needed to compute what is not kept, in order; `wanted`:
-  // by value, what they make that somebody reads of the copies.
+  // Forward nodes of the segment needed to compute values not kept, in order; `wanted`: by value,
+  // outputs of the copies with a reader.
   std::vector<uint32_t> Repeated(size_t segment, std::vector<char>* wanted) const;
-  // The first node of the way back that reads something of it that is not kept; n_node = none.
+  // The first backward node reading a value of it that is not kept; n_node = none.
   uint32_t FirstReader(size_t segment) const;
 
-  // The last node of the way back ahead of `node` that cannot be folded: what waits for it stays
-  // late. UINT32_MAX = none.
+  // The last backward node ahead of `node` that cannot be folded: nodes waiting for it stay late.
+  // UINT32_MAX = none.
   uint32_t LastBehind(uint32_t node) const;
 
   double BytesOf(uint32_t value) const;
-  // The first value whose bytes nobody knows, 0 = none.
+  // The first value of unknown size, 0 = none.
   uint32_t UnknownSize() const;
-  // What the segment makes, and the way back reads, and is not kept, less what is kept for copies.
+  // Bytes of its values read by the backward pass and not kept, less bytes kept for copies.
   double BytesSaved(size_t segment) const;
   // About how long its repeated nodes take, in ns.
   double CostOf(size_t segment) const;
-  // The most bytes that computed values take at one time, nodes in their order.
+  // The most bytes taken by computed values at one time, nodes in their order.
   double Peak() const;
 
  private:
@@ -67,7 +67,7 @@ class CheckpointSegments {
   const int64_t rows_;
   std::vector<char> back_;          // by node: of the way back
   std::vector<char> dear_;          // by node
-  std::vector<char> varies_;        // by node: floats that depend on more than constants
+  std::vector<char> varies_;        // by node: floats depending on more than constants
   std::vector<double> cost_;        // by node, ns
   std::vector<char> fixed_;         // by value: kept in any case
   std::vector<char> read_back_;     // by value

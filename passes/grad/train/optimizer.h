@@ -1,7 +1,7 @@
-// Optimizers: how a parameter and its slots follow its gradient, each written once as a function of
-// values in the graph; those of Adam and of sgd with a momentum as an operator, which an engine may
-// compute where the states lie. PyTorch's forms where it has them; lamb and lars are those of their
-// papers (arXiv 1904.00962 and 1708.03888). One thread.
+// Optimizers: update a parameter and its slots by its gradient, each written once as a function of
+// values in the graph; Adam and sgd with a momentum as an operator, which an engine may compute
+// where the states lie. PyTorch's forms where it has them; lamb and lars follow their papers (arXiv
+// 1904.00962 and 1708.03888). One thread.
 #pragma once
 
 #include <functional>
@@ -28,14 +28,14 @@ struct Update {
   Val rate;                         // of p's dtype
   Val updates;                      // float64: how many there are with this one
   Val when;                         // boolean: whether anything moves at all; absent = it does
-  std::optional<RowGradient> rows;  // what g is made of, where MovesByRows
-  // A slot of p's shape that begins with zeros: what it holds, and what it will hold.
+  std::optional<RowGradient> rows;  // the parts of g, where MovesByRows
+  // A slot of p's shape that begins with zeros: its old and its new value.
   std::function<Val(const char* slot)> old;
   std::function<void(const char* slot, Val)> keep;
 };
-// Whether rows without a gradient stay what they are, and those with one follow it alone.
+// Whether rows without a gradient stay unchanged, and the others follow it alone.
 bool MovesByRows(const TrainSettings& settings);
-// What the parameter becomes.
+// The new value of the parameter.
 Val Apply(const Update& update);
 
 }  // namespace ge::grad

@@ -1,5 +1,5 @@
-// Mixed precision: products and convolutions of float32 on 16-bit floats, with weights that stay
-// float32; and the factor that keeps small gradients of such from vanishing. One thread.
+// Mixed precision: products and convolutions of float32 on 16-bit floats, with float32 weights, and
+// the factor that keeps small gradients from vanishing. One thread.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace ge::grad {
 
-// Casts what products and convolutions read to `dtype`, and what they make back.
+// Casts the inputs of products and convolutions to `dtype`, and their outputs back.
 void ComputeInHalves(Fn& fn, int32_t dtype);
 
-// The loss is multiplied by a factor, and gradients are divided by it. An update whose gradients
-// are not all finite is left out; with a factor that moves it is halved then, and doubled after so
-// many updates without such a one.
+// The loss is multiplied by a factor, and gradients are divided by it. An update with a gradient
+// that is not finite is left out; then a moving factor is halved, and doubled after so many updates
+// without such.
 class LossScale {
  public:
-  // Makes the states train.scale, train.updates and, of one that moves, train.good.
+  // Makes the states train.scale, train.updates and, for a moving factor, train.good.
   LossScale(Fn& fn, const TrainSettings& settings);
   Val Scaled(Val change) const;
   Val Unscaled(Val gradient) const;
-  // How many updates were not left out: float64.
+  // The number of updates not left out: float64.
   Val updates() const { return fn_.Cast(updates_, GE_F64); }
   // Whether this step moves weights: where `now` (absent: always) and all gradients are finite.
   // Writes the states.

@@ -1,5 +1,5 @@
-// What behaves otherwise in training than in inference: BatchNormalization takes the statistics of
-// the batch and keeps running ones, Dropout drops. One thread.
+// Operators that behave otherwise in training than in inference: BatchNormalization takes the
+// statistics of the batch and keeps running ones, Dropout drops. One thread.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace ge::grad {
 
-// `reads`: what the copy reads for each weight, by place. The statistics among them are assigned.
+// `reads`: the copy's input for each weight, by place. Assigns the statistics among them.
 void NormalizeByBatch(Fn& fn, const std::vector<Weight>& weights, const std::vector<Val>& reads);
 
-// The other way: what was exported in training mode is as for inference. BatchNormalization takes
-// its running statistics, and Dropout hands on what it is given.
+// The other way: turns a model exported in training mode into one for inference. BatchNormalization
+// takes its running statistics, and Dropout hands its input on.
 void ForInference(Fn& fn);
 
-// Each Dropout becomes a product with a mask. Which elements it drops is a hash of their place, of
-// the node's place among the Dropouts, of `seed` and of `done` (int64, updates so far): the same on
-// every engine, and again after a restart.
+// Each Dropout becomes a product with a mask. A hash of an element's place, of the node's place
+// among the Dropouts, of `seed` and of `done` (int64, updates so far) decides whether it drops: the
+// same on every engine, and again after a restart.
 void DropAtRandom(Fn& fn, int64_t seed, Val done);
 
 }  // namespace ge::grad

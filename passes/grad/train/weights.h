@@ -1,5 +1,5 @@
-// Weights: the constants of an inference net that become states which training changes, and the
-// reading and writing of states. One thread, for one run of the pass.
+// Weights: the constants of an inference net turned into states for training, and the reading and
+// writing of states. One thread, for one run of the pass.
 #pragma once
 
 #include <map>
@@ -19,16 +19,16 @@ struct Weight {
   bool trained() const { return found.trained; }          // false: running statistics
 };
 
-// Makes a state of each: initialisers of floats with an axis at least that no pattern freezes, and
-// statistics of BatchNormalization. `graph` is a picture of the function. Throws a Refusal.
+// Makes a state of each: initialisers of floats with an axis at least, unless a pattern freezes
+// them, and statistics of BatchNormalization. `graph`: a picture of the function. Throws a Refusal.
 std::vector<Weight> MakeWeights(const ge_edit* edit, const ge_graph* graph,
                                 const TrainSettings& settings);
 
 // Reads the state ahead of all nodes of `graph`, a picture of the function as it was copied, and
-// puts that where the constant is read.
+// replaces the constant by it.
 Val ReadWeight(Fn& fn, const ge_graph* graph, const Weight& weight, uint32_t state);
 
-// A state that begins with `data`, NULL = zeros.
+// A state with first value `data`, NULL = zeros.
 uint32_t MakeState(const ge_edit* edit, const std::string& name, const ge_type& type, uint32_t kind,
                    const void* data, uint64_t bytes);
 Val ReadState(Fn& fn, uint32_t state, uint32_t before);
