@@ -1,16 +1,16 @@
 /* ge.h: the C API of GraphEngine for applications. C11 and C++17, stands alone.
  *
  * Every function answers a status (GE_STATUS_OK = 0); the text goes into the caller's ge_error,
- * which may be NULL. No function throws, aborts or exits. NULL where an object is wanted, and a
- * struct whose `size` is smaller than it ever was, answer GE_STATUS_INVALID_ARGUMENT.
+ * which may be NULL. No function throws, aborts or exits. A NULL object, and a struct whose `size`
+ * is smaller than in any version, answer GE_STATUS_INVALID_ARGUMENT.
  *
- * Ownership: handles are freed by their own destroy function (NULL is allowed there). Strings that
- * a call answers live as long as the session, unless said otherwise. Input and output memory is
- * the caller's.
+ * Ownership: handles are freed by their own destroy function (NULL is allowed there). Strings from
+ * a call live as long as the session, unless said otherwise. The caller owns input and output
+ * memory.
  * Threads: one session may be used by any number of threads at once for run, run_async and the
  * inspecting calls; load and destroy need it alone (asynchronous runs apart).
  * Version rule: structs only grow at their end; set `size` to sizeof the struct you compiled with.
- * A library that is newer reads and writes no more of it; fields that a caller does not have are 0.
+ * A newer library reads and writes no more of it; fields unknown to the caller are 0.
  */
 #ifndef GE_H_
 #define GE_H_
@@ -67,39 +67,39 @@ GE_API const char* ge_status_name(ge_status status);
 
 enum { GE_LOG_ERROR = 0, GE_LOG_WARNING = 1, GE_LOG_INFO = 2, GE_LOG_DEBUG = 3, GE_LOG_TRACE = 4 };
 /* Lines of the process's log, from `level` down to 0, go to `log` from now on, one call a line and
- * one at a time, from whichever thread has something to say. `text` has no line break, at most
- * 4,096 bytes, and lives for the call. `log` NULL = as at first: on stderr, up to $GE_LOG_LEVEL
- * (1), whatever `level` is. When this returns the function that was there before is not called any
- * more. What `log` itself causes is not told to it; where it calls this, FAILED_PRECONDITION. */
+ * one at a time, from any thread. `text` has no line break, at most 4,096 bytes, and lives for the
+ * call. `log` NULL = as at first: on stderr, up to $GE_LOG_LEVEL (1), whatever `level` is. When
+ * this returns, the former function is not called any more. Lines caused by `log` itself are not
+ * passed to it; FAILED_PRECONDITION where `log` calls this. */
 GE_API ge_status ge_set_log(void (*log)(void* context, uint32_t level, const char* text),
                             void* context, uint32_t level, ge_error* error);
 
 /* ---- runtimes -------------------------------------------------------------------------------- */
 
-/* What sessions share: the process's threads and instruction set, engines once they are open, what
- * is known of prices. Who makes none gets the process's own, which lives from the first such
- * session to the last; who makes one keeps its engines open between sessions, so that these cost
- * little. */
+/* Shared by sessions: the process's threads and instruction set, opened engines, known prices. A
+ * session without a runtime uses the process's own, which lives from the first such session to the
+ * last. An application with a runtime keeps its engines open between sessions, so later sessions
+ * open them at little cost. */
 typedef struct ge_runtime_options {
   uint32_t size; /* sizeof(ge_runtime_options) */
-  /* Compute threads of the process, at most 4096; 0 = the cores it may use. Where the system gives
-   * fewer, as many as it gives; the log says so at GE_LOG_INFO. */
+  /* Compute threads of the process, at most 4096; 0 = the cores it may use. If the system gives
+   * fewer, the process has those; the log says so at GE_LOG_INFO. */
   uint32_t threads;
   uint32_t isa_cap; /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
   uint32_t reserved;
-  /* What packed constants of the process may take together while no run reads them; those that lie
-   * longest give way and are packed again when they are needed. 0 = half of the machine's memory.
+  /* Bytes of the process's packed constants that no run reads; beyond it the longest unused ones
+   * give way and are packed again when needed. 0 = half of the machine's memory.
    */
   uint64_t resident_bytes;
 } ge_runtime_options;
-/* Both are those of the whole process: a second runtime may have no others, and is refused with
+/* The whole process has one of both: a second runtime with others is refused with
  * FAILED_PRECONDITION naming the present ones. `options` NULL = defaults. *out is NULL on failure.
  */
 GE_API ge_status ge_runtime_create(const ge_runtime_options* options, ge_runtime** out,
                                    ge_error* error);
-/* Sessions that use it keep what they need of it. */
+/* Sessions of the runtime keep the parts they use. */
 GE_API void ge_runtime_destroy(ge_runtime* runtime);
-/* How many engines are open in it: those of all its sessions so far. */
+/* The number of engines open in it: those of all its sessions so far. */
 GE_API ge_status ge_runtime_engine_count(ge_runtime* runtime, uint32_t* out);
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -110,51 +110,51 @@ typedef struct ge_session_options {
   uint32_t isa_cap;                /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
   uint32_t max_streams_per_device; /* 0 = 2 */
   /* Engines to use, "onednn,ref"; each may carry options: "devsim:wrap=ref;delay=7". A path with a
-   * slash is loaded as a plugin. NULL = every engine that is found. */
+   * slash is loaded as a plugin. NULL = every engine found. */
   const char* engines;
-  /* Bound of kept plans; 0 = 1 GiB. What plans share does not count: packed constants, and the
-   * memory of arenas, of which there is as much as the largest run and the runs at once need. */
+  /* Bytes of kept plans; 0 = 1 GiB. Memory shared by plans does not count: packed constants, and
+   * arenas, whose memory follows the largest run and the number of runs at once. */
   uint64_t plan_cache_bytes;
   uint32_t prices; /* GE_PRICES_* */
-  uint32_t replan; /* 1 = runs may replace a plan that takes another time than predicted */
+  uint32_t replan; /* 1 = runs may replace a plan whose time differs from the prediction */
   uint32_t measure_budget_ms; /* of GE_PRICES_MEASURE, each compile, twice; 0 = 2000 */
   uint32_t reserved;
   const char*
       skip_passes;    /* rewrites not to run, "recognise-gelu,fold-batchnorm"; NULL = all run */
   uint32_t denormals; /* GE_*_DENORMALS: of all engines, and of constants folded at load */
   uint32_t numerics;  /* GE_*_NUMERICS */
-  /* What one run may take: arenas, outputs, values between pieces. Beyond it: LIMIT_EXCEEDED.
-   * 0 = 768 MiB and 64 bytes for each byte of the weights and inputs, at most 3/4 of the memory. */
+  /* The limit of one run: arenas, outputs, values between pieces. Beyond it: LIMIT_EXCEEDED. 0 =
+   * 768 MiB and 64 bytes for each byte of the weights and inputs, at most 3/4 of the memory. */
   uint64_t memory_limit_bytes;
   uint64_t time_limit_ms; /* as ge_session_set_time_limit; 0 = none */
-  /* NULL = the process's own. With one `threads` and `isa_cap` are 0, or what it has. */
+  /* NULL = the process's own. With a runtime, `threads` and `isa_cap` are 0, or the runtime's. */
   ge_runtime* runtime;
-  /* Other than 0: the past of a decoder, which it takes as inputs and gives out with new rows
-   * behind, is kept in states, and those inputs and outputs are gone. So many rows, rounded up to a
-   * power of two, fit at first (GE_KV_CACHE_ROWS is a good number); caches that are full get twice
-   * the room, and a plan is made for each size alone. A mask over past and new rows stays an input,
-   * as long as both. ge_session_reset_states begins anew. Loading a model without such a past, or
-   * with an operator that has no rule for it, answers UNSUPPORTED and says which. */
+  /* Other than 0: keeps the past of a decoder in states. A decoder takes its past as inputs and
+   * gives it out with new rows behind; these inputs and outputs are removed. So many rows, rounded
+   * up to a power of two, fit at first (GE_KV_CACHE_ROWS is a good number); a full cache doubles,
+   * and each size has its own plan. A mask over past and new rows stays an input, as long as both.
+   * ge_session_reset_states begins anew. Loading a model without such a past, or with an operator
+   * without a rule for it, answers UNSUPPORTED with its name. */
   uint64_t kv_cache;
-  /* Plugins that bring operators and passes, "acme_ops,./mine.so": names as in `engines`, or paths
-   * with a slash. NULL = none. */
+  /* Plugins with operators and passes, "acme_ops,./mine.so": names as in `engines`, or paths with a
+   * slash. NULL = none. */
   const char* plugins;
-  /* Nodes that one engine alone may take: "NODE=ENGINE" or "NODE=ENGINE/DEVICE", separated by ';'.
-   * NODE is a node's name as ge_session_explain tells it, "#ID", an operator ("Conv"), or a pattern
-   * of names or operators with '*' and '?'; an exact name counts before an operator or pattern.
-   * "@LAYOUT" behind it, a "layout" of ge_session_explain ("plain", "channels-last",
-   * "blocked1x8"), leaves only what reads and makes images in that layout, or plain where the
-   * layout has no room for them. A node that the engine takes in parts alone (its decomposition)
-   * becomes these. Plans are refused with a message where an engine makes no offer for a node that
-   * is pinned to it, nor for its parts, or where a pin fits no node. NULL = none. */
+  /* Binds nodes to one engine: "NODE=ENGINE" or "NODE=ENGINE/DEVICE", separated by ';'. NODE is a
+   * node's name as ge_session_explain tells it, "#ID", an operator ("Conv"), or a pattern of names
+   * or operators with '*' and '?'; an exact name counts before an operator or pattern. "@LAYOUT"
+   * behind it, a "layout" of ge_session_explain ("plain", "channels-last", "blocked1x8"), restricts
+   * it to offers with images in that layout, or plain ones for values that have no such layout. A
+   * node taken by the engine only in parts (its decomposition) becomes these. Planning fails with a
+   * message where an engine makes no offer for its pinned node, nor for the node's parts, or where
+   * a pin fits no node. NULL = none. */
   const char* pins;
   uint32_t policy; /* GE_PLACE_* */
   uint32_t reserved2;
-  /* Passes to run that do so only where they are asked for, and options of any:
-   * "observe:output=0;every=2,other". NULL = none. A pass of a plugin that is asked for and fails,
-   * fails the load. */
+  /* Passes to run on request, and options of any pass:
+   * "observe:output=0;every=2,other". NULL = none. A failure of a requested pass of a
+   * plugin fails the load. */
   const char* passes;
-  uint32_t precision; /* GE_*_PRECISION: what inputs of products may be rounded to */
+  uint32_t precision; /* GE_*_PRECISION: to which inputs of products may be rounded */
   uint32_t reserved3;
 } ge_session_options;
 enum {
@@ -164,8 +164,8 @@ enum {
 #define GE_KV_CACHE_ROWS 256
 enum {
   /* 0 = numbers below the least normal one (1.2e-38 in float32) count as zero, as operands and as
-   * results. Trained networks have them in dead channels, where they cost x86 a hundred times a
-   * normal number's time. What only moves or compares bits may hand one on. */
+   * results. Trained networks have them in dead channels; there they cost x86 a hundred times a
+   * normal number's time. Operators only moving or comparing bits may hand one on. */
   GE_FLUSH_DENORMALS = 0,
   GE_KEEP_DENORMALS = 1
 };
@@ -174,21 +174,21 @@ enum {
    * (docs/numerics.md has the bound), the same places of infinities and NaN. MatMulNBits may take
    * its input in steps of 8 bits where its accuracy_level is 4. */
   GE_FAST_NUMERICS = 0,
-  GE_EXACT_NUMERICS = 1 /* sums of an operator's own products alone, in any order */
+  GE_EXACT_NUMERICS = 1 /* only sums of an operator's own products, in any order */
 };
 enum {
-  /* 0 = cached. What engines ask is corrected by what was measured on this machine, kept in
+  /* 0 = cached. Engines' prices are corrected by measurements of this machine, kept in
    * $GE_CACHE_DIR (off = nothing is kept), else $XDG_CACHE_HOME/graphengine or
-   * ~/.cache/graphengine; where nothing was, by what ships for like machines. A few runs are timed
+   * ~/.cache/graphengine; without any, by shipped prices of similar machines. A few runs are timed
    * to learn more; making a session times nothing. */
   GE_PRICES_DEFAULT = 0,
-  /* What engines ask; the same on every machine where the process's first session asks for it and
-   * no runtime was made before: engines then hear of a fixed machine. */
+  /* Engines' prices; the same on every machine where the process's first session asks for them and
+   * no runtime was made before: then engines see a fixed machine. */
   GE_PRICES_ANALYTIC = 1,
   GE_PRICES_CACHED = 2,
   GE_PRICES_MEASURE = 3, /* as cached, and compiling times offers and runs plans to compare them */
-  /* By what ships for like machines alone, so that a machine makes the same plans, and sums in the
-   * same order, on another day; nothing is timed. As with analytic ones, where the process's first
+  /* Only shipped prices of similar machines: a machine makes the same plans, and sums in the same
+   * order, on another day; nothing is timed. As with analytic ones, where the process's first
    * session asks for it. */
   GE_PRICES_SHIPPED = 4
 };
@@ -199,40 +199,40 @@ enum {
    * bound). Where no engine can, numbers are those of float32. Not with GE_EXACT_NUMERICS. */
   GE_BF16_PRECISION = 1
 };
-/* Fills in the defaults of a struct of `size` bytes, which it then says. */
+/* Fills in the defaults of a struct of `size` bytes, and sets its `size`. */
 GE_API ge_status ge_session_options_init_sized(ge_session_options* options, uint32_t size);
 /* The same for the caller's own struct, however much the library's has grown since. The function of
- * this name, for callers that were built when there was no other, fills what ge.h had then. */
+ * this name serves old callers, built before the one above, and fills the ge.h of then. */
 GE_API ge_status ge_session_options_init(ge_session_options* options);
 #define ge_session_options_init(options) \
   ge_session_options_init_sized((options), (uint32_t)sizeof(ge_session_options))
-/* `options` NULL = defaults. Opens the engines that the runtime does not have open yet. *out is
- * NULL on failure. */
+/* `options` NULL = defaults. Opens the engines not yet open in the runtime. *out is NULL on
+ * failure. */
 GE_API ge_status ge_session_create(const ge_session_options* options, ge_session** out,
                                    ge_error* error);
 /* Waits for the session's asynchronous runs to have computed, not for their `done`: a `done` may
  * destroy the session of its run. Handles of runs may be used and destroyed later. */
 GE_API void ge_session_destroy(ge_session* session);
-/* Ends what goes on in the session now with CANCELLED: each load, compile and run, of all threads,
- * asynchronous runs too. Calls that begin later are not touched, so that the session stays in use;
- * a load that was cancelled may be done again. From any thread and from a signal handler. Returns
- * at once; the calls end as soon as what computes them looks: ref within a second, the other CPU
- * engines after the operator that they are at. */
+/* Ends each load, compile and run in progress in the session with CANCELLED, of all threads,
+ * asynchronous runs too. Later calls are not touched, so the session stays in use; a cancelled load
+ * may be repeated. From any thread and from a signal handler. Returns at once; the calls end as
+ * soon as their engines notice: ref within a second, the other CPU engines after the present
+ * operator. */
 GE_API ge_status ge_session_cancel(ge_session* session);
 /* From now on each load, compile and run of the session ends with DEADLINE_EXCEEDED when it takes
- * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run whose
- * shapes are new compiles first, within the same limit. */
+ * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run with
+ * new shapes compiles first, within the same limit. */
 GE_API ge_status ge_session_set_time_limit(ge_session* session, uint64_t milliseconds);
 
 enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
-/* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO goes by the name, then the bytes.
- * Weights stay in the mapped file. To change it while a session lives write a new file and rename
- * it over this one: the session keeps the old one. Where it is written to or cut short itself,
- * loads, compiles and runs that read of it answer IO_ERROR naming it. Reads behind the end of a
+/* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO decides by the name, then by the
+ * bytes. Weights stay in the mapped file. To change it while a session lives write a new file and
+ * rename it over this one: the session keeps the old one. If the file itself is written to or cut
+ * short, loads, compiles and runs reading it answer IO_ERROR naming it. Reads behind the end of a
  * file raise SIGBUS: the first load of a file of 1 MiB or more sets a handler, for such reads
- * alone; each other SIGBUS goes to the handler that it found there. GE_SIGNALS=keep in the
- * environment: no handler is set, and SIGBUS is the application's. A session loads one model; a
- * second load answers FAILED_PRECONDITION. */
+ * alone; each other SIGBUS goes to the handler found there. GE_SIGNALS=keep in the environment: no
+ * handler is set, and SIGBUS is the application's. A session loads one model; a second load answers
+ * FAILED_PRECONDITION. */
 GE_API ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
                                       ge_error* error);
 /* The bytes are copied. External data cannot be found from bytes and is refused. */
@@ -250,11 +250,11 @@ typedef struct ge_tensor_info {
   uint32_t reserved;
   int64_t dims[GE_MAX_RANK]; /* -1 = decided by the caller */
   const char* name;
-  /* Of sizes that the caller decides: "batch", "2*n+1"; inputs whose names agree have one size. A
-   * name that is no identifier is quoted in an expression, and stands alone as the model has it.
-   * NULL where the size is known. */
+  /* For sizes decided by the caller: "batch", "2*n+1"; inputs whose names agree have one size. A
+   * name that is no identifier is quoted in an expression, and unquoted alone. NULL where the size
+   * is known. */
   const char* dim_names[GE_MAX_RANK];
-  int32_t kind;      /* GE_ANY_*; of an optional what it may hold */
+  int32_t kind;      /* GE_ANY_*; of an optional that of its content */
   uint32_t optional; /* 1 = it may be GE_ANY_NONE, too */
 } ge_tensor_info;
 
@@ -267,16 +267,16 @@ GE_API ge_status ge_session_input_info(ge_session* session, const char* entry, u
                                        ge_tensor_info* out);
 GE_API ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
                                         ge_tensor_info* out);
-/* The model's own metadata ("character" of a recogniser); NULL in *out when it has no such key. */
+/* The model's own metadata ("character" of a recogniser); NULL in *out for an unknown key. */
 GE_API ge_status ge_session_metadata(ge_session* session, const char* key, const char** out);
-/* What a model says of itself, "" where it says nothing. Texts live as long as the session. */
+/* Descriptions in the model itself, "" where absent. Texts live as long as the session. */
 typedef struct ge_model_info {
   uint32_t size;           /* sizeof(ge_model_info) */
   uint32_t metadata_count; /* pairs of ge_session_metadata_pair */
   const char* name;        /* of the graph */
   const char* producer;    /* "pytorch" */
   const char* producer_version;
-  const char* domain;            /* "org.example", of those who made it */
+  const char* domain;            /* "org.example", its makers' domain */
   const char* description;       /* ONNX's doc_string of the model */
   const char* graph_description; /* and that of the graph */
   int64_t version;               /* of the model itself; 0 where it has none */
@@ -299,50 +299,50 @@ typedef struct ge_tensor {
   uint32_t flags; /* GE_TENSOR_*; 0 before the first use */
   int64_t dims[GE_MAX_RANK];
   void* data;     /* dense, row-major. Output: NULL = let the session allocate it */
-  uint64_t bytes; /* of data; output with data given: its capacity, then what was written */
+  uint64_t bytes; /* of data; output with data given: its capacity, then the bytes written */
 } ge_tensor;
 enum {
   /* Set by the call that allocated `data` for an output. Such a tensor may be an output again, of
-   * any session: its memory is used again where it is large enough, whatever `bytes` says, and
-   * replaced by larger memory where it is not. Set data = NULL and flags = 0 when another owner
-   * takes the memory; that one frees it with ge_tensor_release, too. */
+   * any session: its memory is used again where it is large enough, ignoring `bytes`, and replaced
+   * by larger memory where it is not. Set data = NULL and flags = 0 when another owner takes the
+   * memory; that owner frees it with ge_tensor_release, too. */
   GE_TENSOR_ALLOCATED = 1
 };
-/* Frees what a call allocated; other tensors, and NULL, are left alone. */
+/* Frees memory allocated by a call; leaves other tensors, and NULL, alone. */
 GE_API void ge_tensor_release(ge_tensor* tensor);
-/* Binds what a run has given out as an input of the next one: no byte is copied. `input` gets the
- * output's memory, dtype and dims; `output` gets what memory a call had allocated for the input, to
- * be written next, else none, so that the next run allocates it. Memory of the input that was the
- * caller's own stays the caller's. Fed back each time, an output that grows (present keys of a
- * decoder) takes turns in two blocks of memory. The output's memory must be one that a call has
- * allocated, GE_STATUS_INVALID_ARGUMENT otherwise. */
+/* Binds an output of a run as an input of the next one: no byte is copied. `input` gets the
+ * output's memory, dtype and dims; `output` gets the input's memory, to be written next, if a call
+ * had allocated it, else none: the next run allocates it. Memory of the input owned by the caller
+ * stays the caller's. An output fed back each time and growing (present keys of a decoder)
+ * alternates between two blocks of memory. A call must have allocated the output's memory,
+ * GE_STATUS_INVALID_ARGUMENT otherwise. */
 GE_API ge_status ge_tensor_feed(ge_tensor* output, ge_tensor* input, ge_error* error);
 
 /* ---- limits of single calls --------------------------------------------------------------------
  */
 
-/* How one call differs from the session's others. NULL where one is taken = in nothing. */
+/* Options of one call beside the session's. NULL = none. */
 typedef struct ge_run_options {
   uint32_t size; /* sizeof(ge_run_options) */
   uint32_t reserved;
-  /* As ge_session_set_time_limit, of this call; the shorter of both counts. 0 = none. */
+  /* As ge_session_set_time_limit, for this call; the shorter of both counts. 0 = none. */
   uint64_t time_limit_ms;
   ge_cancel_token* cancel; /* NULL = none. Stays until the call has returned. */
 } ge_run_options;
 /* A switch for any number of calls, of any sessions and threads. *out is NULL on failure. */
 GE_API ge_status ge_cancel_token_create(ge_cancel_token** out, ge_error* error);
-/* Ends the calls that have the token with CANCELLED, and those that get it later, until it is
- * reset. From any thread, but not from a signal handler (ge_session_cancel is for these). */
+/* Ends the calls using the token with CANCELLED, and later ones, until it is reset. From any
+ * thread, but not from a signal handler (ge_session_cancel is for these). */
 GE_API ge_status ge_cancel_token_cancel(ge_cancel_token* token);
-/* For calls that begin from now on; what was cancelled stays so. */
+/* For calls that begin from now on; cancelled ones stay cancelled. */
 GE_API ge_status ge_cancel_token_reset(ge_cancel_token* token);
 GE_API void ge_cancel_token_destroy(ge_cancel_token* token);
 
 /* ---- runs of tensors ---------------------------------------------------------------------------
  */
 
-/* Plans for these input shapes (dtype and dims are read, data is not), so that the first run is as
- * fast as any. Runs do it by themselves when it was not done. */
+/* Plans for these input shapes (dtype and dims are read, data is not), to make the first run as
+ * fast as any. Otherwise a run does it itself. */
 GE_API ge_status ge_session_compile(ge_session* session, const char* entry, const ge_tensor* inputs,
                                     uint32_t n_inputs, ge_error* error);
 /* Runs and waits. Inputs and outputs by position; output buffers may not overlap each other or an
@@ -358,9 +358,9 @@ GE_API ge_status ge_session_run_with(ge_session* session, const char* entry,
 /* Starts a run and returns. The tensors' memory and the `outputs` array must stay until the run is
  * done. `done` (may be NULL) is called once, from another thread, before wait returns; *out is set
  * before that. It may call anything, and destroy its run and its session; waiting for its own run
- * answers FAILED_PRECONDITION. Runs of a runtime take turns on a few threads, in the order in which
- * they were started: as many as compute, at least 4, and more only while a `done` does not return
- * and others wait. */
+ * answers FAILED_PRECONDITION. Runs of a runtime take turns on a few threads, in the order of their
+ * start: as many as compute, at least 4, and more only while a `done` does not return and others
+ * wait. */
 GE_API ge_status ge_session_run_async(ge_session* session, const char* entry,
                                       const ge_tensor* inputs, uint32_t n_inputs,
                                       ge_tensor* outputs, uint32_t n_outputs,
@@ -387,20 +387,20 @@ GE_API void ge_run_destroy(ge_run* run);
 /* ---- prepared runs -----------------------------------------------------------------------------
  */
 
-/* A run whose entry, plan and buffers are known: what ge_session_run does for each call is done
- * once. Inputs and outputs as there; `outputs` gets dtype, dims and bytes at once, and memory where
- * data is NULL, which is the caller's to release when the prepared run is gone. The memory stays
- * where it is until then, or until others are bound.
- * An entry that is planned piece by piece as its data decide, or whose states grow, is looked up
- * at each run as ever, and the first needs buffers for all outputs (INVALID_ARGUMENT otherwise);
- * a plan that the session replaces is followed, one that gives way to others stays here.
- * One thread at a time (FAILED_PRECONDITION otherwise): make one for each. It keeps what it needs
- * of its session, also when that is destroyed. *out is NULL on failure. */
+/* A run with a known entry, plan and buffers: the work that ge_session_run repeats in each call is
+ * done once. Inputs and outputs as there; `outputs` gets dtype, dims and bytes at once, and memory
+ * where data is NULL; the caller releases that memory after the prepared run is gone. The memory
+ * stays in place until then, or until another tensor is bound. An entry planned piece by piece as
+ * its data decide, or with growing states, is looked up at each run as ever, and the first needs
+ * buffers for all outputs (INVALID_ARGUMENT otherwise). The prepared run follows a plan replaced by
+ * the session, and keeps an evicted one. One thread at a time (FAILED_PRECONDITION otherwise): make
+ * one for each. It keeps the parts of its session in use, even when that is destroyed. *out is NULL
+ * on failure. */
 GE_API ge_status ge_prepared_create(ge_session* session, const char* entry, const ge_tensor* inputs,
                                     uint32_t n_inputs, ge_tensor* outputs, uint32_t n_outputs,
                                     ge_prepared** out, ge_error* error);
 /* Other memory for one input or output, of the same dtype, dims and bytes (an output may have
- * more). A tensor that does not fit leaves the one that is bound. */
+ * more). A tensor that does not fit leaves the bound one. */
 GE_API ge_status ge_prepared_set_input(ge_prepared* prepared, uint32_t index,
                                        const ge_tensor* tensor, ge_error* error);
 GE_API ge_status ge_prepared_set_output(ge_prepared* prepared, uint32_t index,
@@ -408,7 +408,7 @@ GE_API ge_status ge_prepared_set_output(ge_prepared* prepared, uint32_t index,
 /* Runs and waits, as ge_session_run. Allocates nothing where one plan holds the entry. */
 GE_API ge_status ge_prepared_run(ge_prepared* prepared, const ge_run_options* options,
                                  ge_error* error);
-/* What is bound to an output, with the dims of the last run. */
+/* The tensor bound to an output, with the dims of the last run. */
 GE_API ge_status ge_prepared_output(ge_prepared* prepared, uint32_t index, ge_tensor* out,
                                     ge_error* error);
 /* Not while it runs. */
@@ -417,9 +417,9 @@ GE_API void ge_prepared_destroy(ge_prepared* prepared);
 /* ---- values of any kind ------------------------------------------------------------------------
  */
 
-/* What an entry may take and give beside tensors of numbers: tensors of texts, sequences, maps, and
- * nothing, where an optional is empty. A value never changes; any number of threads may use it.
- * Whoever gets a handle releases it; a value lives as long as a handle or another value has it. */
+/* Values of an entry beside tensors of numbers: tensors of texts, sequences, maps, and nothing, for
+ * an empty optional. A value never changes; any number of threads may use it. The caller releases
+ * each handle; a value lives as long as a handle or another value has it. */
 enum {
   GE_ANY_NONE = 0,
   GE_ANY_TENSOR = 1, /* of numbers */
@@ -439,27 +439,27 @@ GE_API ge_status ge_any_inspect(const ge_any* value, ge_any_info* out, ge_error*
 
 /* In all of these *out is NULL on failure. */
 GE_API ge_status ge_any_of_none(ge_any** out, ge_error* error);
-/* With `release` the memory is read where it lies and `release` is called with `context` when
- * nobody has the value any more, from whichever thread that is; it may not fail, and is not called
- * where this fails. Without it the bytes are copied. */
+/* With `release` the memory is read in place, and `release` is called with `context` when nobody
+ * has the value any more, from any thread; it may not fail, and is not called where this fails.
+ * Without it the bytes are copied. */
 GE_API ge_status ge_any_of_tensor(const ge_tensor* tensor, void (*release)(void* context),
                                   void* context, ge_any** out, ge_error* error);
 /* Copies as many texts as `dims` say, in row-major order, each of `lengths` bytes, or up to its NUL
  * where lengths is NULL. */
 GE_API ge_status ge_any_of_texts(const char* const* texts, const uint64_t* lengths,
                                  const int64_t* dims, int32_t rank, ge_any** out, ge_error* error);
-/* `dtype` is that of the elements, all of which have it: tensors of either kind. */
+/* `dtype` is that of all the elements: tensors of either kind. */
 GE_API ge_status ge_any_of_sequence(int32_t dtype, const ge_any* const* elements, uint64_t count,
                                     ge_any** out, ge_error* error);
 /* Keys are a tensor of int64 or of texts, none of them twice; values a tensor of as many elements.
  */
 GE_API ge_status ge_any_of_map(const ge_any* keys, const ge_any* values, ge_any** out,
                                ge_error* error);
-/* A tensor of numbers where it lies: `out` must not be written to, and is good as long as the
- * value. */
+/* A tensor of numbers in place: do not write to `out`; it is good as long as the value.
+ * */
 GE_API ge_status ge_any_tensor(const ge_any* value, ge_tensor* out, ge_error* error);
-/* One of a tensor's texts, by its place in row-major order: `length` bytes and a NUL behind them,
- * which live as long as the value. */
+/* One of a tensor's texts, by its index in row-major order: `length` bytes and a NUL behind them,
+ * with the lifetime of the value. */
 GE_API ge_status ge_any_text(const ge_any* value, uint64_t index, const char** out,
                              uint64_t* length, ge_error* error);
 /* An element of a sequence; of a map 0 = its keys, 1 = its values, each as a tensor. */
@@ -467,8 +467,8 @@ GE_API ge_status ge_any_element(const ge_any* value, uint64_t index, ge_any** ou
 GE_API void ge_any_release(ge_any* value);
 
 /* As ge_session_run_with, for any kinds; `outputs` gets a handle for each output. The entry is
- * planned piece by piece, so that where all are tensors of numbers the runs above are faster. After
- * a failure all of `outputs` are NULL. */
+ * planned piece by piece, so the runs above are faster if all are tensors of numbers. After a
+ * failure all of `outputs` are NULL. */
 GE_API ge_status ge_session_run_values(ge_session* session, const char* entry,
                                        const ge_any* const* inputs, uint32_t n_inputs,
                                        ge_any** outputs, uint32_t n_outputs,
@@ -477,16 +477,16 @@ GE_API ge_status ge_session_run_values(ge_session* session, const char* entry,
 /* ---- DLPack ------------------------------------------------------------------------------------
  */
 
-/* Tensors to and from other libraries, by DLPack's struct, where they lie: no byte is copied.
- * Memory of the host alone is taken (kDLCPU, and pinned: kDLCUDAHost, kDLROCMHost), UNSUPPORTED
- * with the device's name otherwise; `stream` is what orders the memory of a device and NULL for the
- * host's, INVALID_ARGUMENT otherwise. So is a tensor that is not dense in row-major order.
- * from: `out` gets a view. `managed` stays the caller's, who calls its deleter when no run needs
- * the view any more. */
+/* Tensors to and from other libraries, by DLPack's struct, in place: no byte is copied. Memory of
+ * the host alone is taken (kDLCPU, and pinned: kDLCUDAHost, kDLROCMHost), UNSUPPORTED with the
+ * device's name otherwise; `stream` orders the memory of a device and is NULL for the host's,
+ * INVALID_ARGUMENT otherwise. So is a tensor that is not dense in row-major order. from: `out` gets
+ * a view. `managed` stays the caller's; the caller calls its deleter when no run needs the view any
+ * more. */
 GE_API ge_status ge_tensor_from_dlpack(struct DLManagedTensor* managed, void* stream,
                                        ge_tensor* out, ge_error* error);
-/* Gives away what a call has allocated for `tensor` (GE_TENSOR_ALLOCATED, INVALID_ARGUMENT
- * otherwise), which is empty then; the deleter frees it. */
+/* Gives away the memory that a call has allocated for `tensor` (GE_TENSOR_ALLOCATED,
+ * INVALID_ARGUMENT otherwise); `tensor` is empty then, and the deleter frees the memory. */
 GE_API ge_status ge_tensor_to_dlpack(ge_tensor* tensor, void* stream, struct DLManagedTensor** out,
                                      ge_error* error);
 /* The value owns `managed` from then on and calls its deleter when nobody has the value any more;
@@ -505,55 +505,55 @@ GE_API ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_t
 /* Copies the present content; data NULL = only dtype, dims and bytes are answered. */
 GE_API ge_status ge_session_get_state(ge_session* session, const char* name, ge_tensor* out,
                                       ge_error* error);
-/* A copy of the value, of the state's own dtype, dims and bytes. GE_INVALID_ARGUMENT, with all as
- * it was, also where a state that says how many rows of a cache are in use (kv_length of a decoder)
- * would be negative or beyond them: caches are set before it to make them more, behind it to make
- * them fewer. So it is with ge_session_donate_state. */
+/* Copies the value, of the state's own dtype, dims and bytes. GE_INVALID_ARGUMENT, with all as it
+ * was, also for a state counting the rows in use of a cache (kv_length of a decoder) if it would be
+ * negative or beyond them: set caches before it to make them larger, behind it to make them
+ * smaller. The same holds for ge_session_donate_state. */
 GE_API ge_status ge_session_set_state(ge_session* session, const char* name, const ge_tensor* value,
                                       ge_error* error);
 /* The caller's memory becomes the state's: no byte is copied, and runs write it. data begins at a
  * multiple of 64, has the state's own dtype, dims and bytes, and is nobody else's until `release`
- * is called with `context`: when the state gets other memory or the session goes, from whichever
- * thread does that. After a failure it is the caller's as before. */
+ * is called with `context`, from any thread: when the state gets other memory or the session goes.
+ * After a failure it is the caller's as before. */
 GE_API ge_status ge_session_donate_state(ge_session* session, const char* name,
                                          const ge_tensor* value, void (*release)(void* context),
                                          void* context, ge_error* error);
 /* All states get their first values again; a decoder's caches are empty. */
 GE_API ge_status ge_session_reset_states(ge_session* session, ge_error* error);
-/* All states, as they are between two runs, into one file, which is replaced whole. GE_IO_ERROR
- * leaves it as it was. */
+/* Writes all states, as they are between two runs, into one file, which is replaced whole.
+ * GE_IO_ERROR leaves it as it was. */
 GE_API ge_status ge_session_save_states(ge_session* session, const char* path, ge_error* error);
-/* All states from such a file, or none: GE_DATA_CORRUPT where it is damaged or its values do not go
- * together, GE_INVALID_ARGUMENT where it is not of a model with the same states. Files of earlier
- * releases are read, though their digest covers values alone; earlier releases do not read files of
- * this one. */
+/* Reads all states from such a file, or none: GE_DATA_CORRUPT where it is damaged or its values do
+ * not go together, GE_INVALID_ARGUMENT where it is not of a model with the same states. Files of
+ * earlier releases are read, though their digest covers values alone; earlier releases do not read
+ * files of this one. */
 GE_API ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error);
 
 /* ---- looking inside ----------------------------------------------------------------------------
  */
 
-/* Text of the graph or plan as it stands after `stage` ("load" .. "memory"), in .gt form; stages
- * from "bind" on need the shapes of a run that was compiled before. Of an entry that is planned
- * piece by piece they are the finished plans of the pieces that its runs have made so far. Free it
- * with ge_text_release. */
+/* Text of the graph or plan after `stage` ("load" .. "memory"), in .gt form; stages from
+ * "bind" on need the shapes of a run compiled before. For an entry planned piece by piece they
+ * are the finished plans of the pieces made by its runs so far. Free it with ge_text_release.
+ * */
 GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const char* stage,
                                  char** out, ge_error* error);
 /* One JSON object: load_ms, compile_ms, arena_bytes, max_live_bytes, weight_bytes,
  * copied_constant_bytes, nodes, segments, transfers, engines ... of the entry's latest plan, and
- * rounded_nodes, those of offers that round what products read (GE_BF16_PRECISION), and
- * state_bytes_written, what one run of it writes of states; and of the session: evicted, plans that
- * gave way to others; compiles, plans that were made, flow_plans, those of pieces of control flow,
- * and flow_programs, those of pieces that no pass was run on; plans_searched, plans_by_class and
- * plans_shaped, how they were placed: by a search, by a known cover that engines were asked about,
- * like another plan; flow_cuts, structures of control flow; classes and covers of like shapes. Of
- * the process: residents, constants packed for kernels, resident_bytes, and fills, how often one
- * was written. */
+ * rounded_nodes, nodes of offers that round inputs of products (GE_BF16_PRECISION), and
+ * state_bytes_written, bytes of states written by one run of it; and of the session: evicted,
+ * plans that gave way to others; compiles, plans made, flow_plans, plans of pieces of control
+ * flow, and flow_programs, plans of pieces made without passes; plans_searched, plans_by_class and
+ * plans_shaped, how they were placed: by a search, by a known cover with new prices, like another
+ * plan; flow_cuts, structures of control flow; classes and covers of like shapes. Of the process:
+ * residents, constants packed for kernels, resident_bytes, and fills, how often one was written.
+ * */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);
-/* One JSON object: who runs each node of the entry's latest plan, at what price, and why, as `ge
- * explain --json` says it: nodes [{node, op, segment, price_ns, price_source, chosen {device,
- * price_ns ...}, runner_up, bids, refusals [{engine, why}]}], predicted_ns, method ... Of an entry
- * that is planned piece by piece: pieces, a list of such objects. */
+/* One JSON object: the engine of each node of the entry's latest plan, its price, and the reasons,
+ * as in `ge explain --json`: nodes [{node, op, segment, price_ns, price_source, chosen {device,
+ * price_ns ...}, runner_up, bids, refusals [{engine, why}]}], predicted_ns, method ... For an entry
+ * planned piece by piece: pieces, a list of such objects. */
 GE_API ge_status ge_session_explain(ge_session* session, const char* entry, char** out,
                                     ge_error* error);
 GE_API void ge_text_release(char* text);
@@ -562,12 +562,12 @@ GE_API void ge_text_release(char* text);
  */
 typedef struct ge_engine_info {
   uint32_t size;    /* sizeof(ge_engine_info) */
-  uint32_t devices; /* how many it has */
+  uint32_t devices; /* their number */
   const char* name;
   const char* version;
   const char* vendor;
   const char* path;    /* of the plugin */
-  const char* options; /* as the session was given them: "wrap=ref;delay=7", or "" */
+  const char* options; /* as given to the session: "wrap=ref;delay=7", or "" */
 } ge_engine_info;
 enum {
   GE_DEVICE_INFO_ASYNC = 1,      /* it works while the host goes on */
@@ -576,7 +576,7 @@ enum {
 typedef struct ge_device_info {
   uint32_t size;         /* sizeof(ge_device_info) */
   uint32_t flags;        /* GE_DEVICE_INFO_* */
-  uint64_t memory_bytes; /* of its own memory that it lets us use; 0 = it does not say */
+  uint64_t memory_bytes; /* of its own memory that we may use; 0 = not stated */
   uint32_t max_streams;
   uint32_t reserved;
   const char* name; /* "onednn/cpu": as a pin names it */

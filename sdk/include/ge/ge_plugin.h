@@ -1,33 +1,33 @@
-/* ge_plugin.h: what a plugin and the host say to each other. C11 and C++17, stands alone; operators
+/* ge_plugin.h: the interface between a plugin and the host. C11 and C++17, stands alone; operators
  * and passes have headers of their own beside it.
  *
  * A plugin is a shared object that exports ONE symbol, ge_plugin_query, and links to nothing of
  * ours. Three functions make a complete engine: query (price nodes), compile, enqueue. Every other
- * slot of ge_engine_api may be NULL for the whole major version; its comment states what the host
- * does then.
+ * slot of ge_engine_api may be NULL for the whole major version; its comment states the host's
+ * action then.
  *
  * Rules
  *  1. Version 0.x: host and plugin must be built from the same struct layouts (GE_HEADER_HASH);
- *     from 1.0 on structs only grow at the end. A reader takes what is there of the fields that it
- *     knows, the others are zero; it wants no more than a struct had when first published.
- *  2. A struct that begins with ge_hdr may grow. It is passed by pointer, or in an array that is
- *     walked by an explicit stride. Structs without ge_hdr are frozen and carry spare words, which
- *     are zero.
+ *     from 1.0 on structs only grow at the end. A reader takes the present ones of its known
+ *     fields, the others are zero; it asks for no more than a struct's size when first published.
+ *  2. A struct beginning with ge_hdr may grow. It is passed by pointer, or in an array with an
+ *     explicit stride. Structs without ge_hdr are frozen and carry spare words, which are
+ *     zero.
  *  3. An unknown extension in `next` is skipped, unless GE_HDR_MUST_UNDERSTAND is set: then the
  *     call answers GE_UNIMPLEMENTED and names the tag (ge_not_understood finds it). The host does
- *     the same with what plugins give it.
- *  4. Ownership: what a call is given is valid for that call only, unless said otherwise. Plugin
- *     objects (engine, exec, stream, event, mem, frame) are made by the plugin, freed by the host.
+ *     the same with structs from plugins.
+ *  4. Ownership: arguments are valid for their call only, unless said otherwise. Plugin objects
+ *     (engine, exec, stream, event, mem, frame) are made by the plugin, freed by the host.
  *  5. Threads: query and compile of one engine are called by one thread at a time. enqueue of one
- *     exec may be called by several threads at once, unless the exec declares
- *     GE_COMPILED_SERIAL. Calls that name a stream are serialised per stream by the host.
+ *     exec may be called by several threads at once, unless the exec declares GE_COMPILED_SERIAL.
+ *     The host serialises calls with a stream per stream.
  *  6. No exception, signal, exit or abort may leave the plugin. Failures are return codes; text
  *     goes into the caller's ge_err (which may be NULL).
  *  7. Sizes are bytes, times are nanoseconds, unless the name says otherwise.
  *  8. query, compile, fill, enqueue and copy are called in the session's floating-point mode:
- * rounding to nearest, no traps, denormals flushed or kept as the user wants (on x86 the calling
- * thread's MXCSR). Work that goes to other threads takes that mode along; a thread that is not the
- *     plugin's own (a worker of OpenMP's is the application's too) gets its former one back.
+ *     rounding to nearest, no traps, denormals flushed or kept as the user wants (on x86 the
+ *     calling thread's MXCSR). Work on other threads takes that mode along; a thread from outside
+ *     the plugin (the application shares OpenMP's workers, too) gets its former one back.
  */
 #ifndef GE_PLUGIN_H_
 #define GE_PLUGIN_H_
@@ -67,7 +67,7 @@ enum {
 
 enum { GE_HDR_MUST_UNDERSTAND = 1 };
 typedef struct ge_hdr {
-  uint32_t size; /* bytes that the producer filled, this header included */
+  uint32_t size; /* bytes filled by the producer, this header included */
   uint16_t tag;  /* which struct, GE_TAG_*; vendor tags from 0x8000 */
   uint16_t flags;
   const struct ge_hdr* next; /* extensions, or NULL */
@@ -89,8 +89,8 @@ enum {
 #define GE_HDR(type, tag) \
   { (uint32_t)sizeof(type), (uint16_t)(tag), 0, 0 }
 
-/* The first extension of `h` that must be understood and is not: its tag is none of `known` (which
- * may be NULL). NULL where all is understood. A chain of over 64 is taken for one without an end.
+/* The first must-understand extension of `h` with a tag outside `known` (which may be NULL). NULL
+ * where all are understood. A chain of over 64 is taken for one without an end.
  */
 static inline const ge_hdr* ge_not_understood(const ge_hdr* h, const uint16_t* known,
                                               uint32_t n_known) {
@@ -114,7 +114,7 @@ enum { GE_SCOPE_CALL = 0, GE_SCOPE_EXEC = 1, GE_SCOPE_DEVICE = 2, GE_SCOPE_PLUGI
 typedef struct ge_err { /* owned by the caller; NULL is allowed wherever one is passed */
   ge_hdr h;
   int32_t code;
-  uint32_t scope; /* GE_SCOPE_*: what is unusable now */
+  uint32_t scope; /* GE_SCOPE_*: the scope that is unusable now */
   uint32_t node;  /* node index at fault, or UINT32_MAX */
   uint32_t vendor_code;
   uint32_t retryable;
@@ -150,7 +150,7 @@ typedef struct {
   uint64_t spare[2];
 } ge_type;
 
-typedef struct {   /* where a tensor lies at run time; one without bytes has some address, too */
+typedef struct {   /* the place of a tensor at run time; one without bytes has some address, too */
   void* ptr;       /* address in its domain; touch it only where the device may */
   ge_mem* mem;     /* the block's handle, NULL in host memory */
   uint64_t offset; /* of ptr inside mem */
@@ -176,7 +176,7 @@ enum {
   GE_ATTR_TENSOR = 7,
   /* Seen by passes alone. */
   GE_ATTR_FUNCTION = 8, /* i: the function's index */
-  GE_ATTR_PARAM = 9     /* s: the enclosing function's attribute parameter that stands here */
+  GE_ATTR_PARAM = 9     /* s: the enclosing function's attribute parameter standing here */
 };
 typedef struct {
   ge_str name;
@@ -194,17 +194,17 @@ typedef struct {
   uint64_t spare[2];
 } ge_attr;
 
-/* A size, where `dims` of ge_type says -1. */
+/* A size, where `dims` of ge_type has -1. */
 typedef struct {
   int64_t value;    /* the size, or -1 */
-  int64_t min, max; /* where it lies, both included; max INT64_MAX = no limit is known */
+  int64_t min, max; /* its range, both included; max INT64_MAX = no known limit */
   uint32_t id;      /* 0 = known; else equal numbers are provably equal sizes */
   uint32_t reserved;
   ge_str name; /* of a free size ("batch"); empty for an expression */
   uint64_t spare;
 } ge_dim;
 
-/* What else a node does than to compute: effects on one object happen in the order of the nodes. */
+/* Effects of a node beside its outputs: effects on one object happen in the order of the nodes. */
 enum {
   GE_EFFECT_STATE = 0, /* object: the state's index */
   GE_EFFECT_RNG = 1,
@@ -227,7 +227,7 @@ typedef struct ge_value {
   uint64_t data_bytes;
   uint32_t flags;       /* GE_VALUE_* */
   uint32_t producer;    /* node index, or UINT32_MAX */
-  const uint32_t* user; /* node indices that read it, in order, once per use */
+  const uint32_t* user; /* indices of reading nodes, in order, once per use */
   uint32_t n_user;
   uint32_t id; /* the user graph's value id */
   ge_str name;
@@ -237,14 +237,14 @@ typedef struct ge_value {
 typedef struct ge_node {
   ge_hdr h;
   ge_str domain, op;  /* "" = ai.onnx */
-  uint32_t version;   /* opset whose meaning the node has; ai.onnx: 27, whatever the model's is */
+  uint32_t version;   /* opset of the node's meaning; ai.onnx: 27, for any model */
   uint32_t id;        /* the user graph's node id */
   const uint32_t* in; /* value indices; 0 = an omitted optional input */
   const uint32_t* out;
   uint32_t n_in, n_out;
-  /* A node of an operator that the host knows always carries the attributes that have defaults
-     (those of ONNX at `version`): engines read them and need know no default. An attribute that is
-     not there has none: its absence means what the operator's specification says. */
+  /* A node of an operator known to the host always carries its attributes with defaults (ONNX's at
+   * `version`): engines read them and need know no default. An absent attribute has no default: the
+   * operator's specification defines its absence. */
   const ge_attr* attr;
   uint32_t n_attr;
   uint32_t n_body; /* nested bodies; 0 for every node that may be offered */
@@ -289,9 +289,9 @@ typedef struct ge_layout {
 
 /* ---- offers and prices ---------------------------------------------------------------------- */
 
-/* Prices are what the engine expects at the dims of the view. What the host has measured becomes a
+/* Prices are the engine's expectation at the dims of the view. The host turns measurements into a
  * factor on setup, launch and marginal alike; copies, conversions, workspace and persistent have
- * none. Offers may overlap: of those that are taken in the end each node is in one. */
+ * none. Offers may overlap: in the end each node is in one offer taken. */
 enum { GE_PRICE_GUESS = 0, GE_PRICE_ANALYTIC = 1, GE_PRICE_TABLE = 2, GE_PRICE_MEASURED = 3 };
 #define GE_UNKNOWN_NS UINT64_MAX
 typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginals + greatest launch
@@ -302,16 +302,16 @@ typedef struct ge_cost { /* cost of a segment = greatest setup + sum of marginal
   uint64_t launch_ns;   /* once a segment and run, of the host's time */
   uint64_t workspace;   /* bytes, upper bound */
   uint64_t persistent;  /* bytes kept between runs (packed weights) */
-  uint32_t confidence;  /* 0..1000: what the price weighs against the first times that the host
-                           measures, of this offer or its like; nothing where there are none */
+  uint32_t confidence;  /* 0..1000: the weight of the price against the first times measured by the
+                         * host, of this offer or similar ones; no effect without any */
   uint32_t source;      /* GE_PRICE_* */
-  uint64_t shape_ns;    /* once for each shape: code that is made for it. The host shares it among
-                           the runs that it expects of one */
+  uint64_t shape_ns;    /* once for each shape: code made for it. The host divides it by the
+                         * expected number of runs of one */
 } ge_cost;
 
 typedef struct {
   uint32_t value;  /* value index at the offer's border */
-  uint32_t layout; /* id from ge_sink.layout; values that are not listed are plain */
+  uint32_t layout; /* id from ge_sink.layout; unlisted values are plain */
   uint64_t spare;
 } ge_value_layout;
 
@@ -326,8 +326,8 @@ typedef struct {
 enum {
   GE_OFFER_GROWABLE = 1, /* any connected union of the engine's growable offers is one segment */
   GE_OFFER_CONVERT = 2,  /* no nodes: turns `convert_from` into `convert_to` for any value */
-  /* Rounds inputs as ge_create_args.precision permits; rejected where it permits nothing. What such
-   * offers take is kept apart from the prices of others. */
+  /* Rounds inputs as ge_create_args.precision permits; rejected where it permits nothing. Times of
+   * such offers are kept apart from the prices of others. */
   GE_OFFER_ROUNDS = 4
 };
 typedef struct ge_offer {
@@ -340,8 +340,8 @@ typedef struct ge_offer {
                            1 = any; a misaligned constant is copied by the host, and counted */
   uint64_t cookie;      /* comes back at compile, so nothing is matched twice */
   const ge_cost* cost;
-  /* GROWABLE: saved once for each value that this offer makes and another one of its segment
-   * reads, whoever else reads it. */
+  /* GROWABLE: saved once for each value made by this offer and read by another one of its segment,
+   * with other readers or without. */
   uint64_t edge_saving_ns;
   const ge_layout_choice* choice; /* alternatives; n_choice 0 = everything plain */
   uint32_t n_choice;
@@ -365,7 +365,7 @@ enum {
   GE_WHY_POLICY = 12,
   GE_WHY_OTHER = 13
 };
-typedef struct ge_decline { /* of a node that the engine does not run alone; its patterns stand */
+typedef struct ge_decline { /* for a node that the engine does not run alone; its patterns stand */
   ge_hdr h;
   uint32_t node;
   uint32_t why; /* GE_WHY_* */
@@ -388,7 +388,7 @@ typedef struct {
   uint32_t n_node;
   uint32_t choice; /* index of the layout choice, 0 when there is none */
   uint64_t spare[2];
-} ge_taken; /* an offer that this segment takes */
+} ge_taken; /* an offer taken by this segment */
 
 enum { GE_SEGMENT_OBSERVE = 1 };
 typedef struct ge_segment {
@@ -397,10 +397,10 @@ typedef struct ge_segment {
   const ge_taken* taken; /* in topological order; one, unless all of them are GROWABLE */
   uint32_t n_taken;
   uint32_t device;
-  /* Value indices read from outside, constants excluded; once for each layout in which offers of
-   * the segment want the value. */
+  /* Value indices read from outside, constants excluded; once for each layout wanted for the value
+   * by offers of the segment. */
   const uint32_t* in;
-  /* Value indices that leave: read by other segments or results of the graph, and maybe read by the
+  /* Value indices leaving it: read by other segments or results of the graph, and maybe read by the
    * segment itself as well. */
   const uint32_t* out;
   uint32_t n_in, n_out;
@@ -408,29 +408,29 @@ typedef struct ge_segment {
   const uint32_t* out_layout;
   const ge_layout* const* layout; /* id -> record, for ids above; [0] is NULL (plain) */
   uint32_t n_layout;
-  uint32_t flags;       /* OBSERVE: only one node is in the segment, its time is wanted */
+  uint32_t flags;       /* OBSERVE: the segment has a single node, whose time is wanted */
   const uint32_t* stop; /* as ge_launch.stop; valid until compile returns */
 } ge_segment;
 
-typedef struct {         /* a tensor that lives inside a segment; the host gives it a place */
-  uint64_t bytes, align; /* align 0 = 64 */
+typedef struct {                  /* a tensor inside a segment; the host gives it a place */
+  uint64_t bytes, align;          /* align 0 = 64 */
   uint32_t first_step, last_step; /* the exec's own step numbers, both inclusive */
   uint32_t alias_of;              /* UINT32_MAX, or an earlier internal value that it may overlay */
   uint32_t value;                 /* value index, 0 = scratch without a name */
   uint64_t spare[2];
 } ge_internal;
 
-/* Constants in the form in which an exec reads them: laid out anew, widened, summed. The host owns
- * it: it allocates it in the segment's device's first domain, has `fill` write it once, hands it to
- * every launch, and gives it to each exec, of any graph, shape or session of the process, whose
- * engine has the same build and options and which asks for the same key of the same payloads. */
+/* Constants in the form that an exec reads: laid out anew, widened, summed. The host owns it: it
+ * allocates it in the first domain of the segment's device, has `fill` write it once, and hands it
+ * to every launch. It gives it to each exec, of any graph, shape or session of the process, whose
+ * engine has the same build and options and asks for the same key of the same payloads. */
 typedef struct ge_pack { /* array of the plugin's, walked by a stride; valid until exec_destroy */
   ge_hdr h;
-  const uint32_t* value; /* value indices of the constants that it is made of; at least one */
+  const uint32_t* value; /* value indices of its constants; at least one */
   uint32_t n_value;
   uint32_t reserved;
-  /* Any bytes. With dtype, dims and payload of the values they decide what fill writes, and they
-   * are all that fill learns. */
+  /* Any bytes. Together with dtype, dims and payload of the values they decide the bytes written by
+   * fill, and fill sees nothing else. */
   ge_str key;
   uint64_t bytes, align; /* align 0 = 64 */
 } ge_pack;
@@ -449,9 +449,9 @@ typedef struct {
 
 enum {
   GE_COMPILED_SERIAL = 1, /* one launch at a time: the host makes one exec a frame */
-  /* No launch fails: nothing is allocated, no data are refused, stop is not looked at. Such a
-   * segment may overwrite a state where it lies, at the end of a run, when nothing else is left
-   * that could fail. A launch that fails all the same costs its user the state. */
+  /* No launch fails: it allocates nothing, refuses no data, ignores stop. Such a segment may
+   * overwrite a state where it lies, at the end of a run, when no fallible instruction is left. A
+   * launch that fails all the same costs its user the state. */
   GE_COMPILED_INFALLIBLE = 2
 };
 typedef struct ge_compiled { /* array of the host's, walked by the stride passed to compile */
@@ -463,13 +463,13 @@ typedef struct ge_compiled { /* array of the host's, walked by the stride passed
   const ge_internal* internal;         /* plugin's, valid until exec_destroy */
   uint32_t n_internal;
   uint32_t n_step;              /* steps that first_step and last_step count; 0 = 1 */
-  const uint64_t* out_bytes;    /* by output; NULL = as the type and layout say */
-  const ge_const_use* constant; /* those not listed are KEEP */
+  const uint64_t* out_bytes;    /* by output; NULL = by the type and layout */
+  const ge_const_use* constant; /* unlisted ones are KEEP */
   uint32_t n_constant;
   uint32_t alias_count;
   const uint32_t* alias; /* pairs (output position, input position): may share one place */
-  ge_err* err;           /* the host's, never NULL: why rc is not 0 */
-  const ge_pack* pack;   /* what launches are to be given */
+  ge_err* err;           /* the host's, never NULL: the reason if rc is not 0 */
+  const ge_pack* pack;   /* packs wanted by launches */
   uint32_t n_pack, pack_stride;
 } ge_compiled;
 
@@ -477,8 +477,8 @@ typedef struct ge_launch {
   ge_hdr h;
   ge_stream* stream; /* NULL on a synchronous device: finish before returning */
   const ge_buf* in;  /* by position of ge_segment.in */
-  /* By position of ge_segment.out. Theirs alone while the launch runs, but for the aliases that
-   * compile permitted: a step may read what an earlier one wrote there. */
+  /* By position of ge_segment.out. The launch alone uses them while it runs, except for the aliases
+   * permitted by compile: a step may read an earlier one's output there. */
   ge_buf* out;
   ge_buf* internal; /* by position of ge_compiled.internal */
   uint32_t n_in, n_out, n_internal;
@@ -491,8 +491,8 @@ typedef struct ge_launch {
    * it is not 0 answers GE_CANCELLED soon; outputs hold no promise then. Valid until the launch's
    * work is done. */
   const uint32_t* stop;
-  const ge_buf* pack; /* by position of ge_compiled.pack; not written. An address may be another one
-                       * at the next launch */
+  const ge_buf* pack; /* by position of ge_compiled.pack; not written. An address may change until
+                       * the next launch */
   uint32_t n_pack, spare;
 } ge_launch;
 
@@ -508,7 +508,7 @@ enum {
   GE_DEVICE_ASYNC = 1 /* enqueue returns before the work is done; streams and events are needed */
 };
 enum { GE_MEM_HOST_VISIBLE = 1, GE_MEM_COHERENT = 2, GE_MEM_DEVICE_LOCAL = 4, GE_MEM_SLOW = 8 };
-typedef struct ge_domain { /* memory that a device reaches; array of the plugin's, by a stride */
+typedef struct ge_domain { /* memory within a device's reach; array of the plugin's, by a stride */
   ge_hdr h;
   ge_str name;    /* "device", "pinned"; may be empty */
   uint8_t id[16]; /* all zero = host memory; equal ids = same memory, of other engines' too */
@@ -521,9 +521,9 @@ typedef struct ge_device { /* array of the plugin's, walked by a stride */
   ge_hdr h;
   ge_str name; /* "cpu", "sim:0" */
   uint8_t uuid[16];
-  /* [0]: where the device's tensors lie. A later one of host memory is page-locked: in it the host
-   * puts its own end of the engine's copies, as far as that is not the caller's. n_domain 0 = host
-   * memory alone. */
+  /* [0]: the place of the device's tensors. A later one of host memory is page-locked: the host
+   * puts its own end of the engine's copies there, unless that end is the caller's. n_domain 0 =
+   * host memory alone. */
   const ge_domain* domain;
   uint32_t n_domain, domain_stride;
   uint32_t flags;       /* GE_DEVICE_* */
@@ -541,7 +541,7 @@ typedef struct ge_link { /* price of a copy between two of the engine's domains 
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-typedef struct ge_host_api { /* stays as it is while the process lives; functions: any thread */
+typedef struct ge_host_api { /* unchanged while the process lives; functions: any thread */
   ge_hdr h;
   ge_host* host;
   /* level 0 error .. 4 trace. */
@@ -552,31 +552,31 @@ typedef struct ge_host_api { /* stays as it is while the process lives; function
   void (*parallel_for)(ge_host*, uint64_t n, void (*body)(void* ctx, uint64_t i), void* ctx);
   /* A hint during compile: the plugin has its own copy of this constant's payload and will not read
    * it again. The host may then let the pages of a mapped model file go. Others may still read it,
-   * this plugin too: the pages come back from the file, slowly. NULL = nothing to tell. */
+   * this plugin too: the pages come back from the file, slowly. NULL = the host needs no hint. */
   void (*const_done)(ge_host*, const void* data, uint64_t bytes);
   uint32_t threads; /* compute threads of the process, fixed before the first engine loads */
   uint32_t isa_cap; /* GE_ISA_*: kernels above it must not be used */
-  /* The machine as the host measured it, so that prices by formula can follow it. */
+  /* The machine as measured by the host, for prices by formula. */
   double flops_per_ns; /* f32 peak of one thread at isa_cap; a multiply-add counts two */
   /* A copy's bytes, read + written, of one thread: [0] inside L2, [1] inside L3, [2] in memory.
    * The host does not measure reading alone: inside L2 it is faster, elsewhere about the same. */
   double copy_bytes_per_ns[3];
   /* All `threads` against one: [0] multiply-adds, [1] copies in memory. 1 with one thread. */
   double thread_gain[2];
-  double call_ns;          /* an indirect call as enqueue is one, its arguments included */
+  double call_ns;          /* an indirect call like enqueue, with its arguments */
   double fork_ns;          /* parallel_for over `threads` empty bodies; 0 with one thread */
   uint64_t cache_bytes[2]; /* L2 of a core, L3 of the machine; 0 = has none */
-  /* The floating-point control word (MXCSR on x86, else 0) that the calling thread has outside of
-   * the host's calls: threads that are made while it is set inherit it instead of rule 8's mode. */
+  /* The calling thread's floating-point control word (MXCSR on x86, else 0) outside of the host's
+   * calls: set it while making threads, and they inherit it instead of rule 8's mode. */
   uint32_t (*caller_fp)(ge_host*);
   /* Runs body(ctx, id) for id in [0, n), n <= `threads`, on the same threads; unlike those of
-   * parallel_for the bodies may wait for each other. Waits while another call has the threads. From
-   * inside parallel_for or team it is not called: inside() tells. Bodies have the caller's rule 8
+   * parallel_for the bodies may wait for each other. Waits while another call has the threads.
+   * Never call it inside parallel_for or team: inside() tells. Bodies have the caller's rule 8
    * mode. */
   void (*team)(ge_host*, uint32_t n, void (*body)(void* ctx, uint64_t id), void* ctx);
   uint32_t (*inside)(ge_host*); /* 1 in a body of parallel_for or team, else 0 */
-  /* How many threads may help the calling one now, `threads` - 1 at most: none where as many runs
-   * are in flight. Who asks at the begin of a launch and then stays alone leaves the others theirs.
+  /* Threads free to help the calling one now, `threads` - 1 at most: none where as many runs are in
+   * flight. A launch that asks first and then stays alone leaves the others theirs.
    */
   uint32_t (*helpers)(ge_host*);
 } ge_host_api;
@@ -585,28 +585,28 @@ enum { GE_ISA_NATIVE = 0, GE_ISA_SSE42 = 1, GE_ISA_AVX2 = 2, GE_ISA_AVX512 = 3 }
 enum { GE_DENORMALS_FLUSH = 0, GE_DENORMALS_KEEP = 1 };
 enum {
   GE_NUMERICS_FAST = 0,
-  /* Products of an operator's own operands, summed in any order; no transform of operands first
-   * (Winograd, FFT, Strassen), whose error is bounded by the largest of a tile and not by a sum's
-   * own terms, and where one infinity or NaN reaches results that do not read it. Such kernels are
-   * not to be offered. */
+  /* Products of an operator's own operands, summed in any order. No transform of operands first
+   * (Winograd, FFT, Strassen): its error is bounded by the largest of a tile and not by a sum's own
+   * terms, and one infinity or NaN reaches results that do not read it. Do not offer such kernels.
+   * */
   GE_NUMERICS_EXACT = 1
 };
 enum {
   GE_PRECISION_F32 = 0,
   /* The inputs of products of float32 (MatMul, Gemm, Conv) may be rounded to bfloat16, to the
-   * nearest, ties to even; products are summed in float32, and what they make is float32. Offers
-   * that round so say GE_OFFER_ROUNDS. Never together with GE_NUMERICS_EXACT. */
+   * nearest, ties to even; products are summed in float32, and results are float32. Offers rounding
+   * so set GE_OFFER_ROUNDS. Never together with GE_NUMERICS_EXACT. */
   GE_PRECISION_BF16 = 1
 };
 typedef struct ge_create_args {
   ge_hdr h;
   const ge_host_api* host;
-  /* "key=value;key=value", from the user; may be empty. A value that begins with " or ' goes to the
+  /* "key=value;key=value", from the user; may be empty. A value beginning with " or ' goes to the
    * next such character and may hold ; and , between them. */
   ge_str options;
   uint32_t denormals; /* GE_DENORMALS_*: see rule 8; devices of their own follow it as they can */
   uint32_t numerics;  /* GE_NUMERICS_* */
-  uint32_t precision; /* GE_PRECISION_*: what offers may round to */
+  uint32_t precision; /* GE_PRECISION_*: to which offers may round */
   uint32_t reserved;
 } ge_create_args;
 
@@ -617,8 +617,8 @@ typedef struct ge_engine_api {
   /* out: n records walked by out_stride, zeroed and headed by the host. */
   ge_rc (*compile)(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
                    ge_compiled* out, uint32_t out_stride, ge_err*);
-  /* Should neither allocate nor lock: both are time of each run. Who must, answers
-   * GE_OUT_OF_MEMORY, and holds no lock in calls of the host's, which wait for other threads. */
+  /* Should neither allocate nor lock: both are time of each run. If it must, it answers
+   * GE_OUT_OF_MEMORY, and holds no lock in calls of the host's: those wait for other threads. */
   ge_rc (*enqueue)(ge_exec*, const ge_launch*, ge_err*);
   /* NULL: execs need no freeing. */
   void (*exec_destroy)(ge_exec*);
@@ -632,9 +632,9 @@ typedef struct ge_engine_api {
   void (*mem_free)(ge_engine*, ge_mem*);
   /* NULL: only between host-visible blocks, done by the host. */
   ge_rc (*copy)(ge_engine*, const ge_copy*, ge_err*);
-  /* Streams and events: all NULL for a synchronous engine, all set for GE_DEVICE_ASYNC. An event
-   * is a timeline that counts up from 0; waiting for a value at or below the present one passes. It
-   * is signalled by streams of its device, and waited for by streams of any device of the engine.
+  /* Streams and events: all NULL for a synchronous engine, all set for GE_DEVICE_ASYNC. An event is
+   * a timeline counting up from 0; waiting for a value at or below the present one passes. Streams
+   * of its device signal it, and streams of any device of the engine wait for it.
    */
   ge_rc (*stream_create)(ge_engine*, uint32_t device, ge_stream** out, ge_err*);
   void (*stream_destroy)(ge_stream*);
@@ -642,29 +642,29 @@ typedef struct ge_engine_api {
   void (*event_destroy)(ge_event*);
   ge_rc (*stream_wait)(ge_stream*, ge_event*, uint64_t value, ge_err*);
   ge_rc (*stream_signal)(ge_stream*, ge_event*, uint64_t value, ge_err*);
-  /* Blocks the caller; GE_PENDING after timeout_ns, which may be 0; a failure of work before the
-   * signal is answered here, with its scope. */
+  /* Blocks the caller; GE_PENDING after timeout_ns, which may be 0; answers a failure of work
+   * before the signal, with its scope. */
   ge_rc (*event_wait)(ge_event*, uint64_t value, uint64_t timeout_ns, ge_err*);
   /* State of one exec in one frame. NULL: the exec needs none. */
   ge_rc (*frame_create)(ge_exec*, ge_frame** out, ge_err*);
   void (*frame_destroy)(ge_exec*, ge_frame*);
   /* Writes a pack from its values' payloads, in order of pack->value (maybe unaligned, in host
-   * memory), to `to`, in host memory too: where the device has its own the host copies it there.
-   * Pure: it depends on pack->key, which compile or shape of this engine has answered before, on
-   * bytes and on these buffers alone; pack->value is not given. May be called from several threads
-   * at once, and when the exec that asked for the pack is gone. NULL: no exec has packs. */
+   * memory), to `to`, in host memory too: the host copies it to a device with its own memory. Pure:
+   * it depends on pack->key, an earlier answer of this engine's compile or shape, on bytes and on
+   * these buffers alone; pack->value is not given. May be called from several threads at once, and
+   * when the exec that asked for the pack is gone. NULL: no exec has packs. */
   ge_rc (*fill)(ge_engine*, const ge_pack*, const ge_buf* from, const ge_buf* to, ge_err*);
-  /* Compiles a segment as compile did that of `like`: the same nodes, values, layouts and cookies
-   * in a graph of other dims, in which constants that shapes decide may hold something else.
-   * Nothing was asked about that graph. out->rc is GE_UNIMPLEMENTED where the engine would not
-   * offer it so; the host then asks and compiles anew, as it does where this is NULL. Threads as
-   * compile. */
+  /* Compiles a segment as compile did that of `like`: the same nodes, values, layouts and
+   * cookies in a graph of other dims, where constants decided by shapes may differ. No query
+   * was made about that graph. out->rc is GE_UNIMPLEMENTED where the engine would not offer
+   * it so; the host then asks and compiles anew, also where this is NULL. Threads as compile.
+   * */
   ge_rc (*shape)(ge_exec* like, const ge_segment*, ge_compiled* out, ge_err*);
 } ge_engine_api;
 
 enum { GE_KIND_ENGINE = 1, GE_KIND_OPS = 2, GE_KIND_PASSES = 4 };
 enum { GE_SANITIZER_NONE = 0, GE_SANITIZER_ADDRESS = 1, GE_SANITIZER_THREAD = 2 };
-/* The sanitizer that this file is being compiled with, for ge_plugin_desc.sanitizer. */
+/* The sanitizer of the current compilation, for ge_plugin_desc.sanitizer. */
 #if defined(__has_feature)
 #define GE_HAS_FEATURE_(x) __has_feature(x)
 #else
@@ -677,14 +677,14 @@ enum { GE_SANITIZER_NONE = 0, GE_SANITIZER_ADDRESS = 1, GE_SANITIZER_THREAD = 2 
 #else
 #define GE_SANITIZER_HERE GE_SANITIZER_NONE
 #endif
-typedef struct ge_plugin_desc { /* static, constant; magic first, so that garbage is seen */
+typedef struct ge_plugin_desc { /* static, constant; magic first, to detect garbage */
   uint64_t magic;               /* GE_PLUGIN_MAGIC */
   ge_hdr h;
-  uint32_t abi_major, abi_minor; /* GE_ABI_*: what it was built with */
+  uint32_t abi_major, abi_minor; /* GE_ABI_* at its build */
   uint64_t header_hash;          /* GE_HEADER_HASH */
-  ge_str name, version, vendor;  /* name: what --engines takes, [a-z0-9_]+ */
+  ge_str name, version, vendor;  /* name: as in --engines, [a-z0-9_]+ */
   uint32_t kinds;                /* GE_KIND_*, one at least */
-  uint32_t sanitizer;            /* GE_SANITIZER_* it was built with */
+  uint32_t sanitizer;            /* GE_SANITIZER_* at its build */
   ge_rc (*engine_create)(const ge_create_args*, ge_engine** out, ge_err*);
   void (*engine_destroy)(ge_engine*); /* NULL: nothing to free */
   const ge_engine_api* engine;        /* with GE_KIND_ENGINE, else NULL */
@@ -703,7 +703,7 @@ typedef struct ge_query_args {
   ge_hdr h;
   uint32_t host_major, host_minor;
   uint64_t host_header_hash;
-  char refusal[240]; /* a plugin that answers NULL writes its reason here, NUL-terminated */
+  char refusal[240]; /* a plugin answering NULL writes its reason here, NUL-terminated */
 } ge_query_args;
 
 #if defined(__GNUC__)

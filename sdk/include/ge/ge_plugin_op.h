@@ -1,17 +1,17 @@
-/* ge_plugin_op.h: operators that a plugin brings. C11 and C++17; needs ge_plugin.h alone.
+/* ge_plugin_op.h: operators of a plugin. C11 and C++17; needs ge_plugin.h alone.
  *
  * A plugin with GE_KIND_OPS points ge_plugin_desc.op to an array of ge_op_def. An operator needs
  * `infer`, and beside it `decompose` or `kernel`: with `decompose` it runs on every engine, with
- * `kernel` the host runs it itself, at a price that starts from `work`. With both the cheaper way
- * is taken. Every other slot may be NULL for the whole major version.
+ * `kernel` the host runs it itself, at a price based on `work`. With both the cheaper way is taken.
+ * Every other slot may be NULL for the whole major version.
  *
  * Rules, beside those of ge_plugin.h
- *  1. All functions are pure and may be called by several threads at once. They keep nothing of
- *     what they are given.
+ *  1. All functions are pure and may be called by several threads at once. They keep none of their
+ *     arguments.
  *  2. infer, decompose and the rules see ONE node as a graph of its own: node 0, whose input at
  *     position i is value i + 1 (0 where it is omitted), followed by the outputs. Values of known
  *     rank carry `dim`, constants their payload.
- *  3. Attributes that have defaults are always there.
+ *  3. Attributes with defaults are always there.
  */
 #ifndef GE_PLUGIN_OP_H_
 #define GE_PLUGIN_OP_H_
@@ -43,7 +43,7 @@ typedef struct { /* complete but for the spare words */
 
 enum { GE_ATTR_REQUIRED = 1, GE_ATTR_HAS_DEFAULT = 2 };
 typedef struct {
-  ge_attr value; /* name and kind; with HAS_DEFAULT what absence means: INT, FLOAT, STRING, INTS */
+  ge_attr value; /* name and kind; with HAS_DEFAULT the default: INT, FLOAT, STRING, INTS */
   uint32_t flags, reserved;
   uint64_t spare[2];
 } ge_attr_def;
@@ -64,17 +64,17 @@ typedef struct ge_infer {
   ge_hdr h;
   const ge_graph* graph; /* the one node; outputs' types are not known yet */
   void* host;
-  /* Type of output i. `dims` may be those of an input's value, what `dim` and `new_dim` made, or
-   * {size} alone for a known number. rank -1: not known. */
+  /* Sets the type of output i. `dims` may be those of an input's value, results of `dim` and
+   * `new_dim`, or {size} alone for a known number. rank -1: not known. */
   ge_rc (*output)(void* host, uint32_t i, int32_t dtype, int32_t rank, const ge_dim* dims);
-  /* What input i, of whole numbers and at most 1,024 elements, is known to hold, element by
-   * element; NULL when that is not known. */
+  /* The known elements of input i, of whole numbers and at most 1,024 elements; NULL when they are
+   * not known. */
   const ge_dim* (*ints)(void* host, uint32_t i, uint32_t* n);
-  /* Says what such an output holds. */
+  /* Sets the elements of such an output. */
   ge_rc (*output_ints)(void* host, uint32_t i, const ge_dim* values, uint32_t n);
   /* GE_DIM_*; GE_OUT_OF_RANGE on overflow and division by zero. */
   ge_rc (*dim)(void* host, uint32_t op, const ge_dim* a, const ge_dim* b, ge_dim* out);
-  /* A size that nothing before the run tells (GE_OP_DATA_SIZED). */
+  /* A size not known before the run (GE_OP_DATA_SIZED). */
   ge_rc (*data_dim)(void* host, ge_str stem, ge_dim* out);
 } ge_infer;
 
@@ -89,9 +89,9 @@ typedef struct ge_new_node {
   uint32_t n_out, reserved; /* outputs from the first on; 0 = 1 */
 } ge_new_node;
 
-/* Adds nodes and constants beside the node that is being taken apart or derived. Types are inferred
- * by the host at once. What fails makes the whole rule fail with the host's text, so that a rule
- * may go on and need not look; 0 is answered for its values. */
+/* Adds nodes and constants beside the node being taken apart or derived. The host infers types at
+ * once. A failure fails the whole rule with the host's text, so a rule may go on without checks;
+ * values of the failed call are 0. */
 typedef struct ge_builder {
   ge_hdr h;
   const ge_graph* graph; /* the one node */
@@ -100,7 +100,7 @@ typedef struct ge_builder {
   ge_rc (*node)(void* host, const ge_new_node*, uint32_t* out);
   /* A constant; the payload is copied. */
   ge_rc (*constant)(void* host, const ge_type*, const void* data, uint64_t bytes, uint32_t* out);
-  /* The type of any value, those that were added too; dims as ge_dim, valid for the call. */
+  /* The type of any value, added ones too; dims as ge_dim, valid for the call. */
   const ge_value* (*value)(void* host, uint32_t value);
 } ge_builder;
 
@@ -114,7 +114,7 @@ typedef struct ge_kernel_call {
   uint32_t n_in, n_out;
   void* host;
   /* With GE_OP_DATA_SIZED: gives output i its dims and memory, and fills in out[i]; once for each
-   * output. GE_OUT_OF_MEMORY where there is none. */
+   * output. GE_OUT_OF_MEMORY where memory is short. */
   ge_rc (*resize)(void* host, uint32_t i, int32_t rank, const int64_t* dims);
   const ge_host_api* api; /* parallel_for and the machine */
   const uint32_t* stop;   /* as ge_launch.stop */
@@ -122,21 +122,21 @@ typedef struct ge_kernel_call {
 
 /* ---- the record */
 
-/* One way to split the operator over devices: along which axis each input and output is split (-1 =
- * all of it everywhere). */
+/* One way to split the operator over devices: the split axis of each input and output (-1 = all of
+ * it everywhere). */
 typedef struct ge_shard {
   ge_hdr h;
   const int32_t* in_axis;
   const int32_t* out_axis;
   uint32_t n_in, n_out;
-  uint32_t partial; /* 1: outputs are terms that are summed over the devices */
+  uint32_t partial; /* 1: outputs are terms to sum over the devices */
   uint32_t reserved;
 } ge_shard;
 
 enum {
   GE_OP_RANDOM = 1, /* two calls with the same inputs may differ: never folded, never merged */
-  /* Sizes of outputs are known only when the kernel has run, which gives them by
-   * ge_kernel_call.resize; infer answers them by ge_infer.data_dim. The host runs it. */
+  /* Sizes of outputs are known only after the kernel has run; it sets them by
+   * ge_kernel_call.resize, and infer answers them by ge_infer.data_dim. The host runs it. */
   GE_OP_DATA_SIZED = 2
 };
 typedef struct ge_op_def { /* array of the plugin's, walked by a stride; static */
@@ -149,14 +149,14 @@ typedef struct ge_op_def { /* array of the plugin's, walked by a stride; static 
   const ge_attr_def* attr;
   uint32_t n_input, n_output, n_attr, reserved;
   ge_rc (*infer)(const ge_infer*, ge_err*);
-  /* Builds what computes the same from other operators; out: a value for each output of the node.
-   * GE_UNIMPLEMENTED where this node's attributes or types leave no such way. */
+  /* Builds an equivalent of other operators; out: a value for each output of the node.
+   * GE_UNIMPLEMENTED where this node's attributes or types have none. */
   ge_rc (*decompose)(const ge_builder*, uint32_t* out, ge_err*);
   ge_rc (*kernel)(const ge_kernel_call*, ge_err*);
   /* Effort: a multiply-add counts two flops; bytes are read and written once. NULL: one flop for
    * each element of the outputs. */
   ge_rc (*work)(const ge_graph*, double* flops, double* bytes, ge_err*);
-  /* The type of each state port, by position of the ports among the inputs, through
+  /* Sets the type of each state port, by position of the ports among the inputs, through
    * ge_infer.output; only attributes are known then, and all sizes must be. Its first content is
    * zero. NULL: no port is a state. */
   ge_rc (*states)(const ge_infer*, ge_err*);
@@ -165,7 +165,7 @@ typedef struct ge_op_def { /* array of the plugin's, walked by a stride; static 
    * those of the outputs, 0 = zero. NULL: that of `decompose`. */
   ge_rc (*grad)(const ge_builder*, const uint32_t* out_grad, uint32_t* in_grad, ge_err*);
   ge_rc (*jvp)(const ge_builder*, const uint32_t* in_tangent, uint32_t* out_tangent, ge_err*);
-  /* Each legal way to split, given to `way`. NULL: none is known. */
+  /* Calls `way` with each legal split. NULL: none is known. */
   ge_rc (*shard)(const ge_graph*, void* host, ge_rc (*way)(void* host, const ge_shard*), ge_err*);
 } ge_op_def;
 
@@ -219,7 +219,7 @@ static inline uint32_t ge_build(const ge_builder* b, const char* op, uint32_t x,
   b->node(b->host, &n, &out);
   return out;
 }
-/* A scalar constant of the dtype of value `like`, which is float32 or float64. */
+/* A scalar constant of the dtype of value `like`, float32 or float64. */
 static inline uint32_t ge_build_scalar(const ge_builder* b, uint32_t like, double number) {
   const int wide = b->value(b->host, like)->type.dtype == GE_F64;
   const ge_type t = {wide ? GE_F64 : GE_F32, 0, 0, wide ? 64u : 32u, 0, {0, 0}};

@@ -1,25 +1,25 @@
-/* ge_plugin_pass.h: passes that a plugin brings. C11 and C++17; needs ge_plugin.h and
+/* ge_plugin_pass.h: passes of a plugin. C11 and C++17; needs ge_plugin.h and
  * ge_plugin_op.h.
  *
  * A plugin with GE_KIND_PASSES points ge_plugin_desc.pass to an array of ge_pass_def. A pass looks
  * at pictures of the model and changes it through the calls of ge_edit. When it has returned, the
- * host puts the nodes in order, infers all types anew and verifies the model; where the pass
- * failed, or left something illegal, nothing of what it did remains.
+ * host puts the nodes in order, infers all types anew and verifies the model; if the pass failed,
+ * or the model is illegal, the host undoes all its edits.
  *
  * Rules, beside those of ge_plugin.h
- *  1. run keeps nothing of what it is given, and nothing of its own from call to call. It may be
- *     called by several threads at once, each with a model of its own.
- *  2. Functions, values and states are named by index, 0 = absent: the same numbers in pictures
- *     and in calls, for as long as run lasts. What is added gets the next numbers. Nodes are named
- *     by ge_node.id, which is unique in its function and never given again.
- *  3. What `model` and `graph` answer is a picture: it stays as it is, and valid, until the same
- *     call is made again (`graph`: for the same function) or run returns. So a pass may walk a
- *     picture and edit; what it erased is still in there, what it added is not.
- *  4. The first edit that fails is what the pass fails of, with the host's text, whatever run
- *     answers. Later edits do nothing and answer 0 for what they add. So a pass need not look. What
- *     price, rule, work and shard answer is no failure of the pass.
- *  5. A pass that runs until nothing changes has to settle: on what it has left it finds nothing to
- *     do. After 8 rounds it has failed. A node that is added and erased in one run is no change.
+ *  1. run keeps none of its arguments, and no data of its own from call to call. Several threads
+ *     may call it at once, each with a model of its own.
+ *  2. Functions, values and states are named by index, 0 = absent: the same numbers in pictures and
+ *     in calls, for as long as run lasts. Added ones get the next numbers. Nodes are named by
+ *     ge_node.id, unique in its function and never given again.
+ *  3. `model` and `graph` answer a picture: it stays unchanged and valid until the same call is
+ *     made again (`graph`: for the same function) or run returns. So a pass may walk a picture and
+ *     edit; erased nodes are still in it, added ones are not.
+ *  4. The first failing edit fails the pass, with the host's text, even if run answers GE_OK. Later
+ *     edits do nothing and answer 0 for added values. So a pass need not check. Failures of price,
+ *     rule, work and shard do not fail the pass.
+ *  5. A pass repeated until nothing changes has to settle: on its own result it makes no edit.
+ *     After 8 rounds it has failed. A node added and erased in one run is no change.
  */
 #ifndef GE_PLUGIN_PASS_H_
 #define GE_PLUGIN_PASS_H_
@@ -37,12 +37,12 @@ enum { GE_FUNCTION_RECURSIVE = 1, GE_FUNCTION_INLINE_NEVER = 2, GE_FUNCTION_INLI
 typedef struct ge_function { /* its nodes and values: ge_edit.graph */
   ge_hdr h;
   ge_str name, overload;    /* unique together */
-  const ge_str* attr_param; /* attributes that a call gives; see GE_ATTR_PARAM */
-  const ge_effect* effect;  /* of its nodes and of what they call; the host keeps it up to date */
+  const ge_str* attr_param; /* attributes given by a call; see GE_ATTR_PARAM */
+  const ge_effect* effect;  /* of its nodes and their callees; the host keeps it up to date */
   uint32_t n_attr_param, n_effect;
-  uint32_t flags;      /* GE_FUNCTION_* */
-  uint32_t derived_of; /* function index, with derived_kind */
-  ge_str derived_kind; /* what a pass made of that one: "FWD", "LIN", "BWD" ...; empty = nothing */
+  uint32_t flags;                  /* GE_FUNCTION_* */
+  uint32_t derived_of;             /* function index, with derived_kind */
+  ge_str derived_kind;             /* kind of derivation: "FWD", "LIN", "BWD" ...; empty = none */
   uint32_t custom_jvp, custom_vjp; /* function indices, 0 = none */
 } ge_function;
 
@@ -55,12 +55,12 @@ enum {
   GE_STATE_STEP = 5
 };
 enum { GE_STATE_TRAINABLE = 1 };
-typedef struct ge_state { /* what is kept from run to run, by all entries */
+typedef struct ge_state { /* a value kept from run to run, by all entries */
   ge_hdr h;
   ge_str name; /* unique */
   ge_type type;
-  /* What it begins with; NULL = zeros, or what init_fn gives. In a picture of a state whose content
-   * is large, NULL, too. */
+  /* Its first content; NULL = zeros, or the result of init_fn. In a picture of a state with large
+   * content, NULL, too. */
   const void* data;
   uint64_t data_bytes;
   uint32_t kind, flags; /* GE_STATE_* */
@@ -75,7 +75,7 @@ enum {
   GE_ROLE_INIT = 3,
   GE_ROLE_DATA = 4
 };
-typedef struct ge_entry { /* what a user may run */
+typedef struct ge_entry { /* a function for users to run */
   ge_hdr h;
   ge_str name;
   uint32_t fn;
@@ -101,7 +101,7 @@ typedef struct ge_model {
 
 #define GE_NO_OUTPUT UINT32_MAX /* ge_new_node.n_out of a node that has none */
 
-/* What a node has beside inputs and attributes: for one that exists (ge_edit.links), or in
+/* Links of a node beside inputs and attributes: for an existing one (ge_edit.links), or in
  * ge_new_node.h.next. */
 typedef struct ge_links {
   ge_hdr h;
@@ -110,28 +110,28 @@ typedef struct ge_links {
   const ge_effect* effect;
   const uint32_t* after;
   uint32_t n_body, n_effect, n_after;
-  /* Of a new node: ids of the nodes whose place it takes, so that messages go on to name the user's
-   * own. 0 = the node before which it is put. */
+  /* Of a new node: ids of the nodes it replaces, so messages go on to name the user's own. 0 = the
+   * node before which it is put. */
   uint32_t n_replaces;
   const uint32_t* replaces;
 } ge_links;
 
 typedef struct { /* complete but for the spare words */
   ge_str name;
-  int32_t dtype, rank; /* rank -1: not known; dtype 0: of_value says the type */
+  int32_t dtype, rank; /* rank -1: not known; dtype 0: of_value gives the type */
   const ge_dim* dims;  /* those of a picture, or {size} alone */
-  /* With dtype 0: the type of this value of that function, which may be no tensor. */
+  /* With dtype 0: the type of this value of that function, maybe not a tensor. */
   uint32_t of_fn, of_value;
   uint64_t spare;
 } ge_param;
 
-/* A rule of a node's operator, whoever brought it. What the rule adds is put into to_fn, which may
- * be another function than the node's: then in_value says what stands there for the node's inputs,
- * and out_value for its outputs, 0 (or NULL) where the rule does not read them. */
+/* A rule of a node's operator, from any plugin or the host. The rule adds its nodes to to_fn, which
+ * may be another function than the node's: then in_value gives the replacements for the node's
+ * inputs, and out_value for its outputs, 0 (or NULL) where the rule does not read them. */
 enum { GE_RULE_DECOMPOSE = 1, GE_RULE_GRAD = 2, GE_RULE_JVP = 3 };
 typedef struct ge_rule {
   ge_hdr h;
-  uint32_t fn, node; /* whose rule */
+  uint32_t fn, node; /* the node with the rule */
   uint32_t kind;     /* GE_RULE_* */
   uint32_t to_fn;    /* 0 = fn */
   uint32_t before;   /* node of to_fn, 0 = at its end */
@@ -139,8 +139,8 @@ typedef struct ge_rule {
   const uint32_t* in_value; /* values of to_fn by input and output; NULL = the node's own */
   const uint32_t* out_value;
   const uint32_t* given; /* GRAD: by output, JVP: by input: values of to_fn, 0 = zero */
-  /* What comes out, written by the host: DECOMPOSE, JVP: by output; GRAD: by input, 0 = zero. NULL:
-   * it is only asked whether there is such a rule. */
+  /* The results, written by the host: DECOMPOSE, JVP: by output; GRAD: by input, 0 = zero. NULL:
+   * only asks whether there is such a rule. */
   uint32_t* made;
   uint32_t n_made, reserved;
 } ge_rule;
@@ -150,17 +150,17 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
   ge_hdr h;
   void* host;
   const ge_host_api* api;
-  const ge_attr* option; /* by position of ge_pass_def.option: what the user said, else the default;
-                            kind 0 where there is neither */
+  const ge_attr* option; /* by position of ge_pass_def.option: the user's value, else the default;
+                          * kind 0 where there is neither */
   uint32_t n_option;
   uint32_t phase; /* GE_PHASE_LOAD or GE_PHASE_BIND */
 
-  /* Pictures (rule 3). NULL where there is no such function (0, for one that could not be added),
-   * or no memory for it. Payloads of constants above 64 MiB that are one number repeated are left
-   * out (data NULL). */
+  /* Pictures (rule 3). NULL where there is no such function (0, after a failed edit), or no memory
+   * for it. Payloads of constants above 64 MiB made of one repeated number are left out (data
+   * NULL). */
   const ge_model* (*model)(void* host);
   const ge_graph* (*graph)(void* host, uint32_t fn);
-  /* A value as it is now, also one that was added; valid until the next edit. Never NULL. */
+  /* A value as it is now, also an added one; valid until the next edit. Never NULL. */
   const ge_value* (*value)(void* host, uint32_t fn, uint32_t value);
 
   /* A node before the node `before`, 0 = at the end. Types of its outputs are inferred at once; of
@@ -171,42 +171,42 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
   /* A constant; the payload is copied. */
   ge_rc (*constant)(void* host, uint32_t fn, const ge_type*, const void* data, uint64_t bytes,
                     uint32_t* out);
-  /* Whoever reads `from`, the function's results included, reads `to`, which is of the same dtype
-   * and shape. Names of the function's results stay. */
+  /* Readers of `from`, the function's results included, read `to`, which has the same dtype and
+   * shape. Names of the function's results stay. */
   ge_rc (*replace_uses)(void* host, uint32_t fn, uint32_t from, uint32_t to);
   ge_rc (*set_input)(void* host, uint32_t fn, uint32_t node, uint32_t i, uint32_t value);
   ge_rc (*set_attr)(void* host, uint32_t fn, uint32_t node, const ge_attr*);
-  /* Bodies, effects and `after` of a node; all three become what is given. */
+  /* Sets bodies, effects and `after` of a node, all three. */
   ge_rc (*links)(void* host, uint32_t fn, uint32_t node, const ge_links*);
   /* Nobody may read its outputs when run returns. */
   ge_rc (*erase)(void* host, uint32_t fn, uint32_t node);
 
-  /* A function without parameters, nodes and results; it goes when nothing names it when run
-   * returns. Of the record name, overload, attr_param,
-   * flags, derived_* and custom_* are read. */
+  /* A function without parameters, nodes and results; without a reference when run returns
+   * it goes. Reads name, overload, attr_param, flags, derived_* and custom_* of the record.
+   * */
   ge_rc (*function)(void* host, const ge_function*, uint32_t* fn);
   /* A copy of a function under another name: its nodes and values have the same numbers. */
   ge_rc (*copy)(void* host, uint32_t of, ge_str name, uint32_t* fn);
-  /* One more parameter. Not of a function that somebody calls or that is an entry already. */
+  /* One more parameter. Not for a function with callers, nor for an entry. */
   ge_rc (*param)(void* host, uint32_t fn, const ge_param*, uint32_t* value);
-  /* All results anew; values of an entry's results need names: name NULL = those they have. */
+  /* All results anew; values of an entry's results need names: name NULL = the present ones. */
   ge_rc (*results)(void* host, uint32_t fn, const uint32_t* value, const ge_str* name, uint32_t n);
   /* Both of a DERIVE pass alone, at load. */
   ge_rc (*state)(void* host, const ge_state*, uint32_t* state);
   ge_rc (*entry)(void* host, ge_str name, uint32_t fn, uint32_t role);
 
-  /* What the cheapest plan for these nodes by themselves would cost now, inputs and results in host
-   * memory: the session's engines are asked, transfers count. n_node 0 = the whole function. The
-   * nodes have to be fit for one plan: GE_UNIMPLEMENTED where sizes are not known (before
-   * GE_PHASE_BIND as a rule), a node has a body, no engine takes a node, or nobody is there to ask.
+  /* The price of the cheapest plan for these nodes by themselves now, inputs and results in host
+   * memory: asks the session's engines, transfers count. n_node 0 = the whole function. The nodes
+   * must be fit for one plan: GE_UNIMPLEMENTED where sizes are not known (before GE_PHASE_BIND as a
+   * rule), a node has a body, no engine takes a node, or there is nobody to ask.
    */
   ge_rc (*price)(void* host, uint32_t fn, const uint32_t* node, uint32_t n_node, double* ns);
-  /* GE_NOT_FOUND: the operator has no such rule. GE_UNIMPLEMENTED: not for this node. What a rule
-   * adds that fails is taken out again when run returns. */
+  /* GE_NOT_FOUND: the operator has no such rule. GE_UNIMPLEMENTED: not for this node. A failed
+   * rule's nodes are taken out again when run returns. */
   ge_rc (*rule)(void* host, const ge_rule*);
-  /* Effort of a node whose sizes are known, else GE_UNIMPLEMENTED. */
+  /* Effort of a node with known sizes, else GE_UNIMPLEMENTED. */
   ge_rc (*work)(void* host, uint32_t fn, uint32_t node, double* flops, double* bytes);
-  /* Each legal way to split the node over devices, given to `way` with `to`. GE_NOT_FOUND: none is
+  /* Calls `way` with `to` for each legal split of the node over devices. GE_NOT_FOUND: none is
    * known. */
   ge_rc (*shard)(void* host, uint32_t fn, uint32_t node, void* to,
                  ge_rc (*way)(void* to, const ge_shard*));
@@ -215,25 +215,25 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
 /* ---- the record */
 
 enum {
-  /* Both give the same values for the same inputs and states, which the host tries out on random
-   * inputs where $GE_CHECK_PASSES is 1. */
+  /* Both give the same values for the same inputs and states; with $GE_CHECK_PASSES=1 the host
+   * tests it on random inputs. */
   GE_PASS_CANONICALISE = 1, /* from fewer or simpler nodes */
   GE_PASS_LOWER = 2,        /* from other operators */
-  /* Adds functions, entries, states. What is there already stays what it is. */
+  /* Adds functions, entries, states. The present ones stay unchanged. */
   GE_PASS_DERIVE = 3
 };
 typedef struct ge_pass_def { /* array of the plugin's, walked by a stride; static */
   ge_hdr h;
-  ge_str name;    /* unique in the process's passes, [a-z0-9-]+; what --pass and --skip take */
+  ge_str name;    /* unique in the process's passes, [a-z0-9-]+; named by --pass and --skip */
   ge_str summary; /* one line */
   uint32_t kind;  /* GE_PASS_* */
   /* GE_PHASE_*: LOAD: when a model is loaded, DERIVE once, others in rounds with all passes until
    * nothing changes. BIND: the same rounds again for each set of input shapes; not for DERIVE. With
-   * ASKED beside these it runs only where it is asked for by name. */
+   * ASKED beside these it runs only if requested by name. */
   uint32_t phases;
-  /* Names of passes, the host's too, behind and ahead of which it runs; those that are not there do
-   * not count. A DERIVE pass runs on what the rounds at load have left and the rounds run again
-   * after it; with one of their passes in `before` it runs ahead of them. */
+  /* It runs ahead of the passes in `before` and behind those in `after`, the host's too; absent
+   * names do not count. A DERIVE pass runs on the result of the rounds at load, and the rounds run
+   * again after it; with one of their passes in `before` it runs ahead of them. */
   const ge_str* before;
   const ge_str* after;
   uint32_t n_before, n_after;
@@ -275,7 +275,7 @@ static inline uint32_t ge_edit_node(const ge_edit* e, uint32_t fn, uint32_t befo
   e->node(e->host, fn, before, &n, id, &out);
   return out;
 }
-/* A state that begins with zeros. */
+/* A state beginning with zeros. */
 static inline uint32_t ge_edit_new_state(const ge_edit* e, const char* name, ge_type type,
                                          uint32_t kind) {
   ge_state s = {GE_HDR(ge_state, GE_TAG_STATE), {0, 0}, type, 0, 0, 0, 0, 0, 0};
