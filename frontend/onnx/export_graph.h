@@ -29,7 +29,7 @@ class GraphExporter {
     std::string name;
     const Const* payload;
   };
-  // Of the main graph, in the order of first use.
+  // The main graph's, in the order of first use.
   const std::vector<Initializer>& initializers() const { return initializers_; }
 
  private:

@@ -1,4 +1,4 @@
-// Blocks of memory at least as aligned as a cache line. Owned by whoever holds the pointer.
+// Blocks of memory at least as aligned as a cache line. The holder of the pointer owns them.
 #pragma once
 
 #include <cstddef>

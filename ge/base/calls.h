@@ -1,6 +1,6 @@
-// Calls: the loads, compiles and runs of one session in progress, so that one call cancels them
-// all, from a signal handler too. Beginning a call costs one exchange; it allocates nothing while
-// at most 16 are in progress.
+// Calls: the loads, compiles and runs of one session in progress, so one call cancels them all,
+// from a signal handler too. Beginning a call costs one exchange; it allocates nothing while at
+// most 16 are in progress.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ class CancelToken {
   CancelToken(const CancelToken&) = delete;
   CancelToken& operator=(const CancelToken&) = delete;
 
-  // Ends the calls that use it, and those that begin to use it until Reset.
+  // Ends the calls using it, and those beginning to use it until Reset.
   void Cancel();
   // Calls cancelled before stay cancelled.
   void Reset();

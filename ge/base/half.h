@@ -7,7 +7,7 @@
 
 namespace ge {
 
-// IEEE binary16, ONNX's FLOAT16. It has no branches, so that the compiler vectorizes a loop of it.
+// IEEE binary16, ONNX's FLOAT16. It has no branches, so the compiler vectorizes a loop of it.
 inline float FloatOfHalf(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
   const uint32_t magnitude = static_cast<uint32_t>(half & 0x7fffu) << 13;

@@ -1,7 +1,7 @@
 // Interrupt: how a long call learns that it should end, since somebody cancelled it or its time
 // is over. It ends nothing itself: long loops ask Interrupted() now and then (two loads) and
 // give up with CheckInterrupt()'s words. Each call (a load, a compile, a run) has one; the
-// thread working for it holds an InterruptScope, so that nothing has to be handed through every
+// thread working for it holds an InterruptScope, so nothing has to be handed through every
 // stage. Threads of a pool do not see it: the thread that shares out work asks between the
 // shares.
 #pragma once

@@ -1,6 +1,6 @@
 // Calls into code of others, which reports by codes and must not throw. If it throws all the same,
-// the exception becomes a code and a sentence, so that the caller can name the plugin and the node.
-// Any thread may call.
+// the exception becomes a code and a sentence, so the caller can name the plugin and the node. Any
+// thread may call.
 #pragma once
 
 #include <unwind.h>

@@ -16,7 +16,7 @@ inline uint64_t PageAlign(uint64_t bytes, uint64_t align) {
 }
 
 // Asks for huge pages for the whole ones of a block aligned by PageAlign. Its last part keeps small
-// pages, so that no memory beyond it is spent. The system may decline.
+// pages, so no memory beyond it is spent. The system may decline.
 inline void PreferHugePages(void* block, uint64_t bytes) {
   if (block == nullptr || bytes < kHugePage) return;
   (void)madvise(block, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);

@@ -1,5 +1,5 @@
 // Times the same work several times, and again where the times disagree: on a shared machine some
-// of them include work of others. The clock is the caller's, so that a test can simulate any
+// of them include work of others. The clock is the caller's, so a test can simulate any
 // interruption. Nothing here allocates beyond its answer.
 #pragma once
 

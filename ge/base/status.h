@@ -33,7 +33,7 @@ enum class Code : int32_t {
 // "INVALID_GRAPH" and so on.
 std::string_view CodeName(Code code);
 
-// Success is a null pointer, so that returning OK costs nothing.
+// Success is a null pointer, so returning OK costs nothing.
 class [[nodiscard]] Status {
  public:
   Status() = default;
@@ -46,7 +46,7 @@ class [[nodiscard]] Status {
   const std::string& node() const;     // The user's own name for the node at fault, or empty.
   const std::string& stage() const;    // The stage that refused, or empty.
 
-  // Fill in only what is still empty, so that the innermost place wins.
+  // Fill in only what is still empty, so the innermost place wins.
   Status AtNode(std::string_view node) &&;
   Status AtStage(std::string_view stage) &&;
 

@@ -20,9 +20,9 @@
 
 namespace ge {
 
-// The rest of a function. Its own values keep their numbers, so that a run keeps one table of
-// values through all cuts; inlined branches add some. Types are those of the model, never those of
-// a run.
+// The rest of a function. Its own values keep their numbers, so a run keeps one table of values
+// through all cuts; inlined branches add some. Types are those of the model, never those of a
+// run.
 struct FlowRest {
   Graph graph;
   FunctionId fn = 0;
@@ -32,7 +32,7 @@ struct FlowRest {
 struct HostStep {
   Node node;
   const HostOp* op = nullptr;     // null: control flow, or
-  const OpDef* kernel = nullptr;  // a plugin's operator whose sizes its data decide
+  const OpDef* kernel = nullptr;  // a plugin's operator with data-dependent sizes
 };
 
 struct FlowCut {
@@ -42,7 +42,7 @@ struct FlowCut {
   size_t planned = 0;                      // nodes of the plan
   std::vector<ValueId> in;                 // numbers of the function; plan_in comes first
   std::vector<ValueId> plan_in, plan_out;  // numbers of the function
-  std::vector<HostStep> host;              // in order; each reads only what is at hand before it
+  std::vector<HostStep> host;              // in order; each reads only values at hand before it
   bool has_types = false;                  // the host's nodes are in `now`
   std::vector<ValueId> by_content;         // constants of the plan: they decide its shapes
   std::vector<ValueId> chosen_by;          // their contents decide conditions
@@ -73,7 +73,7 @@ struct FlowKnown {
 struct SizedCut {
   Graph plan;                            // nodes with inputs as parameters and what others read as
                                          // results; its function has the number of now.fn
-  std::vector<std::vector<Type>> types;  // of what each host step makes; empty without has_types
+  std::vector<std::vector<Type>> types;  // of each host step's outputs; empty without has_types
 };
 
 // Whether a bound function cannot be one plan: it holds nodes of the host, or data-dependent
@@ -86,8 +86,8 @@ Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const Flow
 // Nothing where the cut does not hold for the values at hand.
 std::optional<SizedCut> SizeCut(const FlowCut& cut, const InferHook& infer, const FlowKnown& known);
 
-// Empties the functions that `fn` does not reach: inferring them would be wasted, or they would
-// state types that `fn` is called with elsewhere.
+// Empties the functions out of `fn`'s reach: inferring them would be wasted, or they would state
+// types of calls of `fn` elsewhere.
 void ForgetOthers(Graph* graph, FunctionId fn);
 
 }  // namespace ge

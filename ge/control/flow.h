@@ -90,8 +90,8 @@ class Flow {
   const FlowHooks hooks_;
   const uint64_t max_bytes_;
   std::mutex mutex_;                           // of what follows up to idle_
-  std::vector<std::weak_ptr<FlowPlan>> held_;  // those that still exist, and some that did
-  size_t uncounted_ = 0;                       // plans since it was last known what all hold
+  std::vector<std::weak_ptr<FlowPlan>> held_;  // existing ones, and some former ones
+  size_t uncounted_ = 0;                       // plans since the last count of all bytes
   bool full_ = false;                          // as it was then
   std::map<FunctionId, std::unique_ptr<FlowFunction>> functions_;
   std::map<ConstId, FlowValue> constants_;      // that the host reads

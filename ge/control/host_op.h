@@ -36,8 +36,8 @@ struct HostOp {
 
 // The record that runs the node in this function; null when engines do. Control flow has none.
 const HostOp* FindHostOp(const Function& fn, const Node& node);
-// The operator of a plugin whose kernel sizes its own outputs, if the node is of one: the host runs
-// it. Else null.
+// The node's operator if it is of a plugin and its kernel sizes its own outputs: the host runs it.
+// Else null.
 const OpDef* FindDataSized(const Graph& graph, const Node& node);
 // Whether the host runs the operator with any inputs: no engine is asked for it.
 bool IsHostOnly(std::string_view domain, std::string_view name);

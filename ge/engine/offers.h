@@ -16,8 +16,8 @@ struct OfferChoice {
   double marginal_ns = 0;
   // setup + marginal + launch as the engine asked; CorrectPrices changes the numbers beside it.
   double asked_ns = 0;
-  double measured_ns = -1;  // what this offer takes alone, from the price cache; -1 = unknown
-  double inside_ns = -1;    // what it took of a larger segment; -1 = unknown
+  double measured_ns = -1;  // time of this offer alone, from the price cache; -1 = unknown
+  double inside_ns = -1;    // its share of a larger segment; -1 = unknown
 };
 
 struct Offer {
@@ -34,7 +34,7 @@ struct Offer {
   // "measured" after a correction by the host, "doubtful" by a time of a busy machine.
   std::string source;
   double confidence = 0;  // 0..1, the engine's own
-  double factor = 1;      // of the correction: price / what the engine asked, of the first choice
+  double factor = 1;      // of the correction: price / the engine's price, of the first choice
   double asked_overhead_ns = 0, asked_saving_ns = 0;  // setup + launch, edge saving, as asked
   LayoutId convert_from = 0, convert_to = 0;
   double convert_ns_per_byte = 0;

@@ -25,7 +25,7 @@ inline Outcome Unsupported(std::string why) { return {GE_IMAGE_UNSUPPORTED, std:
 // wrap. `samples` of a pixel count where a codec keeps each of them in memory of its own.
 Outcome CheckSize(int64_t width, int64_t height, int64_t samples = 1);
 
-// The picture's destination: packed rows of RGB, in whatever order the caller asked for.
+// The picture's destination: packed rows of RGB, even if the caller asked for another order.
 class Canvas {
  public:
   explicit Canvas(const ge_image_request& request) : request_(request) {}

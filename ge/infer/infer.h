@@ -33,7 +33,7 @@ Status BindInPart(Graph* graph, const std::string& entry,
                   const std::vector<std::vector<int64_t>>& input_shapes);
 
 // BIND in the graph itself, when a bind to other sizes is wanted next: computed values get
-// the types of these shapes, whatever sizes they had, and nothing is substituted. For an
+// the types of these shapes, for any former sizes, and nothing is substituted. For an
 // inferred graph without effects, with symbols in types alone. Before it binds again, the
 // caller gives parameters their declared types back. Errors as of Bind; types are then of no
 // use.

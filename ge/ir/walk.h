@@ -1,5 +1,5 @@
-// Read-only walks over a function: who makes a value, who reads it.
-// Results are snapshots: an edit of the function makes them stale.
+// Read-only walks over a function: producers and readers of values. Results are snapshots: an edit
+// of the function makes them stale.
 #pragma once
 
 #include <utility>

@@ -12,7 +12,7 @@
 namespace ge::memory {
 
 struct Aliases {
-  std::vector<PlanValueId> of;     // by value: in whose place it lies, 0 = none
+  std::vector<PlanValueId> of;     // by value: the value in whose place it lies, 0 = none
   std::vector<PlanValueId> block;  // by value: the first value of its block (itself when alone)
 };
 

@@ -3,7 +3,7 @@
 // Commit, a new node stands at the end of its function's node list and an erased one leaves an
 // empty node with id 0, so node indices stay good while a pass walks; Commit puts every node in its
 // place. AddNode and AddConst invalidate references to nodes, values and constants. An edit costs
-// about as much as it changes, whatever the size of the graph. Used by one thread.
+// about as much as it changes, in a graph of any size. Used by one thread.
 #pragma once
 
 #include <exception>

@@ -118,7 +118,7 @@ class Arrangement {
   uint32_t stamp_ = 0;
   std::vector<std::vector<uint32_t>> spare_;  // of undone groups, for their room
   // Of one call, kept for their room: Try and Hope, Fill, Place, SplitApart, CutBehind,
-  // MergeAround, and whoever walks.
+  // MergeAround, and walks.
   std::vector<uint32_t> all_, removed_, covered_, opened_, regrouped_, ranks_, pieces_, parts_,
       before_, behind_, near_, stack_;
   std::vector<size_t> ends_;

@@ -1,9 +1,9 @@
 // Frontier search: dynamic programming over a topological order of the nodes. Two beginnings of a
-// cover are one state when they look the same from the nodes still to come (where each live value
-// is, which groups can still grow and at what price, which patterns are half taken, which group
-// reaches which); the cheaper one stays. That is exact; on chains and series-parallel graphs the
-// states are few. An upper bound turns it into branch and bound; a cap on states into a beam. One
-// object serves one search on one thread; the model must outlive it.
+// cover are one state when they look the same from the nodes still to come (places of live values,
+// groups still able to grow and their prices, half-taken patterns, reach of groups); the cheaper
+// one stays. That is exact; on chains and series-parallel graphs the states are few. An upper bound
+// turns it into branch and bound; a cap on states into a beam. One object serves one search on one
+// thread; the model must outlive it.
 #pragma once
 
 #include <cstdint>

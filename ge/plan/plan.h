@@ -106,7 +106,7 @@ struct PlanValue {
   // The same bytes as another value (reshape in place, in-place output): offsets agree by rule. An
   // output may claim the place of an input: the run gives both one address.
   PlanValueId alias_of = 0;
-  SegmentId segment = 0;                   // kInternal, kWorkspace: whose
+  SegmentId segment = 0;                   // kInternal, kWorkspace: the owner
   uint32_t first_step = 0, last_step = 0;  // kInternal: steps inside the launch
   PlanValueId internal_alias = 0;          // kInternal: may overlay that internal value
 };

@@ -22,7 +22,7 @@ struct PriorRow {
   double log_error = 0;           // log(measured / asked) of the offer alone
 };
 
-// Of one device of an engine, both by name ("native", "cpu").
+// Rows of one device of an engine, both by name ("native", "cpu").
 struct PriorBook {
   std::string engine, device;
   std::vector<PriorRow> rows;

@@ -37,8 +37,8 @@ struct CountedRows {
   bool operator==(const CountedRows&) const = default;
 };
 
-// The number of rows of a value of this static type along `axis`: none where it has no bytes,
-// whatever its other sizes are.
+// The number of rows of a value of this static type along `axis`: none for a value without bytes,
+// in spite of its other sizes.
 int64_t RowsAlong(const Type& type, size_t axis);
 
 class StateStore {

@@ -173,7 +173,7 @@ class Session {
   // PartBound::Bind, as a stage.
   Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs,
                          ReshapeInputs* reshape, std::vector<StageTime>* times);
-  // IO_ERROR where the model's files have changed since the load, whatever was read from them.
+  // IO_ERROR where the model's files have changed since the load, for any bytes read of them.
   Result<std::shared_ptr<Compiled>> CompileNew(const Entry& entry,
                                                std::span<const TensorView> inputs,
                                                const BuildOptions& build);

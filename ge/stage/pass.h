@@ -31,9 +31,9 @@ class Evaluator {
 // the nodes beyond the budget, and a run can be cancelled. One thread.
 class FoldBudget {
  public:
-  // A model of 5 KB may then ask for 256 MiB and a few seconds. Of the models of
-  // tools/bench/models.json resnet50 asks for most at load, 0.92 of its own bytes; none spends 1 %
-  // of its work.
+  // A model of 5 KB may then ask for 256 MiB and a few seconds. In
+  // tools/bench/models.json resnet50 asks for most at load, 0.92 of its own bytes; none
+  // spends 1 % of its work.
   static constexpr int64_t kBytes = 256 << 20, kBytesPerModelByte = 8;
   // A flop, or a byte read or written, counts one; an evaluation counts its setup.
   static constexpr double kWork = 4e9, kWorkPerModelByte = 256, kWorkOfOne = 2e5;

@@ -1,6 +1,6 @@
-// drop-dropout: removes Dropout nodes in inference mode whose mask nobody reads.
-// Not those whose training_mode is computed or true.
-// Changes the graph through the Transaction alone; holds no state between runs; one thread.
+// drop-dropout: removes Dropout nodes in inference mode with an unread mask. Not those with a
+// training_mode computed or true. Changes the graph through the Transaction alone; holds no state
+// between runs; one thread.
 #pragma once
 
 #include "ge/stage/pass.h"

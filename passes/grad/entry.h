@@ -1,4 +1,4 @@
-// Shared by the passes of this plugin: which values are derived, and by which.
+// Shared by the passes of this plugin: the values to derive, and by which others.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace ge::grad {
 uint32_t OutputOf(const ge_graph* graph, const std::string& name);
 // Inputs and weights by name; "*inputs" and "*weights" are all float ones.
 std::vector<uint32_t> WantedOf(const ge_graph* graph, const std::vector<std::string>& names);
-// Every reason, with what may be done; does not return.
+// Throws every reason, with remedies; does not return.
 [[noreturn]] void RefuseProblems(const Context& context);
 // Runs `body` and turns an exception into *err.
 ge_rc Guard(ge_err* err, void (*body)(const ge_edit*), const ge_edit* edit);

@@ -32,8 +32,8 @@ struct LoopCheckpoint {
 struct Context : PassRun {
   explicit Context(const ge_edit* edit = nullptr) : PassRun{edit, "grad."} {}
   LoopCheckpoint checkpoint = {};
-  // Runs a recursive function once more on the backward pass, by an ordinary function that can be
-  // derived again, instead of one returning a function that holds its residuals.
+  // Runs a recursive function once more on the backward pass, by an ordinary function, derivable
+  // again, instead of one returning a function with its residuals.
   bool again = false;
   std::map<std::string, std::shared_ptr<Joint>> joints;
   std::vector<std::string> problems;

@@ -9,7 +9,7 @@
 
 namespace ge::grad {
 
-// Of one axis: a vector of one; a constant where it is known.
+// Size of one axis: a vector of one; a constant where it is known.
 Val SizeOf(Val value, int64_t axis);
 // The number of elements along some axes together, as a vector of one.
 Val CountOf(Val value, const std::vector<int64_t>& axes);

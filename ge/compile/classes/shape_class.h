@@ -1,7 +1,7 @@
 // ShapeClasses: graphs of a session that differ in their dims alone share a class. A class keeps
-// the covers that PLACE found for some of them, so that most new shapes are planned without a
-// search. A cover is a proposal: its user prices it by the offers of the new dims and checks
-// whether engines make them all again. Thread-safe; covers handed out stay valid.
+// the covers that PLACE found for some of them, so most new shapes are planned without a search. A
+// cover is a proposal: its user prices it by the offers of the new dims and checks whether engines
+// make them all again. Thread-safe; covers handed out stay valid.
 #pragma once
 
 #include <algorithm>

@@ -91,7 +91,7 @@ class Compiled {
     std::vector<int64_t> dims;
     uint64_t bytes = 0;
   };
-  // By segment: what its launches are given.
+  // By segment: the packs of its launches.
   std::vector<std::vector<ge_buf>> PackBufs() const;
   std::vector<ge_buf> HostPacks() const;  // of all segments, those in host memory
   static std::vector<Port> PortsOf(const Function& function, std::span<const ValueId> values);
@@ -104,7 +104,7 @@ class Compiled {
   // unseen, shaped like another plan.
   enum class Placing : uint8_t { kSearched, kByClass, kShaped } placing = Placing::kSearched;
   std::optional<uint64_t> shape_class;  // see shape_class.h; none where no class was asked
-  // What plans that are shaped like this one call their nodes; made with the first of them.
+  // Node names of plans shaped like this one; made with the first of them.
   struct ShapedReport {
     std::mutex mutex;
     std::shared_ptr<const std::vector<NodeReport>> made;
@@ -158,10 +158,10 @@ class Compiled {
 };
 
 enum class PriceMode {
-  kAnalytic,  // what the engines ask
-  kCached,    // corrected by what the cache knows; runs are timed and remembered
+  kAnalytic,  // the engines' own
+  kCached,    // corrected by the cache; runs are timed and remembered
   kMeasure,   // as cached, and offers in question are timed before they are placed
-  kShipped,   // corrected by what ships for processors like this one; nothing is remembered
+  kShipped,   // corrected by shipped prices of similar processors; nothing is remembered
 };
 // "analytic", "cached", "measure", "shipped"; INVALID_ARGUMENT for anything else.
 Result<PriceMode> PriceModeFromName(std::string_view name);
@@ -171,7 +171,7 @@ struct PriceOptions {
   PriceMode mode = PriceMode::kAnalytic;
   double measure_budget_ms = 2000;  // of one compile
   double observe_budget_ms = 200;   // at most, of timing single offers when a session ends
-  // Runs may replace a plan whose time is not as predicted. Else a plan stays as it is.
+  // Runs may replace a plan if its time differs from the prediction. Else a plan stays as it is.
   bool replan = false;
   // A plan that a rehearsal found is taken where one is kept and nothing else is asked of PLACE.
   bool recall = true;
@@ -191,10 +191,10 @@ struct BuildOptions {
   std::shared_ptr<ArenaPool> arenas;  // of the session: memory of runs; null = each plan its own
   ShapeClasses* classes = nullptr;    // of the session: covers found for like graphs; null = none
   std::shared_ptr<WeightFloats> weight_floats;  // of the session; null = of this plan alone
-  // What is built is a piece whose sizes the data decide: hardly two are alike, so that a search
-  // must be worth its time in few runs.
+  // For a piece with data-dependent sizes: hardly two are alike, so a search must be worth its time
+  // in few runs.
   bool of_data = false;
-  // What is made for a shape, an engine's code, is paid by so many runs of it.
+  // The number of runs to pay for work done once for a shape, an engine's code.
   double runs_a_shape = 1000;
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;
@@ -206,7 +206,7 @@ struct BuildOptions {
   bool red_zones = false;
   // Folds constants where a node became its parts; null = they are computed in each run.
   std::function<Status(Graph*)> fold_parts;
-  // Of the function that is built, and from which size they are overwritten where they lie.
+  // States of the function, and the size from which they are overwritten in place.
   std::vector<StatePair> states;
   uint64_t least_in_place_bytes = kLeastInPlaceBytes;
   uint64_t memory_limit_bytes = 0;   // see memory_limit.h; 0 = the default

@@ -27,8 +27,8 @@ class PlanCache {
   std::shared_ptr<Compiled> Find(Key entry, std::span<const TensorView> inputs);
   void Add(Key entry, std::span<const TensorView> inputs, std::shared_ptr<Compiled> made);
   void Replace(Key entry, const std::shared_ptr<Compiled>& old, std::shared_ptr<Compiled> made);
-  // Empties the cache and hands out its plans. Whatever they share with later plans, packed
-  // constants above all, lives as long as the caller keeps them.
+  // Empties the cache and hands out its plans. Data shared with later plans, packed constants above
+  // all, lives as long as the caller keeps them.
   std::vector<std::shared_ptr<Compiled>> Forget();
   // The last used plan of this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(Key entry);

@@ -1,6 +1,6 @@
 // Decides for each node with a decomposition (OpDef::decompose) whether it stays whole or becomes
 // its parts. One placement is solved on the graph with all of them expanded. An offer for a whole
-// node stands in it as a pattern over the node's parts, so that prices of both forms and of their
+// node stands in it as a pattern over the node's parts, so prices of both forms and of their
 // surroundings decide together. The cover found is the plan: the caller asks again on the resulting
 // graph and takes that cover there. Functions only; the caller owns everything; one thread.
 #pragma once
@@ -50,7 +50,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
                             std::optional<AskedOffers>* asked);
 
 // Expands just these nodes, as ChooseDecompositions did before on the same graph (its *expanded),
-// so that the resulting nodes have the same ids. Skips ids of no such node. Each part gets the note
+// so the resulting nodes have the same ids. Skips ids of no such node. Each part gets the note
 // `why`.
 Status ExpandAgain(const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
                    const std::vector<NodeId>& which, const std::string& why,

@@ -16,7 +16,7 @@ struct Expansion {
   NodeId node = 0;
   std::string op;
   std::vector<NodeId> parts;      // empty for a quantized weight
-  std::vector<ValueId> from, to;  // the node's outputs and what stands for them; same length
+  std::vector<ValueId> from, to;  // the node's outputs and their replacements; same length
 };
 
 // The floats of a quantized weight; nullopt where nobody makes them: then it stays.

@@ -1,5 +1,5 @@
 // MarketCover: the cheapest cover found by ChooseDecompositions, in terms of the resulting graph,
-// so that PLACE need not search a second time. Offers are asked anew on that graph and get other
+// so PLACE need not search a second time. Offers are asked anew on that graph and get other
 // numbers, so a cover names its offers by nodes, layouts and price. It searches nothing. Values;
 // one thread.
 #pragma once
@@ -43,7 +43,7 @@ std::vector<std::pair<GivenBy, PlanLayout>> BorderOf(const OfferChoice& choice,
                                                      const std::vector<GivenBy>& givers,
                                                      const std::vector<PlanLayout>& layouts);
 
-// The offers that a plan takes, for graphs that differ in dims alone: of offers otherwise alike the
+// The offers taken by a plan, for graphs that differ in dims alone: of offers otherwise alike the
 // cheapest is taken there.
 MarketCover CoverOfPlan(const Plan& plan, const Function& function);
 

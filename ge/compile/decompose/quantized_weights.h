@@ -24,8 +24,8 @@ std::vector<NodeId> QuantizedWeightsOf(const Graph& graph, const Function& funct
 // they are read.
 Const StandIn(const Type& type);
 
-// The floats of a session's quantized weights, made once for all plans, so that plans of other
-// shapes share the engines' packs of them. Any thread.
+// The floats of a session's quantized weights, made once for all plans, so plans of other shapes
+// share the engines' packs of them. Any thread.
 class WeightFloats {
  public:
   // nullopt where they exceed the folding budget or nobody can make them.

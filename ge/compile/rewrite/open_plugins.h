@@ -1,5 +1,5 @@
-// Opens what a session's plugins bring beside engines: operators for the graph, engines for
-// operators with kernels, and passes. Thread-safe.
+// Opens the other parts of a session's plugins: operators for the graph, engines for operators with
+// kernels, and passes. Thread-safe.
 #pragma once
 
 #include <memory>

@@ -83,7 +83,7 @@ class PassEdit {
   Status AddState(const ge_state* given, uint32_t* state);
   Status AddEntry(ge_str name, FunctionId fn, uint32_t role);
 
-  // pass_edit_rules.cc: what a pass may ask
+  // pass_edit_rules.cc: questions of a pass
   Status Price(FunctionId fn, const uint32_t* nodes, uint32_t n, double* ns);
   ge_rc AskRule(const ge_rule* given);
   Status ApplyRule(const ge_rule* given, bool* found);
@@ -107,7 +107,7 @@ class PassEdit {
                                   // the function is large, and passes ask often
   ValuePicture value_;
   bool retype_ = false;  // whether an edit may have changed a type inferred before
-  // Nodes whose named functions were set: their types follow from functions that may have grown.
+  // Nodes whose named functions were set: their types follow from functions, maybe grown since.
   std::vector<std::pair<FunctionId, NodeId>> naming_;
 };
 

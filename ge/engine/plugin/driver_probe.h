@@ -11,8 +11,8 @@ namespace ge {
 // and the folders known to every linker.
 bool LibraryIsThere(const std::string& name);
 
-// The paths of a linker's cache (ld.so.cache(5)) whose last part is `name`; it holds NUL-terminated
-// paths among other things, whatever its version.
+// The paths of a linker's cache (ld.so.cache(5)) with last part `name`; a cache of any version
+// holds NUL-terminated paths among other things.
 std::string PathInLinkerCache(std::string_view cache, std::string_view name);
 
 }  // namespace ge

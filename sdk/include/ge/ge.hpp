@@ -13,7 +13,7 @@
 
 namespace graphengine {
 
-// What a failing call throws; what() is GraphEngine's own message.
+// Thrown for a failing call; what() is GraphEngine's own message.
 class Error : public std::runtime_error {
  public:
   explicit Error(const ge_error& e)
@@ -36,7 +36,7 @@ void Check(Call call) {
 }
 }  // namespace detail
 
-// A dense tensor that it owns when GraphEngine allocated it, and borrows otherwise.
+// A dense tensor; it owns memory allocated by GraphEngine, and borrows any other.
 class Tensor {
  public:
   Tensor() {
@@ -78,7 +78,7 @@ class Tensor {
 
 class Session {
  public:
-  // `engines` as ge_session_options.engines; empty = all that are found.
+  // `engines` as ge_session_options.engines; empty = all found.
   explicit Session(const std::string& engines = {}, uint32_t threads = 0) {
     ge_session_options options;
     ge_session_options_init(&options);
@@ -86,7 +86,7 @@ class Session {
     options.threads = threads;
     Create(options);
   }
-  // Of options that ge_session_options_init has filled in; their texts are copied.
+  // From options filled in by ge_session_options_init; their texts are copied.
   explicit Session(const ge_session_options& options) { Create(options); }
   void Load(const std::string& path, uint32_t format = GE_FORMAT_AUTO) {
     detail::Check(
@@ -109,7 +109,7 @@ class Session {
     for (uint32_t i = 0; i < n; ++i) result[i].raw() = out[i];
     return result;
   }
-  // Plans for the shapes of `inputs`, so that the first run is as fast as any.
+  // Plans for the shapes of `inputs`, to make the first run as fast as any.
   void Compile(const std::vector<const Tensor*>& inputs, const std::string& entry = {}) {
     std::vector<ge_tensor> in;
     for (const Tensor* t : inputs) in.push_back(t->raw());
@@ -118,7 +118,7 @@ class Session {
                                 static_cast<uint32_t>(in.size()), e);
     });
   }
-  // The model's own metadata; empty when it has no such key.
+  // The model's own metadata; empty for an unknown key.
   std::string Metadata(const char* key) const {
     const char* text = nullptr;
     ge_session_metadata(get(), key, &text);
@@ -146,8 +146,8 @@ class Session {
   std::unique_ptr<ge_session, Destroy> session_;
 };
 
-// A run whose entry, plan and tensors are known. The tensors stay where they are while it lives;
-// outputs without memory get some. One thread at a time.
+// A run with known entry, plan and tensors. The tensors stay in place while it lives; outputs
+// without memory get some. One thread at a time.
 class Prepared {
  public:
   Prepared(Session& session, const std::vector<const Tensor*>& inputs,

@@ -1,7 +1,7 @@
-// ge_mock_calls.hpp: the mock host's table of functions, and what it watches around each call into
-// a plugin: the floating-point mode, the error struct, the name of the call for who reports a
-// crash. Header only, C++17; part of ge_mock_host.hpp, which tests include. Threads: the table's
-// functions may be called from any; the rest is one thread's at a time.
+// ge_mock_calls.hpp: the mock host's table of functions, and its watch around each call into a
+// plugin: the floating-point mode, the error struct, the name of the call for reporting a crash.
+// Header only, C++17; part of ge_mock_host.hpp, included by tests. Threads: the table's functions
+// may be called from any; the rest is one thread's at a time.
 #ifndef GE_MOCK_CALLS_HPP_
 #define GE_MOCK_CALLS_HPP_
 
@@ -38,12 +38,12 @@ inline void SetFloatMode(uint32_t mode) {
   (void)mode;
 #endif
 }
-// What the mode is beside the flags that arithmetic raises.
+// The mode bits, without the flags raised by arithmetic.
 inline constexpr uint32_t kModeBits = 0xFFC0;
 inline constexpr uint32_t kFlushDenormals = 0x8040;
 
-// Told which call is going on ("query"), and "" when it is over; a pointer of static storage.
-// Called on the thread that makes the call. May be nullptr.
+// Told the current call ("query"), and "" when it is over; a pointer of static storage. Called on
+// the thread making the call. May be nullptr.
 inline std::atomic<void (*)(const char* call)> g_on_call{nullptr};
 
 struct Facts {  // of the machine, as ge_host_api tells them
@@ -53,8 +53,8 @@ struct Facts {  // of the machine, as ge_host_api tells them
   uint64_t cache_bytes[2] = {1 << 20, 32 << 20};
 };
 
-// The table that a host gives stays as it is while the process lives, so what stands behind it is
-// never freed; two engines of one host share it, as in a session.
+// A host's table stays while the process lives, so its backing is never freed; two engines of one
+// host share it, as in a session.
 class Host {
  public:
   explicit Host(const Facts& facts = Facts(), const Style& s = Style())
@@ -63,11 +63,11 @@ class Host {
   Host& operator=(const Host&) = delete;
 
   const ge_host_api* api() const { return state_.api; }
-  // How the structs of later calls are laid out.
+  // The layout style of structs in later calls.
   Style style;
   bool keep_denormals = false;
 
-  // What a plugin did that the contract forbids; texts name the call.
+  // Breaches of the contract by a plugin; texts name the call.
   void Complain(std::string text) { state_.Complain(std::move(text)); }
   std::vector<std::string> TakeComplaints() {
     const std::lock_guard<std::mutex> lock(state_.mutex);
@@ -158,7 +158,7 @@ class Host {
     }
     RunOn(n, [&](uint32_t id) { body(ctx, id); });
   }
-  // Threads are made for each call: this host is not fast. They work in the caller's mode.
+  // Each call makes its threads: this host is not fast. They work in the caller's mode.
   template <class Work>
   static void RunOn(uint32_t n, const Work& work) {
     const uint32_t mode = FloatMode();
@@ -179,8 +179,8 @@ class Host {
   State& state_;
 };
 
-// Set once an exception has left a call: the name of that call stays what g_on_call was told last,
-// whatever destructors call while the stack unwinds.
+// Set once an exception has left a call: then g_on_call keeps that call's name, even if destructors
+// call while the stack unwinds.
 inline std::atomic<bool> g_exception_left{false};
 
 // Around one call into the plugin; whoever makes it says Returned() behind it. What ends without

@@ -1,6 +1,6 @@
-// ge_mock_engine.hpp: a plugin, its engine and what it offers, as the mock host holds them. What
-// compile answers and launches are in ge_mock_launch.hpp. Header only, C++17; part of
-// ge_mock_host.hpp, which tests include. Threads: an object is one thread's at a time.
+// ge_mock_engine.hpp: a plugin, its engine and its offers, as held by the mock host. Answers of
+// compile and launches are in ge_mock_launch.hpp. Header only, C++17; part of ge_mock_host.hpp,
+// included by tests. Threads: an object is one thread's at a time.
 #ifndef GE_MOCK_ENGINE_HPP_
 #define GE_MOCK_ENGINE_HPP_
 
@@ -20,11 +20,11 @@
 
 namespace ge::mock {
 
-// Bytes that records of plugins had when they were published; who gives fewer gives none.
+// Bytes of plugins' records when they were published; a shorter record counts as absent.
 inline constexpr uint32_t kFirstOffer = 96, kFirstCost = 64, kFirstDecline = 40, kFirstLayout = 80,
                           kFirstPack = 64;
 
-// Field by field what `given` has of T; the rest is zero.
+// Copies the fields of T present in `given`; the rest is zero.
 template <class T>
 T ReadStruct(const T* given) {
   T out{};
@@ -104,7 +104,7 @@ struct Answer {
   std::vector<std::string> illegal;          // what of it a host would leave out, and why
 };
 
-// What a plugin's query fills.
+// Filled by a plugin's query.
 class Sink {
  public:
   Sink(const Graph& graph, uint32_t n_device, Answer* answer)
@@ -270,7 +270,7 @@ struct EngineOptions {
 
 class Engine {
  public:
-  // Ask created() for what engine_create answered. The host and the plugin must outlive it.
+  // Ask created() for the answer of engine_create. The host and the plugin must outlive it.
   Engine(const ge_plugin_desc* desc, Host& host, const EngineOptions& options = EngineOptions())
       : host_(host), desc_(ReadStruct(desc)), precision_(options.precision) {
     api_ = ReadStruct(desc_.engine);

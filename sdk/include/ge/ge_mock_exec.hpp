@@ -1,7 +1,7 @@
-// ge_mock_exec.hpp: segments of the mock host and what compile makes of them. What a plugin answers
-// is copied, checked and complained about; constants that it said it had copied or packed become
-// inaccessible, packs are filled. Header only, C++17; part of ge_mock_host.hpp, which tests
-// include. Threads: an object is one thread's at a time.
+// ge_mock_exec.hpp: segments of the mock host and the execs compiled of them. A plugin's answers
+// are copied, checked and complained about; constants it claims to have copied or packed become
+// inaccessible, packs are filled. Header only, C++17; part of ge_mock_host.hpp, included by tests.
+// Threads: an object is one thread's at a time.
 #ifndef GE_MOCK_EXEC_HPP_
 #define GE_MOCK_EXEC_HPP_
 
@@ -39,7 +39,7 @@ inline uint32_t LayoutOf(const Answer& answer, const Taken& taken, uint32_t valu
   return 0;
 }
 
-// The union of offers as one segment, with what crosses its border.
+// The union of offers as one segment, with the values crossing its border.
 inline Segment MakeSegment(const Graph& graph, const Answer& answer, std::vector<Taken> taken) {
   Segment s;
   std::vector<int> of(graph.nodes.size(), -1);  // by node: its place in `taken`
@@ -91,7 +91,7 @@ inline Segment MakeSegment(const Graph& graph, const Answer& answer, std::vector
   return s;
 }
 
-// An offer of a conversion, as the segment that turns `value` from one layout into another.
+// An offer of a conversion, as the segment turning `value` from one layout into another.
 inline Segment MakeConversion(const Answer& answer, uint32_t offer, uint32_t value) {
   Segment s;
   const Offer& o = answer.offers[offer];
@@ -102,7 +102,7 @@ inline Segment MakeConversion(const Answer& answer, uint32_t offer, uint32_t val
   return s;
 }
 
-// What compile or shape made of one segment; frees it.
+// The result of compile or shape for one segment; frees it.
 struct Exec {
   Exec(Engine& e, const Graph& whole, Segment s, std::vector<Layout> layout)
       : engine(e), graph(whole), segment(std::move(s)), layouts(std::move(layout)) {}
@@ -151,7 +151,7 @@ class Compiler {
  public:
   Compiler(Engine& engine, const Graph& graph, const Answer& answer)
       : e_(engine), g_(graph), answer_(answer) {}
-  // What stands in packs where fill writes nothing.
+  // The content of packs where fill writes nothing.
   unsigned char pack_garbage = 0xFF;
 
   // One exec a segment; ask rc of each. `stop` as ge_segment.stop.
@@ -281,7 +281,7 @@ class Compiler {
     return arena->Struct(e_.host().style, r, GE_TAG_LAYOUT);
   }
 
-  // Copies an answer into *x; an exec that may not be launched gets an rc that says so.
+  // Copies an answer into *x; an exec not fit for launching gets an rc that says so.
   void Take(const ge_compiled& compiled, ge_rc rc, const std::string& text, Error* why,
             const char* call, Exec* x) {
     x->handle = compiled.exec;
@@ -295,7 +295,7 @@ class Compiler {
     x->error = std::string(call) + " answered " + fault;
     e_.host().Complain(x->error);
   }
-  // Empty, or what a host would refuse.
+  // Empty, or the reason for a host to refuse.
   std::string Read(const ge_compiled& compiled, Exec* x) {
     if (compiled.exec == nullptr) return "GE_OK, but gave no exec";
     if (ge_not_understood(&compiled.h, nullptr, 0) != nullptr)
@@ -426,7 +426,7 @@ class Compiler {
       x->packed.emplace_back(room.data(), room.data() + w.bytes);
     }
   }
-  // Twice: what it writes depends on nothing but its arguments.
+  // Twice: its output depends on nothing but its arguments.
   ge_rc Fill(const Wanted& wanted, GuardedBlock& room, std::string* error) {
     std::vector<unsigned char> first;
     for (unsigned char garbage : {0x00, 0xFF}) {

@@ -1,6 +1,6 @@
-// ge_mock_graph.hpp: small graphs for tests of plugins, and the ge_graph views of them that the
-// mock host gives. Types are stated by the test: nothing is inferred. Header only, C++17; part of
-// ge_mock_host.hpp, which tests include. Threads: an object is one thread's at a time.
+// ge_mock_graph.hpp: small graphs for tests of plugins, and the mock host's ge_graph views of them.
+// The test states types: nothing is inferred. Header only, C++17; part of ge_mock_host.hpp,
+// included by tests. Threads: an object is one thread's at a time.
 #ifndef GE_MOCK_GRAPH_HPP_
 #define GE_MOCK_GRAPH_HPP_
 
@@ -174,8 +174,8 @@ struct Graph {
   }
 };
 
-// The payloads of a graph's constants, each with pages of its own, ending where these end as far as
-// the alignment lets it: one that is read behind its end faults.
+// The payloads of a graph's constants, each with pages of its own and ending with them as far as
+// the alignment permits: reading behind its end faults.
 class Constants {
  public:
   // align[v]: of value v's payload, and no more than that; 0, or no such place: its element's.
@@ -337,7 +337,7 @@ struct Layout {
   }
 };
 
-// Whether tensors of these dims can be laid out so by who knows no vendor's secret.
+// Whether the mock host can lay out tensors of these dims so, without a vendor's secret.
 inline bool IsOpen(const Layout& layout, size_t rank) {
   if (layout.kind > GE_LAYOUT_BLOCKED || layout.perm.size() != rank) return false;
   for (uint32_t axis : layout.perm) {

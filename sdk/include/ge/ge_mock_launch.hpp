@@ -166,7 +166,7 @@ class Launch {
     out.layout = right.layout;
     return out;
   }
-  // With `overlay` a value joins the first place of which it may overlay every other one.
+  // With `overlay` a value joins the first place if it may overlay every other value there.
   template <class Add>
   void PlaceInternals(const Add& add) {
     struct Shared {

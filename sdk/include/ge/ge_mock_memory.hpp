@@ -1,8 +1,8 @@
-// ge_mock_memory.hpp: memory of the mock host that tells on who misuses it. Views that a plugin is
-// given for one call lie in pages that become inaccessible when the call returns, so that a pointer
-// kept too long faults at its next use instead of reading what happens to be there; buffers lie
-// between red zones. POSIX, header only, C++17; part of ge_mock_host.hpp, which tests include.
-// Threads: an object is one thread's at a time; DescribeAddress may be called from a signal
+// ge_mock_memory.hpp: memory of the mock host that reports misuse. Views for one call of a
+// plugin lie in pages that become inaccessible when the call returns: a pointer kept too
+// long faults at its next use instead of reading stale bytes; buffers lie between red
+// zones. POSIX, header only, C++17; part of ge_mock_host.hpp, included by tests. Threads:
+// an object is one thread's at a time; DescribeAddress may be called from a signal
 // handler.
 #ifndef GE_MOCK_MEMORY_HPP_
 #define GE_MOCK_MEMORY_HPP_
@@ -59,7 +59,7 @@ struct AddressNote {
   int64_t offset = 0;          // from its begin
   int64_t behind = 0;          // bytes behind its end, where above 0; below 0: before its begin
 };
-// The region that holds `address`, or that it lies within a page of. Safe in a signal handler.
+// The region around `address`, or within a page of it. Safe in a signal handler.
 inline AddressNote DescribeAddress(const void* address) {
   const auto at = reinterpret_cast<uintptr_t>(address);
   AddressNote near;
@@ -132,12 +132,12 @@ class Pages {
 // ---- what the host's structs look like
 // -----------------------------------------------------------
 
-// An extension that no plugin knows; of the vendors' range.
+// An extension unknown to every plugin; of the vendors' range.
 inline constexpr uint16_t kStrangeTag = 0x9abc;
 inline constexpr uint64_t TagBit(uint32_t tag) { return uint64_t{1} << tag; }
 inline constexpr uint64_t kAllTags = ~uint64_t{0};
 
-// How a host of another version lays out the structs that it gives.
+// The struct layout of a host of another version.
 struct Style {
   bool exact = false;         // each struct and array ends where an inaccessible page begins
   uint32_t grow = 0;          // a multiple of 8: so much longer are structs than this header knows
@@ -147,7 +147,7 @@ struct Style {
   unsigned char poison = 0xA5;   // of what is longer, and of gaps
 };
 
-// Memory for what one call is given.
+// Memory for the arguments of one call.
 class Arena {
  public:
   explicit Arena(const char* what, bool exact = false) : what_(what), exact_(exact) {}
@@ -234,8 +234,8 @@ class Arena {
 inline constexpr unsigned char kRed = 0xA5;
 inline constexpr size_t kRedBytes = 256;  // before and behind; what is written farther faults
 
-// Host memory of `bytes` bytes, aligned to `align` and to no more, between red zones; of none, an
-// address that cannot be touched.
+// Host memory of `bytes` bytes, aligned to `align` and to no more, between red zones; for 0 bytes,
+// an address without access.
 class GuardedBlock {
  public:
   GuardedBlock() = default;

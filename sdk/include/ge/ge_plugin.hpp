@@ -143,10 +143,10 @@ inline const ge_attr* FindAttr(const ge_node& n, std::string_view name, uint32_t
   }
   return nullptr;
 }
-// Without a third argument: for attributes that have a default, which nodes of operators that the
-// host knows always carry (see ge_node in ge_plugin.h), and for required ones. 0, or empty, where
-// there is none. With one: for attributes without a default, and operators that the host does not
-// know.
+// Without a third argument: for attributes with a default, always present on nodes of
+// operators known to the host (see ge_node in ge_plugin.h), and for required ones. 0, or
+// empty, where there is none. With one: for attributes without a default, and operators
+// unknown to the host.
 inline int64_t AttrInt(const ge_node& n, std::string_view name, int64_t absent = 0) {
   const ge_attr* a = FindAttr(n, name, GE_ATTR_INT);
   return a != nullptr ? a->i : absent;
@@ -172,8 +172,8 @@ inline Span<double> AttrFloats(const ge_node& n, std::string_view name) {
 struct OptionText {
   std::string_view key, value;  // without quotes
 };
-// The next option of ge_create_args.options, which says how they are written; *rest goes on behind
-// it. False when none is left. An option without '=' has an empty value.
+// The next option of ge_create_args.options, in the form described there; *rest goes on behind it.
+// False when none is left. An option without '=' has an empty value.
 inline bool NextOption(std::string_view* rest, OptionText* out) {
   while (!rest->empty() && rest->front() == ';') rest->remove_prefix(1);
   if (rest->empty()) return false;
@@ -225,8 +225,8 @@ __attribute__((format(printf, 4, 5))) inline ge_rc Fail(ge_err* err, ge_rc rc, u
   return rc;
 }
 
-// GE_UNIMPLEMENTED, naming the tag, where a struct carries an extension that must be understood and
-// is none of `known` (rule 3): the first line of every call that is given a struct.
+// GE_UNIMPLEMENTED, naming the tag, where a struct carries a must-understand extension outside
+// `known` (rule 3): the first line of every call with a struct.
 inline ge_rc Understand(const ge_hdr& h, ge_err* err, const char* where,
                         Span<uint16_t> known = {}) {
   const ge_hdr* x = ge_not_understood(&h, known.p, static_cast<uint32_t>(known.n));
@@ -237,7 +237,7 @@ inline ge_rc Understand(const ge_hdr& h, ge_err* err, const char* where,
                              where, x->tag);
 }
 
-// The same for a graph with all its nodes and values: what query begins with.
+// The same for a graph with all its nodes and values: the first step of query.
 inline ge_rc UnderstandGraph(const ge_graph& g, ge_err* err, const char* where) {
   ge_rc rc = Understand(g.h, err, where);
   for (uint32_t i = 0; rc == GE_OK && i < g.n_node; ++i) {
