@@ -1,5 +1,6 @@
 // Checks loops and kernels of the CPU engines, one size a call, against plain sums in double: in
-// each instruction set of this host, with one thread and with two. For tests alone.
+// each instruction set of this host, with one thread and with two. Holds the numbers, settings and
+// checks of every sweep, and the sweeps of rows and copies. For tests alone.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,31 +12,21 @@
 #include <random>
 #include <vector>
 
-#include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/arrival.h"
-#include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/engine.h"
-#include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/kit/isa_sets_testing.h"
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/kit/program.h"
 #include "plugins/cpu/kit/simd/kernels.h"
-#include "plugins/cpu/kit/thresholds.h"
-#include "plugins/cpu/native/conv/direct.h"
 #include "plugins/cpu/native/elementwise/compare.h"
 #include "plugins/cpu/native/elementwise/where.h"
 #include "plugins/cpu/native/index/gather.h"
-#include "plugins/cpu/native/matmul/panels.h"
-#include "plugins/cpu/native/matmul/thin_product.h"
 #include "plugins/cpu/native/reduce/layer_normalization.h"
-#include "plugins/cpu/native/reduce/pool.h"
 #include "plugins/cpu/native/reduce/reduce.h"
 #include "plugins/cpu/native/reduce/softmax.h"
-#include "plugins/units/conv/conv.h"
 
 namespace ge_engines::cpu::native {
 
-inline constexpr int64_t kMostRows = 33;  // four blocks of rows and one more
 inline constexpr float kGuard = 12345.0f;
 // Rounding of a sum of random terms, relative to the sum of their magnitudes: errors of single
 // additions are at most 6e-8 of a partial sum, with random signs. A missing or doubled term is as
@@ -95,107 +86,6 @@ struct Wanted {
     }
   }
 };
-
-// ---- products ----------------------------------------------------------------------------------
-
-// left [m][k] times `right` [k][n], or [n][k] if `transposed`.
-inline Wanted Product(const float* left, const float* right, int64_t m, int64_t n, int64_t k,
-                      bool transposed) {
-  Wanted w(m * n);
-  for (int64_t i = 0; i < m; ++i) {
-    double *sum = w.sum.data() + i * n, *size = w.size.data() + i * n;
-    for (int64_t d = 0; d < k; ++d) {
-      const double v = left[i * k + d];
-      const float* row = transposed ? right + d : right + d * n;
-      for (int64_t j = 0; j < n; ++j) {
-        const double p = v * double{row[transposed ? j * k : j]};
-        sum[j] += p;
-        size[j] += std::fabs(p);
-      }
-    }
-  }
-  return w;
-}
-
-// The kernels for rows 1 to 33 of one matrix.
-inline void SweepProduct(int64_t n, int64_t k) {
-  SCOPED_TRACE(testing::Message() << "columns " << n << ", depth " << k);
-  const float *a = Numbers(kMostRows * k), *b = Weights(n * k);
-  const Wanted plain = Product(a, b, kMostRows, n, k, false),
-               transposed = Product(a, b, kMostRows, n, k, true);
-  std::vector<float> y(Z(kMostRows * n + 1));
-  for (const IsaSet& isa : IsaSets()) {
-    for (int64_t m = 1; m <= kMostRows; ++m) {
-      SCOPED_TRACE(testing::Message() << isa.name << ", rows " << m);
-      std::fill(y.begin(), y.end(), kGuard);
-      isa.simd->thin_product(a, k, b, n, y.data(), n, m, n, k);
-      plain.Expect(y.data(), m * n);
-      ASSERT_EQ(y[Z(m * n)], kGuard);
-      std::fill(y.begin(), y.end(), kGuard);
-      isa.simd->dot_rows(a, k, b, k, y.data(), n, m, n, k);
-      transposed.Expect(y.data(), m * n);
-      ASSERT_EQ(y[Z(m * n)], kGuard);
-    }
-  }
-}
-
-// The loop around them: threads, batches, scale and bias.
-inline void SweepProductLoop(int64_t batch, int64_t m, int64_t n, int64_t k) {
-  for (const bool transposed : {false, true}) {
-    ThinProduct t;
-    t.batch = batch;
-    t.m = m;
-    t.n = n;
-    t.k = k;
-    t.x_batch = m * k;
-    t.w_batch = 0;
-    t.w_by_columns = transposed;
-    t.alpha = 0.5f;
-    t.bias = true;
-    float *x = Numbers(batch * m * k), *w = Weights(n * k), *bias = Numbers(n) + 7;
-    Wanted want = Product(x, w, batch * m, n, k, transposed);
-    for (int64_t i = 0; i < batch * m * n; ++i) {
-      want.sum[Z(i)] = want.sum[Z(i)] / 2 + bias[i % n];
-      want.size[Z(i)] = want.size[Z(i)] / 2 + std::fabs(bias[i % n]);
-    }
-    InEachSetting([&](const Setting& s) {
-      SCOPED_TRACE(testing::Message() << batch << " x " << m << " x " << n << " x " << k);
-      std::vector<float> y(Z(batch * m * n + 1), kGuard);
-      RunLoop(*ThinProductLoop(s.simd(), t), {y.data(), x, w, bias});
-      want.Expect(y.data(), batch * m * n);
-      ASSERT_EQ(y.back(), kGuard);
-    });
-  }
-}
-
-// Weights in panels, with bias and post-ops: relu((x * w + bias) * z).
-inline void SweepPanels(int64_t m, int64_t n, int64_t k) {
-  float *x = Numbers(m * k), *w = Weights(n * k), *bias = Numbers(n) + 7, *z = Numbers(m * n) + 3;
-  for (const bool transposed : {false, true}) {
-    Wanted want = Product(x, w, m, n, k, transposed);
-    for (int64_t i = 0; i < m * n; ++i) {
-      want.sum[Z(i)] = std::max((want.sum[Z(i)] + bias[i % n]) * z[i], 0.0);
-      want.size[Z(i)] = (want.size[Z(i)] + std::fabs(bias[i % n])) * std::fabs(z[i]);
-    }
-    InEachSetting([&](const Setting& s) {
-      SCOPED_TRACE(testing::Message()
-                   << m << " x " << n << " x " << k << ", turned " << transposed);
-      const PanelPlan plan(s.simd(), m, n, k);
-      std::vector<float> packed(plan.weight_floats(), NAN), y(Z(m * n + 1), kGuard);
-      plan.Pack(w, transposed, packed.data());
-      RunLoop(*PanelLoop(s.simd(), plan, true, {{Fn::kMul, 0, 0, true}, {Fn::kRelu, 0, 0, false}}),
-              {y.data(), x, packed.data(), bias, z});
-      want.Expect(y.data(), m * n);
-      ASSERT_EQ(y.back(), kGuard);
-    });
-  }
-}
-
-// Depths and columns with n * k at both sides of `floats`, and tails of both.
-inline void SweepAround(int64_t floats, int64_t n) {
-  const int64_t k = (floats + n - 1) / n;
-  for (const int64_t depth : {k - 1, k, k + 1, k + 5}) SweepProduct(n, depth);
-}
 
 // ---- rows of floats ----------------------------------------------------------------------------
 
@@ -459,150 +349,6 @@ inline void SweepGather(int64_t outer, int64_t count, int64_t inner) {
       ASSERT_EQ(y.back(), kGuard);
     });
   }
-}
-
-// ---- windows -----------------------------------------------------------------------------------
-
-// Pools of `window` rows by three columns at stride 1.
-inline void SweepPool(int64_t planes, int64_t height, int64_t width, int64_t window,
-                      int64_t stride = 1) {
-  Pool p;
-  p.x = {1, planes, height, width};
-  p.result = {1, planes, height - window + 1, (width - 3) / stride + 1};
-  p.window = {window, 3};
-  p.stride = {1, stride};
-  p.dilation = {1, 1};
-  p.pad_begin = p.pad_end = {0, 0};
-  float* x = Numbers(planes * height * width);
-  const int64_t high = p.result[2], wide = p.result[3], count = planes * high * wide;
-  for (const bool max : {true, false}) {
-    p.max = max;
-    Wanted want(count);
-    for (int64_t i = 0; i < count; ++i) {
-      const float* at =
-          x + i / (high * wide) * height * width + i / wide % high * width + i % wide * stride;
-      double sum = 0, size = 0, top = at[0];
-      for (int64_t t = 0; t < window * 3; ++t) {
-        const double v = at[t / 3 * width + t % 3];
-        sum += v;
-        size += std::fabs(v);
-        top = std::max(top, v);
-      }
-      want.sum[Z(i)] = max ? top : sum / static_cast<double>(window * 3);
-      want.size[Z(i)] = max ? 0 : size / static_cast<double>(window * 3);
-    }
-    InEachSetting([&](const Setting& s) {
-      SCOPED_TRACE(testing::Message() << planes << " x " << height << " x " << width);
-      std::vector<float> y(Z(count + 1), kGuard);
-      RunLoop(*PoolLoop(s.simd(), p), {y.data(), x});
-      want.Expect(y.data(), count);
-      ASSERT_EQ(y.back(), kGuard);
-    });
-  }
-}
-
-// Depth-wise 3 x 3 at stride 1 with a border of one; answers the strips of an image.
-inline int64_t SweepDepthwise(int64_t channels, int64_t height, int64_t width) {
-  ConvSpec c;
-  c.groups = channels;
-  c.src = c.dst = {1, channels, height, width};
-  c.weights = {channels, 1, 1, 3, 3};
-  c.stride = c.dilation = c.pad_l = c.pad_r = {1, 1};
-  const int64_t plane = height * width, count = channels * plane;
-  float *x = Numbers(count), *w = Weights(channels * 9), *bias = Numbers(channels) + 9;
-  Wanted want(count);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t o = i / plane, y0 = i % plane / width, x0 = i % width;
-    want.sum[Z(i)] = bias[o];
-    want.size[Z(i)] = std::fabs(bias[o]);
-    for (int64_t t = 0; t < 9; ++t) {
-      const int64_t row = y0 + t / 3 - 1, column = x0 + t % 3 - 1;
-      if (row < 0 || row >= height || column < 0 || column >= width) continue;
-      const double v = double{x[o * plane + row * width + column]} * w[o * 9 + t];
-      want.sum[Z(i)] += v;
-      want.size[Z(i)] += std::fabs(v);
-    }
-  }
-  int64_t strips = 0;
-  InEachSetting([&](const Setting& s) {
-    SCOPED_TRACE(testing::Message() << channels << " x " << height << " x " << width);
-    Machine m;
-    m.isa = s.isa.isa;
-    m.threads = s.threads;
-    const DirectPlan plan(c, m);
-    if (s.threads == 1) strips = plan.strips;
-    std::vector<float> y(Z(count + 1), kGuard),
-        room(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
-    RunLoop(*DirectLoop(s.simd(), plan, {}), {y.data(), x, w, bias, room.data()});
-    want.Expect(y.data(), count);
-    ASSERT_EQ(y.back(), kGuard);
-  });
-  return strips;
-}
-
-struct ConvSize {
-  int64_t in, out, height, width, kernel, stride, pad;
-};
-// A convolution with bias and Relu by gathered windows and native's own product, and a direct one;
-// answers the pieces of an image with one thread.
-inline int64_t SweepConv(const ConvSize& size) {
-  ConvSpec c;
-  const int64_t high = (size.height + 2 * size.pad - size.kernel) / size.stride + 1,
-                wide = (size.width + 2 * size.pad - size.kernel) / size.stride + 1;
-  c.src = {2, size.in, size.height, size.width};
-  c.dst = {2, size.out, high, wide};
-  c.weights = {size.out, size.in, size.kernel, size.kernel};
-  c.stride = {size.stride, size.stride};
-  c.dilation = {1, 1};
-  c.pad_l = c.pad_r = {size.pad, size.pad};
-  const int64_t plane = size.height * size.width, taps = size.kernel * size.kernel,
-                depth = size.in * taps;
-  const int64_t pixels = high * wide, count = 2 * size.out * pixels;
-  float *x = Numbers(2 * size.in * plane), *w = Weights(size.out * depth),
-        *bias = Numbers(size.out) + 9;
-  Wanted want(count);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t o = i / pixels % size.out, image = i / pixels / size.out;
-    for (int64_t d = 0; d < depth; ++d) {
-      const int64_t row = i % pixels / wide * size.stride + d % taps / size.kernel - size.pad;
-      const int64_t column = i % wide * size.stride + d % size.kernel - size.pad;
-      if (row < 0 || row >= size.height || column < 0 || column >= size.width) continue;
-      const int64_t at = (image * size.in + d / taps) * plane + row * size.width + column;
-      const double v = double{x[at]} * w[o * depth + d];
-      want.sum[Z(i)] += v;
-      want.size[Z(i)] += std::fabs(v);
-    }
-    want.sum[Z(i)] = std::max(want.sum[Z(i)] + bias[o], 0.0);
-    want.size[Z(i)] += std::fabs(bias[o]);
-  }
-  const ConvShape shape(c);
-  int64_t pieces = 0;
-  InEachSetting([&](const Setting& s) {
-    SCOPED_TRACE(testing::Message()
-                 << size.in << " to " << size.out << " at " << size.height << " x " << size.width);
-    const Im2colTiles cut(shape, s.threads, kGatheredFloats, kGatheredColumns);
-    if (s.threads == 1) pieces = cut.count;
-    AlignedBlock room(cut.bytes() * static_cast<uint64_t>(s.threads));
-    auto multiply = [&s](const TileProduct& p, const float* a, const float* b, float* to) {
-      s.simd().thin_product(a, p.lda, b, p.ldb, to, p.ldc, p.m, p.n, p.k);
-    };
-    std::vector<float> y(Z(count + 1), kGuard);
-    const std::vector<PointwiseOp> post_ops = {{Fn::kRelu, 0, 0, -1}};
-    RunLoop(*ConvLoop(multiply, shape, cut, s.threads, false, {&s.simd(), true, post_ops}),
-            {y.data(), x, w, static_cast<float*>(room.data()), bias});
-    want.Expect(y.data(), count);
-    ASSERT_EQ(y.back(), kGuard);
-    Machine m;
-    m.isa = s.isa.isa;
-    m.threads = s.threads;
-    const DirectPlan plan(c, m);
-    std::vector<float> strips(plan.workspace_floats() * static_cast<uint64_t>(s.threads), NAN);
-    std::fill(y.begin(), y.end(), kGuard);
-    RunLoop(*DirectLoop(s.simd(), plan, post_ops), {y.data(), x, w, bias, strips.data()});
-    want.Expect(y.data(), count);
-    ASSERT_EQ(y.back(), kGuard);
-  });
-  return pieces;
 }
 
 }  // namespace ge_engines::cpu::native

@@ -10,6 +10,8 @@
 
 #include "plugins/cpu/kit/loops.h"
 #include "plugins/cpu/native/attention/sweeps_testing.h"
+#include "plugins/cpu/native/conv/sweeps_testing.h"
+#include "plugins/cpu/native/matmul/sweeps_testing.h"
 #include "plugins/cpu/native/quantized/sweeps_testing.h"
 
 namespace ge_engines::cpu::native {

@@ -19,7 +19,7 @@
 #include "plugins/cpu/kit/engine.h"
 #include "plugins/cpu/kit/rounded.h"
 #include "plugins/cpu/native/matmul/panel_step.h"
-#include "plugins/cpu/native/sweeps_testing.h"
+#include "plugins/cpu/native/matmul/sweeps_testing.h"
 
 namespace ge_engines::cpu::native {
 namespace {

@@ -10,6 +10,7 @@
 #include "plugins/cpu/native/matmul/nbit_kernels.h"
 #include "plugins/cpu/native/matmul/nbits.h"
 #include "plugins/cpu/native/matmul/panels.h"
+#include "plugins/cpu/native/matmul/sweeps_testing.h"
 #include "plugins/cpu/native/quantized/integer_product.h"
 #include "plugins/cpu/native/quantized/quantize_linear.h"
 #include "plugins/cpu/native/quantized/rows.h"
