@@ -43,7 +43,7 @@ Status Attach(Const* c, const std::shared_ptr<const MappedFile>& file) {
 
 }  // namespace
 
-Status OpenExternals(Graph* graph, const std::string& folder) {
+Status OpenExternals(Graph* graph, const std::string& folder, std::span<const std::string> roots) {
   std::map<std::string, std::shared_ptr<const MappedFile>> files;
   for (Const& c : graph->consts) {
     if (!IsPending(c)) continue;
@@ -56,7 +56,7 @@ Status OpenExternals(Graph* graph, const std::string& folder) {
     auto& file = files[c.external.file];
     if (!file) {
       auto opened =
-          MappedFile::OpenBeneath(folder, c.external.file, ImportOptions().max_file_bytes);
+          MappedFile::OpenBeneath(folder, c.external.file, roots, ImportOptions().max_file_bytes);
       if (!opened.ok()) {
         return Status(opened.status().code(),
                       fmt::format("constant '{}': {}; put the file of external data beside the "

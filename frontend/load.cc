@@ -56,7 +56,26 @@ Result<Graph> ReadOwnFormat(const std::shared_ptr<const MappedFile>& file, const
   return ReadProto(file->bytes(), options);
 }
 
-Result<LoadedModel> ReadModelFile(const std::string& path, Format format) {
+ImportOptions ImportOptionsOf(const LoadOptions& options) {
+  ImportOptions out;
+  out.data_roots = options.data_roots;
+  out.initializer_inputs = options.initializer_inputs;
+  return out;
+}
+
+// Our own formats have no defaults that a caller may override.
+Status WantNoInitializerInputs(const LoadOptions& options) {
+  if (options.initializer_inputs.empty()) return {};
+  return Status(Code::kInvalidArgument,
+                fmt::format("the model has no initializer '{}' that is an input too; models of "
+                            "ONNX alone have such",
+                            options.initializer_inputs[0]));
+}
+
+Result<LoadedModel> ReadModelFile(const std::string& path, Format format, LoadOptions options) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  if (!error) options.data_roots.push_back(real.parent_path().string());
   if (format == Format::kAuto) format = FormatOfName(path);
   Graph graph;
   ImportStats stats;
@@ -67,23 +86,25 @@ Result<LoadedModel> ReadModelFile(const std::string& path, Format format) {
   }
   if (format == Format::kOnnx) {
     file.reset();  // the importer opens it in its own way
-    GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, {}, &stats));
+    GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, ImportOptionsOf(options), &stats));
   } else {
     auto read = ReadOwnFormat(file, path, format);
     GE_RETURN_IF_ERROR(file->Check());  // before what came of it
     GE_ASSIGN_OR_RETURN(graph, std::move(read));
     GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
+    GE_RETURN_IF_ERROR(WantNoInitializerInputs(options));
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder));
-  return LoadedModel{std::move(graph), stats.copied_bytes};
+  GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder, options.data_roots));
+  return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults)};
 }
 
 }  // namespace
 
-Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
+Result<LoadedModel> LoadModelFile(const std::string& path, Format format,
+                                  const LoadOptions& options) {
   const FaultScope faults;
-  auto model = ReadModelFile(path, format);
+  auto model = ReadModelFile(path, format, options);
   const Status& status = model.status();
   // What is wrong with bytes names the file that has them.
   const bool named = status.message().find(path) != std::string::npos;
@@ -93,7 +114,7 @@ Result<LoadedModel> LoadModelFile(const std::string& path, Format format) {
       .AtStage(status.stage());
 }
 
-Result<LoadedModel> LoadModelBytes(std::string bytes, Format format) {
+Result<LoadedModel> LoadModelBytes(std::string bytes, Format format, const LoadOptions& options) {
   auto owner = std::make_shared<std::string>(std::move(bytes));
   std::span<const std::byte> view(reinterpret_cast<const std::byte*>(owner->data()), owner->size());
   if (view.empty()) {
@@ -110,10 +131,11 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format) {
     options.owner = owner;
     GE_ASSIGN_OR_RETURN(graph, ReadProto(view, options));
   } else {
-    GE_ASSIGN_OR_RETURN(graph, ImportOnnxBytes(view, owner, {}, &stats));
+    GE_ASSIGN_OR_RETURN(graph, ImportOnnxBytes(view, owner, ImportOptionsOf(options), &stats));
   }
+  if (format != Format::kOnnx) GE_RETURN_IF_ERROR(WantNoInitializerInputs(options));
   GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
-  return LoadedModel{std::move(graph), stats.copied_bytes};
+  return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults)};
 }
 
 }  // namespace ge

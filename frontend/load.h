@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "frontend/onnx/import.h"
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
 
@@ -14,11 +16,23 @@ enum class Format { kAuto, kOnnx, kProto, kText };
 struct LoadedModel {
   Graph graph;
   uint64_t copied_bytes = 0;  // of constants not usable in place
+  std::vector<DefaultInput> defaults;
+};
+
+struct LoadOptions {
+  // Symbolic links of external data may lead into these folders, into the model's own, and into
+  // that of the file behind a link to the model.
+  std::vector<std::string> data_roots;
+  // These initializers of an ONNX model become inputs of its entry, behind the others. Each must be
+  // one of LoadedModel::defaults.
+  std::vector<std::string> initializer_inputs;
 };
 // kAuto decides by the file's name, then by its bytes. Looks for files of external data beside
 // it.
-Result<LoadedModel> LoadModelFile(const std::string& path, Format format);
+Result<LoadedModel> LoadModelFile(const std::string& path, Format format,
+                                  const LoadOptions& options = {});
 // INVALID_ARGUMENT where there are no bytes.
-Result<LoadedModel> LoadModelBytes(std::string bytes, Format format);
+Result<LoadedModel> LoadModelBytes(std::string bytes, Format format,
+                                   const LoadOptions& options = {});
 
 }  // namespace ge

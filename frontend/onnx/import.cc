@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 #include <google/protobuf/arena.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <climits>
@@ -28,6 +30,19 @@ Status CheckOnnxOpset(int64_t opset) {
                 fmt::format("the model uses opset {} of ai.onnx, wanted {} to {}; export it for "
                             "one of these",
                             opset, kOldestOpset, kCanonicalOpset));
+}
+
+Status CheckMlOpset(int64_t opset) {
+  if (opset >= 1 && opset <= kCanonicalMlOpset) return {};
+  return Status(Code::kUnsupported,
+                fmt::format("the model uses version {} of ai.onnx.ml, wanted 1 to {}; export it "
+                            "for one of these",
+                            opset, kCanonicalMlOpset));
+}
+
+OpsetPair ImportState::opsets() const {
+  const auto ml = graph.opsets.find("ai.onnx.ml");
+  return {opset, ml == graph.opsets.end() ? 0 : ml->second};
 }
 
 namespace {
@@ -57,12 +72,7 @@ Status ReadVersions(ImportState* s, const wire::Model& model) {
     }
   }
   const auto ml = s->graph.opsets.find("ai.onnx.ml");
-  if (ml != s->graph.opsets.end() && (ml->second < 1 || ml->second > kCanonicalMlOpset)) {
-    return Status(Code::kUnsupported,
-                  fmt::format("the model uses version {} of ai.onnx.ml, wanted 1 to {}; export it "
-                              "for one of these",
-                              ml->second, kCanonicalMlOpset));
-  }
+  if (ml != s->graph.opsets.end()) GE_RETURN_IF_ERROR(CheckMlOpset(ml->second));
   auto onnx = s->graph.opsets.find("");
   if (onnx == s->graph.opsets.end()) return {};  // a node that needs it is refused by name
   s->opset = onnx->second;
@@ -114,13 +124,16 @@ Status ImportModel(ImportState* s, const wire::Model& model) {
   return {};
 }
 
-Status Parse(std::string_view skeleton, wire::Model* model) {
-  if (!model->ParsePartialFromArray(skeleton.data(), static_cast<int>(skeleton.size()))) {
-    return Status(Code::kDataCorrupt,
-                  "the bytes are no ONNX model: a field does not parse, or messages are nested "
-                  "beyond 100 levels");
-  }
-  return {};
+// `levels`: of nested messages, which ScanWeights has looked at where it knows their kind.
+Status Parse(std::string_view skeleton, uint32_t levels, wire::Model* model) {
+  google::protobuf::io::ArrayInputStream stream(skeleton.data(), static_cast<int>(skeleton.size()));
+  google::protobuf::io::CodedInputStream in(&stream);
+  in.SetRecursionLimit(static_cast<int>(levels));
+  if (model->ParsePartialFromCodedStream(&in) && in.ConsumedEntireMessage()) return {};
+  return Status(Code::kDataCorrupt,
+                fmt::format("the bytes are no ONNX model: a field does not parse, or messages are "
+                            "nested beyond {} levels",
+                            levels));
 }
 
 Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<const void> owner,
@@ -137,12 +150,14 @@ Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<co
                 .external_files = {},
                 .symbols = {},
                 .const_of = {},
+                .node_opsets = {},
                 .declared_ranks = {}};
   *s.stats = {};
   ScanLimits limits;
   limits.max_skeleton_bytes = std::min<uint64_t>(options.max_skeleton_bytes, INT_MAX - 64);
-  limits.max_graph_depth = options.max_graph_depth;
-  limits.max_message_depth = options.max_message_depth;
+  // The importer names the node whose body is too deep, and so has to see one.
+  limits.max_graph_depth = options.max_graph_depth + 2;
+  limits.max_message_depth = 3 * options.max_graph_depth + 32;
   // All of it goes with the arena: protobuf leaks what it holds where an allocation fails.
   google::protobuf::Arena arena;
   auto* model = google::protobuf::Arena::CreateMessage<wire::Model>(&arena);
@@ -150,7 +165,7 @@ Result<Graph> ImportScanned(std::span<const std::byte> bytes, std::shared_ptr<co
     GE_ASSIGN_OR_RETURN(ModelSkeleton skeleton, ScanWeights(bytes, limits));
     s.payloads = std::move(skeleton.payloads);
     s.skeleton_bytes = skeleton.bytes.size();
-    GE_RETURN_IF_ERROR(Parse(skeleton.bytes, model));
+    GE_RETURN_IF_ERROR(Parse(skeleton.bytes, limits.max_message_depth + 36, model));
   }
   GE_RETURN_IF_ERROR(ImportModel(&s, *model));
   if (file) file->DropPages();

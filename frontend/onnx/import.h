@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
@@ -21,6 +22,11 @@ struct ImportOptions {
   // Folder of external data; nothing outside is opened. Empty: the folder of the file, and for
   // bytes no external data at all.
   std::string base_dir;
+  // Folders that symbolic links of external data may lead into, beside base_dir and the folder of
+  // the model's own file (where a link to the model leads).
+  std::vector<std::string> data_roots;
+  // Initializers that are inputs too and become parameters; INVALID_ARGUMENT for any other name.
+  std::vector<std::string> initializer_inputs;
   uint64_t max_file_bytes = uint64_t{16} << 30;       // of the model and of each external file
   uint64_t max_skeleton_bytes = uint64_t{512} << 20;  // the model without its raw payloads
   uint64_t max_nodes = uint64_t{1} << 20;             // in all graphs together
@@ -30,15 +36,24 @@ struct ImportOptions {
   // Names, attributes and records of these nodes. 0: 64 MiB and 16 for each byte of the skeleton.
   uint64_t max_call_bytes = 0;
   uint64_t max_tensor_bytes = uint64_t{1} << 44;
-  uint32_t max_graph_depth = 16;    // bodies in bodies: each costs three of protobuf's levels
-  uint32_t max_message_depth = 64;  // below protobuf's own limit of 100
+  // Bodies in bodies, and calls in calls: an `elif` of a script is a body in a body. Verify takes
+  // 64 levels, as each costs some kilobytes of the caller's stack.
+  uint32_t max_graph_depth = 60;
   uint32_t max_rank = 16;
-  uint32_t max_name_bytes = 4096;
+  uint32_t max_name_bytes = 65536;  // converters join the names of nodes that they fuse
+};
+
+// An initializer that is an input too: a default value which a caller may override.
+struct DefaultInput {
+  std::string name;
+  DType dtype = DType::kUndefined;
+  std::vector<int64_t> dims;  // of the default
 };
 
 struct ImportStats {
   uint64_t weight_bytes = 0;  // payload of all constants
   uint64_t copied_bytes = 0;  // bytes of these copied by the import itself
+  std::vector<DefaultInput> defaults;
 };
 
 Result<Graph> ImportOnnxFile(const std::string& path, const ImportOptions& options,

@@ -61,28 +61,24 @@ const wire::LocalFunction* GraphImporter::LocalFunctionOf(const wire::Node& n) c
   return at == local_functions_.end() ? nullptr : at->second;
 }
 
-// One opset holds for the whole model: nodes are upgraded after calls are written out.
-Status GraphImporter::CheckOpsets(const wire::LocalFunction& function) {
+// Nodes are upgraded after calls are written out, each from the opset that its function imports.
+// Versions of other domains say nothing to us: their operators have one meaning.
+Result<OpsetPair> GraphImporter::OpsetsOf(const wire::LocalFunction& function) {
+  OpsetPair opsets = s_->opsets();
   for (const auto& import : function.opset_import()) {
     const std::string domain = PlainDomain(import.domain());
-    const auto at = s_->graph.opsets.find(domain);
-    if (at == s_->graph.opsets.end()) {
-      if (domain.empty()) {
-        GE_RETURN_IF_ERROR(CheckOnnxOpset(import.version()));
-        s_->opset = import.version();
-      }
-      s_->graph.opsets.emplace(domain, domain.empty() ? kCanonicalOpset : import.version());
-      continue;
+    const bool first = s_->graph.opsets.count(domain) == 0;
+    if (domain.empty()) {
+      GE_RETURN_IF_ERROR(CheckOnnxOpset(import.version()));
+      opsets.onnx = import.version();
+      if (first) s_->opset = import.version();
+    } else if (domain == "ai.onnx.ml") {
+      GE_RETURN_IF_ERROR(CheckMlOpset(import.version()));
+      opsets.ml = import.version();
     }
-    const int64_t models = domain.empty() ? s_->opset : at->second;
-    if (models == import.version()) continue;
-    return Status(Code::kUnsupported,
-                  fmt::format("the function '{}' is written for version {} of the domain '{}', the "
-                              "model for {}; export both for one version",
-                              function.name(), import.version(),
-                              domain.empty() ? "ai.onnx" : domain, models));
+    s_->graph.opsets.emplace(domain, domain.empty() ? kCanonicalOpset : import.version());
   }
-  return {};
+  return opsets;
 }
 
 Status GraphImporter::CheckCall(const wire::LocalFunction& function, const wire::Node& n,
@@ -117,7 +113,7 @@ Status GraphImporter::CheckCall(const wire::LocalFunction& function, const wire:
                       label, a.name(), function.name()));
     }
   }
-  return CheckOpsets(function);
+  return {};
 }
 
 Status GraphImporter::AddCall(const wire::Node& n, const std::string& label, Scope* scope) {
@@ -128,6 +124,7 @@ Status GraphImporter::AddCall(const wire::Node& n, const std::string& label, Sco
   Scope inner;
   inner.fn = scope->fn;
   inner.call = &call;
+  GE_ASSIGN_OR_RETURN(inner.opsets, OpsetsOf(f));
   for (int i = 0; i < f.input_size(); ++i) {
     ValueId value = 0;
     if (i < n.input_size()) {

@@ -1,6 +1,9 @@
 #include "frontend/onnx/import_graph.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "ge/base/interrupt.h"
 #include "ge/ir/walk.h"
@@ -120,6 +123,7 @@ Status GraphImporter::AddInitializers(const wire::Graph& graph, Scope* scope) {
   const std::set<std::string_view> literals = LiteralsOf(graph);
   for (const auto& t : graph.initializer()) {
     if (t.name().empty()) return Invalid("an initializer has no name; every initializer needs one");
+    if (!scope->parent && IsGiven(t.name())) continue;
     GE_ASSIGN_OR_RETURN(const ConstId c,
                         ImportTensorOnce(s_, t, fmt::format("initializer '{}'", t.name())));
     const ValueId value = ConstValue(*scope, c, t.name());
@@ -134,10 +138,41 @@ Status GraphImporter::AddInitializers(const wire::Graph& graph, Scope* scope) {
   return {};
 }
 
-// An input that has an initializer is a constant: up to IR version 3 every initializer had to be
-// listed among the inputs, and later exporters kept doing it.
+bool GraphImporter::IsGiven(std::string_view initializer) const {
+  const auto& given = s_->options.initializer_inputs;
+  return std::find(given.begin(), given.end(), initializer) != given.end();
+}
+
+// Defaults that a caller may override: initializers that are inputs too, since IR version 4. Before
+// it, every initializer had to be listed.
+Status GraphImporter::FindDefaults(const wire::Graph& graph) {
+  std::unordered_map<std::string_view, const wire::Tensor*> initializers;
+  for (const auto& t : graph.initializer()) initializers.emplace(t.name(), &t);
+  std::set<std::string_view> defaults;
+  for (const auto& input : graph.input()) {
+    const auto at = initializers.find(input.name());
+    if (s_->ir_version < 4 || at == initializers.end()) continue;
+    const wire::Tensor& t = *at->second;
+    if (!defaults.insert(t.name()).second) continue;
+    s_->stats->defaults.push_back(
+        {t.name(), static_cast<DType>(t.data_type()), {t.dims().begin(), t.dims().end()}});
+  }
+  for (const std::string& name : s_->options.initializer_inputs) {
+    if (defaults.count(name) != 0) continue;
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("the model has no initializer '{}' that is an input too{}; it has {}", name,
+                    s_->ir_version < 4 ? ", which IR version 4 began with" : "",
+                    defaults.empty() ? "none" : fmt::to_string(fmt::join(defaults, ", "))));
+  }
+  return {};
+}
+
+// An input that has an initializer is a constant, but where the caller gives it: up to IR version 3
+// every initializer had to be listed among the inputs, and later exporters kept doing it.
 Status GraphImporter::AddInputs(const wire::Graph& graph, Scope* scope) {
   std::set<std::string_view> seen;
+  std::vector<const wire::ValueInfo*> given;
   for (const auto& input : graph.input()) {
     if (input.name().empty()) return Invalid("a graph input has no name; every input needs one");
     GE_RETURN_IF_ERROR(CheckName(*s_, "a graph input", input.name()));
@@ -145,23 +180,32 @@ Status GraphImporter::AddInputs(const wire::Graph& graph, Scope* scope) {
       return Invalid(fmt::format("the graph input '{}' is listed twice", input.name()));
     }
     if (scope->names.count(input.name())) continue;
-    Type type;
-    int rank = -1;
-    std::string where = fmt::format("input '{}'", input.name());
-    DimNaming naming = scope->parent ? DimNaming::kUse : DimNaming::kDefine;
-    if (input.has_type()) {
-      GE_ASSIGN_OR_RETURN(type, ImportType(s_, input.type(), naming, where, &rank));
+    if (!scope->parent && IsGiven(input.name())) {
+      given.push_back(&input);
+    } else {
+      GE_RETURN_IF_ERROR(AddInput(input, scope));
     }
-    if (!scope->parent && type.kind == TypeKind::kUnknown) {
-      return Invalid(fmt::format("{} has no type, wanted its element type and shape", where));
-    }
-    Function& f = Fn(*scope);
-    ValueId value = AddValue(&f, std::move(type), input.name());
-    f.params.push_back(value);
-    if (rank >= 0) s_->declared_ranks[{scope->fn, value}] = rank;
-    GE_RETURN_IF_ERROR(Declare(scope, input.name(), value, "an input"));
   }
+  for (const wire::ValueInfo* input : given) GE_RETURN_IF_ERROR(AddInput(*input, scope));
   return {};
+}
+
+Status GraphImporter::AddInput(const wire::ValueInfo& input, Scope* scope) {
+  Type type;
+  int rank = -1;
+  std::string where = fmt::format("input '{}'", input.name());
+  DimNaming naming = scope->parent ? DimNaming::kUse : DimNaming::kDefine;
+  if (input.has_type()) {
+    GE_ASSIGN_OR_RETURN(type, ImportType(s_, input.type(), naming, where, &rank));
+  }
+  if (!scope->parent && type.kind == TypeKind::kUnknown) {
+    return Invalid(fmt::format("{} has no type, wanted its element type and shape", where));
+  }
+  Function& f = Fn(*scope);
+  ValueId value = AddValue(&f, std::move(type), input.name());
+  f.params.push_back(value);
+  if (rank >= 0) s_->declared_ranks[{scope->fn, value}] = rank;
+  return Declare(scope, input.name(), value, "an input");
 }
 
 Status GraphImporter::DeclareNodeOutputs(const NodeList& nodes, Scope* scope) {
@@ -316,7 +360,19 @@ Status GraphImporter::AddAttributes(const wire::Node& n, const std::string& labe
       Body& body = bodies->emplace_back();
       body.role = as;
       body.scope.parent = scope;
+      body.scope.opsets = scope->opsets;
+      body.scope.depth = scope->depth + 1;
+      if (body.scope.depth > s_->options.max_graph_depth) {
+        return Status(Code::kLimitExceeded,
+                      fmt::format("{} is a graph that lies {} graphs deep, more than the limit of "
+                                  "{}; write a chain of branches as a loop, or as steps one after "
+                                  "the other",
+                                  where, body.scope.depth, s_->options.max_graph_depth));
+      }
       std::string name = fmt::format("{}/{}.{}", Fn(*scope).name, label, as);
+      // Names of nested bodies grow; functions need different ones, not whole ones.
+      constexpr size_t kMost = 1024;
+      if (name.size() > kMost) name = "..." + name.substr(name.size() - kMost);
       GE_RETURN_IF_ERROR(ImportGraph(a.g(), name, &body.scope));
     } else {
       GE_ASSIGN_OR_RETURN(Attr attr, ImportAttr(s_, a, where));
@@ -366,6 +422,14 @@ Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   node.domain = DomainOf(n);
   node.op = n.op_type();
   node.name = scope->call ? scope->call->label + "/" + label : n.name();
+  // Names of nodes are notes in ONNX, here they are addresses: the second of a name gets a number.
+  if (!node.name.empty() && !node_names_[scope->fn].insert(node.name).second) {
+    const std::string stem = std::move(node.name);
+    for (int i = index;; ++i) {
+      node.name = fmt::format("{}#{}", stem, i);
+      if (node_names_[scope->fn].insert(node.name).second) break;
+    }
+  }
   for (int i = 0; i < n.input_size(); ++i) {
     GE_ASSIGN_OR_RETURN(const ValueId value, InputOf(n, i, label, scope));
     node.inputs.push_back(value);
@@ -382,8 +446,29 @@ Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   GE_RETURN_IF_ERROR(CountWritten(*scope, node));
   Function& f = Fn(*scope);
   node.id = f.next_node_id++;
+  if (scope->opsets != s_->opsets()) s_->node_opsets[{f.id, node.id}] = scope->opsets;
   f.nodes.push_back(std::move(node));
   return {};
+}
+
+// Two results are two values with names of their own: a run hands each out in its own memory, and
+// callers ask for them by name.
+void GraphImporter::AddCopyOfResult(const std::string& name, Scope* scope) {
+  const ValueId value = Resolve(scope, name);
+  Function& f = Fn(*scope);
+  Node copy;
+  copy.op = "Identity";
+  copy.id = f.next_node_id++;
+  copy.inputs = {value};
+  std::string own;
+  for (int i = 2; own.empty() || scope->names.count(own) != 0; ++i) {
+    own = fmt::format("{}_{}", name, i);
+  }
+  copy.outputs = {AddValue(&f, f.value(value).type, own)};
+  scope->names.emplace(*scope->made_names.insert(own).first,
+                       Declared{copy.outputs[0], "a copy of an output", false});
+  f.results.push_back(copy.outputs[0]);
+  f.nodes.push_back(std::move(copy));
 }
 
 Status GraphImporter::AddResults(const wire::Graph& graph, Scope* scope) {
@@ -391,7 +476,8 @@ Status GraphImporter::AddResults(const wire::Graph& graph, Scope* scope) {
   for (const auto& output : graph.output()) {
     if (output.name().empty()) return Invalid("a graph output has no name; every output needs one");
     if (!scope->parent && !seen.insert(output.name()).second) {
-      return Invalid(fmt::format("the graph output '{}' is listed twice", output.name()));
+      AddCopyOfResult(output.name(), scope);
+      continue;
     }
     ValueId value = Resolve(scope, output.name());
     if (value == 0) {
@@ -430,6 +516,8 @@ Result<FunctionId> GraphImporter::ImportMain(const wire::Graph& graph) {
     return Invalid("the graph has no outputs, wanted at least one; a run would compute nothing");
   }
   Scope scope;
+  scope.opsets = s_->opsets();
+  GE_RETURN_IF_ERROR(FindDefaults(graph));
   GE_RETURN_IF_ERROR(ImportGraph(graph, graph.name().empty() ? "main" : graph.name(), &scope));
   return scope.fn;
 }

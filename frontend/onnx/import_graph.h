@@ -56,10 +56,13 @@ class GraphImporter {
   struct Scope {
     Scope* parent = nullptr;
     FunctionId fn = 0;
+    uint32_t depth = 0;              // bodies round it
+    OpsetPair opsets;                // of its nodes
     const CallSite* call = nullptr;  // of a called function's own scope, not of bodies in it
     std::unordered_map<std::string_view, Declared> names;
     std::unordered_map<std::string_view, const wire::ValueInfo*> infos;
     std::vector<std::string_view> captures;  // in the order of first use
+    std::set<std::string> made_names;        // of values that the import adds
   };
   struct Body {
     std::string role;
@@ -70,9 +73,14 @@ class GraphImporter {
   Status CollectInfos(const wire::Graph& graph, Scope* scope);
   Status AddInitializers(const wire::Graph& graph, Scope* scope);
   Status AddInputs(const wire::Graph& graph, Scope* scope);
+  Status AddInput(const wire::ValueInfo& input, Scope* scope);
+  Status FindDefaults(const wire::Graph& graph);
+  // The caller gives this initializer of the main graph.
+  bool IsGiven(std::string_view initializer) const;
   Status DeclareNodeOutputs(const NodeList& nodes, Scope* scope);
   Status AddNodes(const NodeList& nodes, Scope* scope);
   Status AddResults(const wire::Graph& graph, Scope* scope);
+  void AddCopyOfResult(const std::string& name, Scope* scope);
 
   Status AddNode(const wire::Node& n, int index, Scope* scope);
   Status CheckOperator(const wire::Node& n, const std::string& label);
@@ -92,7 +100,8 @@ class GraphImporter {
   Status AddCall(const wire::Node& n, const std::string& label, Scope* scope);
   Status CheckCall(const wire::LocalFunction& function, const wire::Node& n,
                    const std::string& label);
-  Status CheckOpsets(const wire::LocalFunction& function);
+  // The opsets of the function's nodes; domains that it alone imports become the graph's.
+  Result<OpsetPair> OpsetsOf(const wire::LocalFunction& function);
   Status HandResultsOut(const CallSite& call, Scope* inner, Scope* outer);
   // The attribute given by the enclosing call, under its own name, for one that refers to a
   // parameter; null when the call gives none and there is no default: then the node does not have
@@ -119,6 +128,7 @@ class GraphImporter {
   std::vector<const wire::LocalFunction*> calls_;                   // being inlined
   std::map<std::pair<FunctionId, ConstId>, ValueId> const_values_;  // of calls
   std::set<std::string> function_names_;
+  std::map<FunctionId, std::set<std::string>> node_names_;  // by function
 };
 
 }  // namespace ge

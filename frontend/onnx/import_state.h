@@ -27,6 +27,12 @@ namespace ge {
 
 namespace wire = ::graphengine::onnx_wire;
 
+// Versions of the two domains whose nodes are upgraded; 0: the domain is not imported.
+struct OpsetPair {
+  int64_t onnx = 0, ml = 0;
+  bool operator==(const OpsetPair&) const = default;
+};
+
 struct ImportState {
   const ImportOptions& options;
   ImportStats* stats;  // never null
@@ -43,12 +49,17 @@ struct ImportState {
   uint64_t call_nodes = 0, call_bytes = 0;  // written out by calls of local functions
   // By the tensor's message: nodes of a function called often share its constants.
   std::unordered_map<const void*, ConstId> const_of;
+  OpsetPair opsets() const;  // the model's own
+  // Opsets of nodes out of functions that import others than the model.
+  std::map<std::pair<FunctionId, NodeId>, OpsetPair> node_opsets;
   // Ranks declared by the file for values whose type could not be kept whole.
   std::map<std::pair<FunctionId, ValueId>, int> declared_ranks;
 };
 
 // Checks that models of this opset of ai.onnx can be upgraded.
 Status CheckOnnxOpset(int64_t opset);
+// The same for ai.onnx.ml.
+Status CheckMlOpset(int64_t opset);
 
 // Names are UTF-8 without NUL and not too long. `what` says whose name it is.
 Status CheckName(const ImportState& state, std::string_view what, const std::string& name);

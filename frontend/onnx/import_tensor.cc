@@ -216,11 +216,14 @@ Status ImportExternal(ImportState* s, const wire::Tensor& t, const std::string& 
   }
   auto& file = s->external_files[ref.file];
   if (!file) {
-    auto opened = MappedFile::OpenBeneath(s->options.base_dir, ref.file, s->options.max_file_bytes);
+    auto opened = MappedFile::OpenBeneath(s->options.base_dir, ref.file, s->options.data_roots,
+                                          s->options.max_file_bytes);
     if (!opened.ok()) {
       return Status(opened.status().code(),
-                    fmt::format("{}: {}; put the file of external data beside the model", where,
-                                opened.status().message()));
+                    fmt::format("{}: {}{}", where, opened.status().message(),
+                                opened.status().message().find("symbolic link") == std::string::npos
+                                    ? "; put the file of external data beside the model"
+                                    : ""));
     }
     file = *opened;
   }

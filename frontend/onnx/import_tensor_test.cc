@@ -186,7 +186,7 @@ TEST_F(ExternalData, StaysInItsFolderAndBounds) {
   std::filesystem::create_symlink(dir_ + "/outside.bin", dir_ + "/model/link.bin");
   At("link.bin").ExpectRefused(Code::kIoError, "symbolic link", options_);
   std::filesystem::create_directory_symlink(dir_, dir_ + "/model/up");
-  At("up/outside.bin").ExpectRefused(Code::kIoError, "symbolic link", options_);
+  At("up/outside.bin").ExpectRefused(Code::kIoError, "symbolic link 'up'", options_);
   At(".").ExpectRefused(Code::kIoError, "names no file", options_);
   At("").ExpectRefused(Code::kInvalidGraph, "no location", options_);
   At("w.bin", "12")
@@ -195,6 +195,26 @@ TEST_F(ExternalData, StaysInItsFolderAndBounds) {
   At("w.bin", "-4").ExpectRefused(Code::kDataCorrupt, "external offset '-4'", options_);
   At("w.bin", "0", "4").ExpectRefused(Code::kInvalidGraph, "length of 4 bytes, wanted 8", options_);
   At("w.bin").ExpectRefused(Code::kFailedPrecondition, "base_dir");
+}
+
+// As the caches of model hubs have it: names in one folder, files in another.
+TEST_F(ExternalData, LinksLeadToFoldersThatAreNamed) {
+  std::filesystem::create_directory(dir_ + "/blobs");
+  std::ofstream(dir_ + "/blobs/abc", std::ios::binary) << std::string(8, '\0');
+  std::filesystem::create_symlink("../blobs/abc", dir_ + "/model/linked.bin");
+  std::filesystem::create_symlink("w.bin", dir_ + "/model/same.bin");
+  std::filesystem::create_symlink("../blobs", dir_ + "/model/folder");
+  EXPECT_EQ(At("same.bin", "8", "8").Values<float>(options_), (std::vector<float>{3, 4}));
+  At("linked.bin").ExpectRefused(Code::kIoError, "blobs/abc'; replace the link", options_);
+  options_.data_roots = {dir_ + "/nowhere", dir_ + "/blobs"};
+  EXPECT_EQ(At("linked.bin").Values<float>(options_), (std::vector<float>{0, 0}));
+  EXPECT_EQ(At("folder/abc").Values<float>(options_), (std::vector<float>{0, 0}));
+  std::filesystem::create_symlink("../blobs", dir_ + "/model/no_file");
+  At("no_file").ExpectRefused(Code::kIoError, "no regular file", options_);
+  std::filesystem::create_symlink("gone", dir_ + "/model/dangling");
+  At("dangling").ExpectRefused(Code::kIoError, "cannot open", options_);
+  options_.data_roots = {dir_ + "/blo"};  // the beginning of a name is no folder
+  At("linked.bin").ExpectRefused(Code::kIoError, "leads outside", options_);
 }
 
 }  // namespace

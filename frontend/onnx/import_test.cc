@@ -343,5 +343,124 @@ TEST(Import, SurvivesTruncationAndBitFlips) {
   }
 }
 
+// y = x + w, where w is an initializer and an input.
+TestModel WithDefault(int64_t ir_version = 8) {
+  TestModel m(17, ir_version);
+  m.Input("w", {3});
+  m.Input("x", {3});
+  SetRaw(m.g()->add_initializer(), "w", 1, {3}, std::vector<float>{1, 2, 3});
+  AddNode(m.g(), "Add", "x w", "y", "add");
+  m.Output("y");
+  return m;
+}
+
+TEST(Import, AnInitializerThatIsAnInputIsADefault) {
+  ImportStats stats;
+  auto g = WithDefault().Import(&stats);
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(g->fn(g->FindEntry("main")->fn).params.size(), 1u);
+  ASSERT_EQ(stats.defaults.size(), 1u);
+  EXPECT_EQ(stats.defaults[0].name, "w");
+  EXPECT_EQ(stats.defaults[0].dims, (std::vector<int64_t>{3}));
+  ImportOptions options;
+  options.initializer_inputs = {"w"};
+  g = WithDefault().Import(&stats, options);
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(g->FindEntry("main")->fn);
+  ASSERT_EQ(f.params.size(), 2u);
+  EXPECT_EQ(f.value(f.params[1]).name, "w");  // behind the others, wherever it is listed
+  EXPECT_EQ(stats.weight_bytes, 0u);
+}
+
+TEST(Import, RefusesToOverrideWhatIsNoDefault) {
+  ImportStats stats;
+  ImportOptions options;
+  options.initializer_inputs = {"b"};
+  auto g = WithDefault().Import(&stats, options);
+  ASSERT_FALSE(g.ok());
+  EXPECT_EQ(g.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(g.status().message().find("no initializer 'b' that is an input too; it has w"),
+            std::string::npos)
+      << g.status().ToString();
+  options.initializer_inputs = {"w"};
+  g = WithDefault(3).Import(&stats, options);  // there all initializers had to be listed
+  EXPECT_NE(g.status().message().find("IR version 4"), std::string::npos) << g.status().ToString();
+}
+
+TEST(Import, AnOutputMayBeListedTwice) {
+  TestModel m(17);
+  m.Input("x", {3});
+  AddNode(m.g(), "Neg", "x", "y", "neg");
+  m.Output("y");
+  m.Output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(g->FindEntry("main")->fn);
+  ASSERT_EQ(f.results.size(), 2u);
+  EXPECT_NE(f.results[0], f.results[1]);
+  EXPECT_EQ(f.value(f.results[0]).name, "y");
+  EXPECT_EQ(f.value(f.results[1]).name, "y_2");
+}
+
+TEST(Import, NodesMayHaveOneName) {
+  TestModel m(17);
+  m.Input("x", {3});
+  AddNode(m.g(), "Neg", "x", "a", "same");
+  AddNode(m.g(), "Abs", "a", "b", "same");
+  AddNode(m.g(), "Neg", "b", "y", "same#1");
+  m.Output("y");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  const Function& f = g->fn(g->FindEntry("main")->fn);
+  EXPECT_EQ(f.nodes[0].name, "same");
+  EXPECT_EQ(f.nodes[1].name, "same#1");
+  EXPECT_EQ(f.nodes[2].name, "same#1#2");
+}
+
+// An elif of a script is a body in a body.
+TestModel Branches(int deep) {
+  TestModel m(17);
+  m.Input("x", {3});
+  m.Input("c", {}, 9);
+  wire::Graph* at = m.g();
+  for (int i = 0; i < deep; ++i) {
+    wire::Node* branch = AddNode(at, "If", "c", "y", fmt::format("if{}", i));
+    wire::Graph* bodies[2];
+    for (const char* name : {"then_branch", "else_branch"}) {
+      auto* attr = branch->add_attribute();
+      attr->set_name(name);
+      attr->set_type(5);
+      bodies[name[0] == 'e'] = attr->mutable_g();
+      bodies[name[0] == 'e']->add_output()->set_name("y");
+    }
+    AddNode(bodies[0], "Neg", "x", "y", "neg");
+    at = bodies[1];
+  }
+  AddNode(at, "Abs", "x", "y", "abs");
+  m.Output("y");
+  return m;
+}
+
+TEST(Import, BranchesNest60Deep) {
+  EXPECT_TRUE(Branches(60).Import().ok());
+  ExpectImportRefused(Branches(61), Code::kLimitExceeded, "'then_branch' of node 'if60' is a");
+  ExpectImportRefused(Branches(100), Code::kLimitExceeded, "nested more than 62 deep");
+}
+
+TEST(Import, NamesMayHave64KiB) {
+  for (const size_t bytes : {65536, 65537}) {
+    TestModel m(17);
+    m.Input("x", {3});
+    const std::string name(bytes, 'n');
+    AddNode(m.g(), "Neg", "x", name, "neg");
+    m.Output(name);
+    if (bytes == 65536) {
+      EXPECT_TRUE(m.Import().ok());
+    } else {
+      ExpectImportRefused(m, Code::kLimitExceeded, "65537 bytes, more than the limit of 65536");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ge

@@ -96,13 +96,55 @@ Result<Type> ImportTensorType(ImportState* s, const wire::Type_TensorLike& t, Di
   return TensorType(dtype, std::move(dims));
 }
 
-Result<Type> Wrap(ImportState* s, TypeKind kind, const wire::Type& elem, const std::string& where) {
+constexpr int kMostNested = 64;  // types in types, as in our own formats
+
+Result<Type> ImportNested(ImportState* s, const wire::Type& type, DimNaming naming,
+                          const std::string& where, int* rank, int depth);
+
+Result<Type> Wrap(ImportState* s, TypeKind kind, const wire::Type& elem, const std::string& where,
+                  int depth) {
   int rank = -1;
-  GE_ASSIGN_OR_RETURN(Type inner, ImportType(s, elem, DimNaming::kUse, where, &rank));
+  GE_ASSIGN_OR_RETURN(Type inner, ImportNested(s, elem, DimNaming::kUse, where, &rank, depth + 1));
   Type t;
   t.kind = kind;
   t.elems.push_back(std::move(inner));
   return t;
+}
+
+Result<Type> ImportNested(ImportState* state, const wire::Type& type, DimNaming naming,
+                          const std::string& where, int* rank, int depth) {
+  if (depth > kMostNested) {
+    return Status(Code::kLimitExceeded,
+                  fmt::format("{} has a type that nests deeper than {}", where, kMostNested));
+  }
+  *rank = -1;
+  switch (type.value_case()) {
+    case wire::Type::kTensorType:
+      return ImportTensorType(state, type.tensor_type(), naming, where, rank);
+    case wire::Type::kSequenceType:
+      return Wrap(state, TypeKind::kSequence, type.sequence_type().elem_type(), where, depth);
+    case wire::Type::kOptionalType:
+      return Wrap(state, TypeKind::kOptional, type.optional_type().elem_type(), where, depth);
+    case wire::Type::kMapType: {
+      GE_ASSIGN_OR_RETURN(DType key, ImportDType(type.map_type().key_type(), where));
+      GE_ASSIGN_OR_RETURN(Type t,
+                          Wrap(state, TypeKind::kMap, type.map_type().value_type(), where, depth));
+      t.dtype = key;
+      return t;
+    }
+    case wire::Type::kSparseTensorType:
+      return Status(
+          Code::kUnsupported,
+          fmt::format("{} is a sparse tensor, which is not supported yet; make it dense", where));
+    case wire::Type::kOpaqueType:
+      return Status(Code::kUnsupported,
+                    fmt::format("{} has the opaque type '{}', wanted a tensor, sequence, map or "
+                                "optional",
+                                where, type.opaque_type().name()));
+    case wire::Type::VALUE_NOT_SET:
+      break;
+  }
+  return Type{};
 }
 
 }  // namespace
@@ -120,36 +162,9 @@ Status CheckName(const ImportState& state, std::string_view what, const std::str
   return {};
 }
 
-// Recursion is bounded by the scanner's limit on nested messages.
 Result<Type> ImportType(ImportState* state, const wire::Type& type, DimNaming naming,
                         const std::string& where, int* rank) {
-  *rank = -1;
-  switch (type.value_case()) {
-    case wire::Type::kTensorType:
-      return ImportTensorType(state, type.tensor_type(), naming, where, rank);
-    case wire::Type::kSequenceType:
-      return Wrap(state, TypeKind::kSequence, type.sequence_type().elem_type(), where);
-    case wire::Type::kOptionalType:
-      return Wrap(state, TypeKind::kOptional, type.optional_type().elem_type(), where);
-    case wire::Type::kMapType: {
-      GE_ASSIGN_OR_RETURN(DType key, ImportDType(type.map_type().key_type(), where));
-      GE_ASSIGN_OR_RETURN(Type t, Wrap(state, TypeKind::kMap, type.map_type().value_type(), where));
-      t.dtype = key;
-      return t;
-    }
-    case wire::Type::kSparseTensorType:
-      return Status(
-          Code::kUnsupported,
-          fmt::format("{} is a sparse tensor, which is not supported yet; make it dense", where));
-    case wire::Type::kOpaqueType:
-      return Status(Code::kUnsupported,
-                    fmt::format("{} has the opaque type '{}', wanted a tensor, sequence, map or "
-                                "optional",
-                                where, type.opaque_type().name()));
-    case wire::Type::VALUE_NOT_SET:
-      break;
-  }
-  return Type{};
+  return ImportNested(state, type, naming, where, rank, 0);
 }
 
 }  // namespace ge

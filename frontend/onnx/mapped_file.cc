@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -78,6 +79,42 @@ Result<std::vector<std::string>> Components(const std::string& relative) {
   return parts;
 }
 
+// Where the kernel says that the descriptor's file lies, and a path that opens this very file.
+std::string OfDescriptor(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+bool IsBeneath(const std::filesystem::path& file, const std::string& folder) {
+  std::error_code error;
+  const auto root = std::filesystem::canonical(folder, error);
+  if (error) return false;
+  return std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first == root.end();
+}
+
+// The regular file that `relative` beneath `dir` leads to through the symbolic link `link`. What is
+// looked at is the opened file, not its name: a link that is replaced meanwhile changes nothing.
+Result<Descriptor> OpenLinked(const std::string& dir, const std::string& relative,
+                              const std::string& link, std::span<const std::string> roots) {
+  const std::string path = dir + "/" + relative;
+  const Descriptor found(open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!found.valid()) return OpenFailed(path, errno);
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(OfDescriptor(found.get()), error);
+  bool beneath = !error && IsBeneath(target, dir);
+  for (size_t i = 0; i < roots.size() && !error && !beneath; ++i) {
+    beneath = IsBeneath(target, roots[i]);
+  }
+  if (!beneath) {
+    return Status(Code::kIoError,
+                  fmt::format("'{}' goes through the symbolic link '{}', which leads outside the "
+                              "model's folder, to '{}'; replace the link by the file, or name a "
+                              "folder that holds it in data_roots (--data-root)",
+                              relative, link, target.string()));
+  }
+  GE_RETURN_IF_ERROR(IdentityOf(found.get(), path).status());  // a regular file
+  Descriptor file(open(OfDescriptor(found.get()).c_str(), kOpenFlags));
+  if (!file.valid()) return OpenFailed(path, errno);
+  return file;
+}
+
 }  // namespace
 
 void MappedFile::ExpectSparseReads() const {
@@ -143,10 +180,11 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::Open(const std::string& pa
   return Map(std::move(file.fd), path, max_bytes);
 }
 
-Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(const std::string& dir,
-                                                                  const std::string& relative,
-                                                                  uint64_t max_bytes) {
+Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(
+    const std::string& dir, const std::string& relative, std::span<const std::string> roots,
+    uint64_t max_bytes) {
   GE_ASSIGN_OR_RETURN(auto parts, Components(relative));
+  const std::string path = dir.empty() ? relative : dir + "/" + relative;
   Descriptor here(open(dir.empty() ? "." : dir.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!here.valid()) return OpenFailed(dir, errno);
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -158,17 +196,13 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::OpenBeneath(const std::str
       struct stat info;
       bool link = fstatat(here.get(), parts[i].c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
                   S_ISLNK(info.st_mode);
-      if (link) {
-        return Status(Code::kIoError,
-                      fmt::format("'{}' goes through the symbolic link '{}', which may lead "
-                                  "outside the model's folder; replace the link by the file",
-                                  relative, parts[i]));
-      }
-      return OpenFailed(dir.empty() ? relative : dir + "/" + relative, error);
+      if (!link) return OpenFailed(path, error);
+      GE_ASSIGN_OR_RETURN(here, OpenLinked(dir.empty() ? "." : dir, relative, parts[i], roots));
+      break;
     }
     here = std::move(next);
   }
-  return Map(std::move(here), dir.empty() ? relative : dir + "/" + relative, max_bytes);
+  return Map(std::move(here), path, max_bytes);
 }
 
 }  // namespace ge

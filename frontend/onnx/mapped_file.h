@@ -26,9 +26,11 @@ class MappedFile {
   // written just now.
   static Result<std::shared_ptr<const MappedFile>> Open(const std::string& path,
                                                         uint64_t max_bytes);
-  // Opens `relative` beneath `dir`: no absolute path, no "..", no symbolic link on the way.
+  // Opens `relative` beneath `dir`: no absolute path, no "..". A symbolic link on the way may lead
+  // to a regular file beneath `dir` or one of `roots`, folders.
   static Result<std::shared_ptr<const MappedFile>> OpenBeneath(const std::string& dir,
                                                                const std::string& relative,
+                                                               std::span<const std::string> roots,
                                                                uint64_t max_bytes);
 
   std::span<const std::byte> bytes() const {

@@ -79,11 +79,6 @@ std::optional<std::vector<std::string>> NodeUpgrade::TakeStrings(std::string_vie
   return Take<std::vector<std::string>>(&node, name);
 }
 
-int64_t NodeUpgrade::domain_opset() const {
-  const auto at = graph_->opsets.find(node.domain);
-  return at == graph_->opsets.end() ? 0 : at->second;
-}
-
 void NodeUpgrade::SetAttr(std::string name, Attr::Payload value) {
   for (Attr& a : node.attrs) {
     if (a.name != name) continue;

@@ -51,7 +51,9 @@ class FunctionUpgrade {
         GE_RETURN_IF_ERROR(UpgradeBody(n, c, &results).AtNode(NodeLabel(n)));
       }
       HintOutputsOf(n, results);
-      NodeUpgrade u(&s_->graph, fn_, s_->opset, &hints_, read_, std::move(n));
+      const auto own = s_->node_opsets.find({fn_, n.id});
+      const OpsetPair opsets = own == s_->node_opsets.end() ? s_->opsets() : own->second;
+      NodeUpgrade u(&s_->graph, fn_, opsets, &hints_, read_, std::move(n));
       GE_RETURN_IF_ERROR(UpgradeNode(&u).AtNode(NodeLabel(u.node)));
       auto& nodes = f().nodes;
       std::move(u.before.begin(), u.before.end(), std::back_inserter(nodes));

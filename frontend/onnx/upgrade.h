@@ -29,15 +29,20 @@ struct ValueHint {
 class NodeUpgrade {
  public:
   // `read` tells for each value of the original function whether anything reads it.
-  NodeUpgrade(Graph* graph, FunctionId fn, int64_t from_opset, std::vector<ValueHint>* hints,
+  NodeUpgrade(Graph* graph, FunctionId fn, OpsetPair from, std::vector<ValueHint>* hints,
               const std::vector<bool>& read, Node n)
-      : node(std::move(n)), opset(from_opset), graph_(graph), fn_(fn), hints_(hints), read_(read) {}
+      : node(std::move(n)),
+        opset(from.onnx),
+        ml_opset(from.ml),
+        graph_(graph),
+        fn_(fn),
+        hints_(hints),
+        read_(read) {}
 
   Node node;
-  const int64_t opset;  // of ai.onnx in the file
+  const int64_t opset;     // of ai.onnx, by the model or the function that the node comes from
+  const int64_t ml_opset;  // of ai.onnx.ml; 0 when none is stated
 
-  // The version of the node's own domain in the file; 0 when none is stated.
-  int64_t domain_opset() const;
   bool has_input(size_t i) const { return i < node.inputs.size() && node.inputs[i] != 0; }
   bool has_output(size_t i) const { return i < node.outputs.size() && node.outputs[i] != 0; }
   // By a node, or as a result.

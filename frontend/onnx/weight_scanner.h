@@ -26,8 +26,8 @@ struct ModelSkeleton {
 
 struct ScanLimits {
   uint64_t max_skeleton_bytes = uint64_t{512} << 20;
-  uint32_t max_graph_depth = 16;
-  uint32_t max_message_depth = 64;
+  uint32_t max_graph_depth = 60;
+  uint32_t max_message_depth = 224;  // a body takes three: graph, node, attribute
   // Empty items cost two bytes in a file and up to a hundred in memory.
   uint64_t max_empty_items = uint64_t{1} << 20;
 };

@@ -96,11 +96,11 @@ TEST(WeightScanner, RefusesDamagedFramingWithItsOffset) {
 
 TEST(WeightScanner, HoldsItsLimits) {
   std::string graph;
-  for (int i = 0; i < 16; ++i) graph = Field(1, Field(5, Field(6, graph)));
-  ExpectRefused(Field(7, graph), Code::kLimitExceeded, "graphs are nested more than 16 deep");
+  for (int i = 0; i < 60; ++i) graph = Field(1, Field(5, Field(6, graph)));
+  ExpectRefused(Field(7, graph), Code::kLimitExceeded, "graphs are nested more than 60 deep");
   std::string type = "\x08\x01";
-  for (int i = 0; i < 40; ++i) type = Field(4, Field(1, type));
-  ExpectRefused(Field(7, Field(11, Field(2, type))), Code::kLimitExceeded, "more than 64 deep");
+  for (int i = 0; i < 112; ++i) type = Field(4, Field(1, type));
+  ExpectRefused(Field(7, Field(11, Field(2, type))), Code::kLimitExceeded, "more than 224 deep");
   ScanLimits few;
   few.max_empty_items = 10;
   std::string empties;

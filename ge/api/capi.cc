@@ -153,6 +153,22 @@ Status ReadNumbers(const ge_session_options& o, SessionOptions* out) {
   return {};
 }
 
+// What it says of the model.
+Status ReadLoad(const ge_session_options& o, SessionOptions* out) {
+  for (std::string_view rest = o.data_roots ? o.data_roots : ""; !rest.empty();) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    if (!folder.empty()) out->load.data_roots.emplace_back(folder);
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+  }
+  if (o.initializer_input_count > 0 && !o.initializer_inputs) return Null("initializer_inputs");
+  for (uint32_t i = 0; i < o.initializer_input_count; ++i) {
+    if (!o.initializer_inputs[i]) return Null("a name of initializer_inputs");
+    out->load.initializer_inputs.emplace_back(o.initializer_inputs[i]);
+  }
+  out->strict_dims = o.strict_dims != 0;
+  return {};
+}
+
 Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   SessionOptions options;
   ge_session_options o{};
@@ -200,6 +216,7 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   options.build.memory_limit_bytes = o.memory_limit_bytes;
   if (o.max_streams_per_device)
     options.build.streams.max_streams_per_device = o.max_streams_per_device;
+  GE_RETURN_IF_ERROR(ReadLoad(o, &options));
   GE_RETURN_IF_ERROR(ReadPlacing(o, &options.build.place));
   return options;
 }

@@ -197,6 +197,29 @@ ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_
   return Guard(nullptr, [&] { return Info(session, entry, index, false, out); });
 }
 
+ge_status ge_session_default_count(ge_session* session, uint32_t* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    *out = 0;
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    *out = static_cast<uint32_t>(s->defaults().size());
+    return {};
+  });
+}
+
+ge_status ge_session_default_info(ge_session* session, uint32_t index, ge_tensor_info* out) {
+  return Guard(nullptr, [&]() -> Status {
+    if (!out) return Null("out");
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (index >= s->defaults().size()) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("default {} of {}", index, s->defaults().size()));
+    }
+    const ge::DefaultInput& d = s->defaults()[index];
+    return FillInfo(session, s->graph().dims, d.name, ge::TensorType(d.dtype, d.dims), out);
+  });
+}
+
 ge_status ge_session_metadata(ge_session* session, const char* key, const char** out) {
   return Guard(nullptr, [&]() -> Status {
     if (!out) return Null("out");

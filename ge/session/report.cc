@@ -62,7 +62,10 @@ Result<std::string> Session::StageText(std::string_view entry_name, StageId stag
   GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, &turn));
   inputs = turn.inputs();
   std::vector<StageTime> times;
-  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold(graph_, *entry, inputs, &times));
+  GE_ASSIGN_OR_RETURN(const auto model, WholeModel(*entry, inputs));
+  auto made = BindAndFold({model}, *entry, inputs, &times);
+  GE_RETURN_IF_ERROR(OfTwoSizes({model}, *entry, inputs, made.status()));
+  Graph bound = *std::move(made);
   if (stage == StageId::kBind) return PrintText(bound, kForPeople);
   BuildOptions options = options_.build;
   options.stop_after = stage;

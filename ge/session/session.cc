@@ -9,6 +9,7 @@
 #include "frontend/externals.h"
 #include "ge/base/clock.h"
 #include "ge/base/file_mapping.h"
+#include "ge/base/interrupt.h"
 #include "ge/base/log.h"
 #include "ge/base/mapping_faults.h"
 #include "ge/compile/compiled/memory_limit.h"
@@ -30,6 +31,7 @@
 #include "ge/ir/graph_files.h"
 #include "ge/ops/defaults.h"
 #include "ge/run/tensor_view.h"
+#include "ge/session/distinct_dims.h"
 #include "ge/tune/measure.h"
 #include "ge/verify/verify.h"
 
@@ -185,16 +187,17 @@ Status Session::LoadBy(Read read) {
   Result<LoadedModel> model = read();
   if (!model.ok()) return model.status();
   import_copied_bytes_ = model->copied_bytes;
+  defaults_ = std::move(model->defaults);
   load_ms_ = NowMs() - start;
   return LoadGraph(std::move(model->graph));
 }
 
 Status Session::LoadFile(const std::string& path, Format format) {
-  return LoadBy([&] { return LoadModelFile(path, format); });
+  return LoadBy([&] { return LoadModelFile(path, format, options_.load); });
 }
 
 Status Session::LoadBytes(std::string bytes, Format format) {
-  return LoadBy([&] { return LoadModelBytes(std::move(bytes), format); });
+  return LoadBy([&] { return LoadModelBytes(std::move(bytes), format, options_.load); });
 }
 
 Status Session::LoadGraph(Graph graph) {
@@ -241,31 +244,35 @@ void Session::ForgetModel(Graph (&none)[2]) noexcept {
 Status Session::Prepare() {
   for (const Const& c : graph_.consts) weight_bytes_ += c.bytes;
   GE_RETURN_IF_ERROR(AddStates(&graph_));
-  Runner runner(options_.build.runner);
-  auto none = [] { return Status(); };
-  auto verify = [this] { return Verify(graph_); };
-  GE_RETURN_IF_ERROR(runner.RunStage(StageId::kVerify, verify, none));
-  GE_RETURN_IF_ERROR(OpenExternals(&graph_, ""));
-  GE_RETURN_IF_ERROR(runner.RunStage(
-      StageId::kInfer, [this] { return Infer(&graph_); }, verify));
-  times_ = runner.times();
-  const FloatModeScope mode(options_.denormals);  // constants that are folded
-  const FoldingScope folding(weight_bytes_);
-  GE_RETURN_IF_ERROR(rewriter_->Load(&graph_, weight_bytes_, &times_));
-  SpillConstants(&graph_, loaded_graph_);
-  GE_RETURN_IF_ERROR(ExpandSplats(&graph_, MemoryLimitOf(options_.build)));
+  GE_RETURN_IF_ERROR(PrepareGraph(&graph_, &times_));
   const uint64_t most = MemoryLimitOf(options_.build);
   GE_RETURN_IF_ERROR(caches_.Find(graph_, options_.kv_cache, most));
   return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows(), caches_.counted());
 }
 
-Result<Graph> Session::BindAndFold(const Graph& from, const Entry& entry,
+Status Session::PrepareGraph(Graph* graph, std::vector<StageTime>* times) {
+  Runner runner(options_.build.runner);
+  auto none = [] { return Status(); };
+  auto verify = [graph] { return Verify(*graph); };
+  GE_RETURN_IF_ERROR(runner.RunStage(StageId::kVerify, verify, none));
+  GE_RETURN_IF_ERROR(OpenExternals(graph, ""));
+  GE_RETURN_IF_ERROR(runner.RunStage(
+      StageId::kInfer, [graph] { return Infer(graph); }, verify));
+  *times = runner.times();
+  const FloatModeScope mode(options_.denormals);  // constants that are folded
+  const FoldingScope folding(weight_bytes_);
+  GE_RETURN_IF_ERROR(rewriter_->Load(graph, weight_bytes_, times));
+  SpillConstants(graph, loaded_graph_);
+  return ExpandSplats(graph, MemoryLimitOf(options_.build));
+}
+
+Result<Graph> Session::BindAndFold(const Model& from, const Entry& entry,
                                    std::span<const TensorView> inputs,
                                    std::vector<StageTime>* times) {
-  Graph bound = from;
+  Graph bound = *from.graph;
   const PartBound::Shapes shapes = ShapesOf(inputs);
   // What the model's own passes make of a part is verified once for each structure.
-  const bool whole = &from == &graph_;
+  const bool whole = !from.part;
   const auto verify = [&] { return Verify(bound); };
   Runner runner(options_.build.runner);
   GE_RETURN_IF_ERROR(runner.RunStage(
@@ -283,12 +290,52 @@ Result<Graph> Session::BindAndFold(const Graph& from, const Entry& entry,
 
 // Who watches stages or passes, or brings passes that may want to know all sizes, gets them from
 // the model each time. Sizes of caches grow without an input that says so.
-Result<const Graph*> Session::GraphToBind(const Entry& entry, std::span<const TensorView> inputs) {
-  if (whole_binds_ || !caches_.Sizes().empty()) return &graph_;
-  return part_bound_.For(graph_, entry, ShapesOf(inputs), [this](Graph* g) {
+Result<Session::Model> Session::ModelToBind(const Entry& entry,
+                                            std::span<const TensorView> inputs) {
+  GE_ASSIGN_OR_RETURN(auto whole, WholeModel(entry, inputs));
+  if (whole.get() != &graph_ || whole_binds_ || !caches_.Sizes().empty()) return Model{whole};
+  const auto fold = [this](Graph* g) {
     std::vector<StageTime> times;  // a part of what stages take for these shapes
     return rewriter_->BindUnverified(g, weight_bytes_, &times);  // what becomes of it is verified
-  });
+  };
+  GE_ASSIGN_OR_RETURN(const Graph* from, part_bound_.For(graph_, entry, ShapesOf(inputs), fold));
+  return Model{{std::shared_ptr<void>(), from}, from != &graph_};
+}
+
+// A shape that fails once dims of one name have two sizes is refused as those are.
+Status Session::OfTwoSizes(const Model& from, const Entry& entry,
+                           std::span<const TensorView> inputs, Status status) {
+  if (from.part || from.graph.get() == &graph_) return status;
+  if (status.ok()) {
+    LogOnce(1, fmt::format("inputs have two sizes for the dim {}; each axis has a size of its own",
+                           DimNames(loaded_graph_, DimsOfTwoSizes(loaded_graph_, entry, inputs))));
+    return status;
+  }
+  GE_RETURN_IF_ERROR(CheckInterrupt());
+  Graph strict = graph_;
+  Status refused = Bind(&strict, entry.name, ShapesOf(inputs), caches_.Sizes());
+  return refused.ok() ? status : std::move(refused).AtStage(StageName(StageId::kBind));
+}
+
+Result<std::shared_ptr<const Graph>> Session::WholeModel(const Entry& entry,
+                                                         std::span<const TensorView> inputs) {
+  const std::shared_ptr<const Graph> model(std::shared_ptr<void>(), &graph_);
+  // States of one name and size are shared by runs of either kind; which size would they have?
+  if (options_.strict_dims || graph_.states.size() > 1) return model;
+  std::set<SymbolId> dims = DimsOfTwoSizes(loaded_graph_, entry, inputs);
+  if (dims.empty()) return model;
+  std::lock_guard<std::mutex> lock(distinct_mutex_);
+  if (std::includes(distinct_dims_.begin(), distinct_dims_.end(), dims.begin(), dims.end())) {
+    return distinct_;
+  }
+  dims.insert(distinct_dims_.begin(), distinct_dims_.end());
+  auto graph = std::make_shared<Graph>(loaded_graph_);
+  TellApart(graph.get(), dims);
+  std::vector<StageTime> times;  // of the compile that goes on
+  GE_RETURN_IF_ERROR(PrepareGraph(graph.get(), &times));
+  distinct_dims_ = std::move(dims);
+  distinct_ = std::move(graph);
+  return distinct_;
 }
 
 Result<bool> Session::BindKnown(const Entry& entry, std::span<const TensorView> inputs,
@@ -326,16 +373,18 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
   double start = NowMs();
   const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;
-  GE_ASSIGN_OR_RETURN(const Graph* from, GraphToBind(entry, inputs));
+  GE_ASSIGN_OR_RETURN(const Model from, ModelToBind(entry, inputs));
   // Who asks for a plan of another kind wants to look at its graph.
-  const bool hands_over = from != &graph_ && &build == &options_.build;
+  const bool hands_over = from.part && &build == &options_.build;
   ReshapeInputs reshape;
   bool known = false;
   if (hands_over) {
     GE_ASSIGN_OR_RETURN(known, BindKnown(entry, inputs, &reshape, &times));
   }
   if (!known) {
-    GE_ASSIGN_OR_RETURN(reshape.graph, BindAndFold(*from, entry, inputs, &times));
+    auto bound = BindAndFold(from, entry, inputs, &times);
+    GE_RETURN_IF_ERROR(OfTwoSizes(from, entry, inputs, bound.status()));
+    reshape.graph = *std::move(bound);
   }
   Graph bound = std::move(reshape.graph);
   reshape.graph = {};

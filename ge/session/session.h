@@ -48,7 +48,9 @@ struct SessionOptions {
   std::set<std::string> skip_passes;
   std::string plugins;              // plugins with operators and passes, "acme_ops,./mine.so"
   std::vector<PassRequest> passes;  // passes to run on request, and options of any
-  int64_t kv_cache = 0;  // first capacity of caches for a model's past; 0 = they stay inputs
+  LoadOptions load;
+  bool strict_dims = false;  // refuses inputs with two sizes of one dim, instead of a warning
+  int64_t kv_cache = 0;      // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
 };
 
@@ -78,6 +80,8 @@ class Session {
   const std::vector<StageTime>& times() const { return times_; }
   double load_ms() const { return load_ms_; }
   uint64_t weight_bytes() const { return weight_bytes_; }
+  // Initializers that a caller may override, by LoadOptions::initializer_inputs.
+  const std::vector<DefaultInput>& defaults() const { return defaults_; }
   // `name` empty = the first entry. INVALID_ARGUMENT listing the present names.
   Result<const Entry*> FindEntry(std::string_view name) const { return EntryOf(graph_, name); }
 
@@ -164,11 +168,22 @@ class Session {
   Result<std::string> StageText(std::string_view entry, StageId stage,
                                 std::span<const TensorView> inputs);
   Status Prepare();  // verify, infer, rewrite, states
+  Status PrepareGraph(Graph* graph, std::vector<StageTime>* times);
   // Removes the traces of a failed load; `none` are two empty graphs, made before.
   void ForgetModel(Graph (&none)[2]) noexcept;
-  // The graph to bind for these shapes; see part_bound.h.
-  Result<const Graph*> GraphToBind(const Entry& entry, std::span<const TensorView> inputs);
-  Result<Graph> BindAndFold(const Graph& from, const Entry& entry,
+  // The graph to bind for these shapes.
+  struct Model {
+    std::shared_ptr<const Graph> graph;
+    bool part = false;  // see part_bound.h
+  };
+  Result<Model> ModelToBind(const Entry& entry, std::span<const TensorView> inputs);
+  // The model, or the one with distinct dims where inputs have two sizes for one name.
+  Result<std::shared_ptr<const Graph>> WholeModel(const Entry& entry,
+                                                  std::span<const TensorView> inputs);
+  // `status` of a bind from that model, or the refusal of the two sizes where it failed.
+  Status OfTwoSizes(const Model& from, const Entry& entry, std::span<const TensorView> inputs,
+                    Status status);
+  Result<Graph> BindAndFold(const Model& from, const Entry& entry,
                             std::span<const TensorView> inputs, std::vector<StageTime>* times);
   // PartBound::Bind, as a stage.
   Result<bool> BindKnown(const Entry& entry, std::span<const TensorView> inputs,
@@ -211,11 +226,15 @@ class Session {
   std::shared_ptr<const OpTable> ops_;  // of plugins
   Graph loaded_graph_;                  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;
-  MappedFiles files_;  // of its constants
+  std::mutex distinct_mutex_;              // of the two
+  std::set<SymbolId> distinct_dims_;       // told apart in the following
+  std::shared_ptr<const Graph> distinct_;  // null: no inputs showed any at two sizes
+  MappedFiles files_;                      // of its constants
   bool loaded_ = false;
   const double made_ms_ = NowMs();  // by the clock of NowMs
   double load_ms_ = 0;
   uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
+  std::vector<DefaultInput> defaults_;
   std::vector<StageTime> times_;
   std::unique_ptr<Evaluator> evaluator_;
   std::optional<Rewriter> rewriter_;

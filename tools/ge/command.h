@@ -20,6 +20,8 @@ struct Options {
                                               output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
+  std::vector<std::string> data_roots;  // folders that links of external data may lead into
+  bool strict_dims = false;
   std::vector<std::string> plugin_paths;             // of plugins; empty = the search path
   bool open_plugins = false;                         // of plugins: those with a manifest, too
   std::vector<std::string> models;                   // of tune
@@ -53,6 +55,9 @@ int Bench(const Options& options);
 // Prints "ge: CODE: ..." on stderr and returns the status's exit code.
 int Fail(const Status& status);
 Result<SessionOptions> SessionOptionsOf(const Options& options);
+// Loads the model into a session that was made with these options. Where an input is named that is
+// an initializer too, *session becomes one that takes it.
+Status LoadModel(const Options& o, SignalledSession* session);
 // A session with the model loaded.
 Result<SignalledSession> Open(const Options& o);
 

@@ -286,6 +286,8 @@ Result<SessionOptions> SessionOptionsOf(const Options& options) {
     s.passes.insert(s.passes.end(), requests.begin(), requests.end());
   }
   s.kv_cache = options.kv_cache;
+  s.load.data_roots = options.data_roots;
+  s.strict_dims = options.strict_dims;
   s.build.check = !options.no_check;
   s.build.memory_limit_bytes = options.memory_limit_bytes;
   GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(options.policy));
@@ -313,11 +315,29 @@ void NoteMeasured(const Options& options, const Compiled& compiled) {
              m.measured, m.ms, options.measure_budget_ms, m.left, m.failed);
 }
 
+Status LoadModel(const Options& o, SignalledSession* session) {
+  GE_RETURN_IF_ERROR((*session)->LoadFile(o.model));
+  std::vector<std::string> given;
+  for (const std::string& input : o.inputs) {
+    const std::string name = input.substr(0, input.find('='));
+    for (const DefaultInput& d : (*session)->defaults()) {
+      if (d.name == name) given.push_back(name);
+    }
+  }
+  if (given.empty()) return {};
+  // Which initializers may be given, the model had to tell.
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  options.load.initializer_inputs = std::move(given);
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
+  session->Replace(std::move(created));
+  return (*session)->LoadFile(o.model);
+}
+
 Result<SignalledSession> Open(const Options& o) {
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
   SignalledSession session(std::move(created));
-  GE_RETURN_IF_ERROR(session->LoadFile(o.model));
+  GE_RETURN_IF_ERROR(LoadModel(o, &session));
   return session;
 }
 

@@ -32,14 +32,25 @@ void AddEngineFlags(CLI::App* app, Options* o) {
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
 }
 
+void AddInputFlags(CLI::App* app, Options* o) {
+  app->add_option("--input", o->inputs,
+                  "NAME=FILE.npy, NAME=1x3x224x224:rand or NAME=4:zeros; may be repeated")
+      ->take_all();
+  app->add_flag("--strict-dims", o->strict_dims,
+                "refuse inputs that show dims of one name at two sizes (default: warn)");
+  app->add_option("--data-root", o->data_roots,
+                  "folder that symbolic links of external data may lead into, beside the model's "
+                  "own; may be repeated")
+      ->take_all()
+      ->type_name("DIR");
+  app->add_option("--seed", o->seed, "of random inputs (default 1)");
+}
+
 void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("MODEL", o->model, "model file: .onnx, .gepb (own protobuf) or .gt (text)")
       ->required();
   app->add_option("--entry", o->entry, "entry of the model (default: its first)");
-  app->add_option("--input", o->inputs,
-                  "NAME=FILE.npy, NAME=1x3x224x224:rand or NAME=4:zeros; may be repeated")
-      ->take_all();
-  app->add_option("--seed", o->seed, "of random inputs (default 1)");
+  AddInputFlags(app, o);
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
   app->add_option(
          "--pass", o->passes,

@@ -171,7 +171,7 @@ Status RunModel(const Options& o) {
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));
   double base_mb = 0;
   GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &base_mb));
-  GE_RETURN_IF_ERROR(session->LoadFile(o.model));
+  GE_RETURN_IF_ERROR(LoadModel(o, &session));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
   const auto compiled = session->Compile(o.entry, Views(inputs));

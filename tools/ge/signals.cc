@@ -72,6 +72,12 @@ SignalledSession::SignalledSession(std::unique_ptr<Session> session)
   g_calls.store(&session_->calls());
 }
 
+void SignalledSession::Replace(std::unique_ptr<Session> session) {
+  g_calls.store(nullptr);
+  session_ = std::move(session);
+  g_calls.store(&session_->calls());
+}
+
 SignalledSession::~SignalledSession() {
   if (session_) g_calls.store(nullptr);
 }

@@ -23,6 +23,7 @@ class SignalledSession {
   ~SignalledSession();
   SignalledSession(SignalledSession&&) = default;
   SignalledSession& operator=(SignalledSession&&) = delete;
+  void Replace(std::unique_ptr<Session> session);
   Session* get() const { return session_.get(); }
   Session* operator->() const { return session_.get(); }
   Session& operator*() const { return *session_; }

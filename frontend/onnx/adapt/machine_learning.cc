@@ -17,7 +17,7 @@ std::vector<int64_t> CountUp(size_t n) {
 
 // Version 1 had one list of texts, which are numbered; the input's type says which way it goes.
 Status UpgradeLabelEncoder(NodeUpgrade& u) {
-  if (u.domain_opset() > 1) return {};
+  if (u.ml_opset > 1) return {};
   auto classes = u.TakeStrings("classes_strings");
   if (!classes) return {};  // the operator's record says what is missing
   std::vector<int64_t> numbers = CountUp(classes->size());

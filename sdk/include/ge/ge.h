@@ -155,6 +155,17 @@ typedef struct ge_session_options {
    * plugin fails the load. */
   const char* passes;
   uint32_t precision; /* GE_*_PRECISION: to which inputs of products may be rounded */
+  /* Inputs whose dims have one name have one size. Exporters give unlike dims one name, too: with
+   * 0, the log warns where a call has two sizes, and each axis has a size of its own from then on
+   * (not in models with states). With 1, such a call answers INVALID_ARGUMENT. */
+  uint32_t strict_dims;
+  /* Folders, separated by ':'. Symbolic links of external data may lead into them, into the model's
+   * folder, and into that of the file behind a link to the model. NULL = none. */
+  const char* data_roots;
+  /* Names of initializers that the caller gives: inputs of the entry, behind the others. Each is
+   * one of ge_session_default_info. NULL = none. */
+  const char* const* initializer_inputs;
+  uint32_t initializer_input_count;
   uint32_t reserved3;
 } ge_session_options;
 enum {
@@ -267,6 +278,10 @@ GE_API ge_status ge_session_input_info(ge_session* session, const char* entry, u
                                        ge_tensor_info* out);
 GE_API ge_status ge_session_output_info(ge_session* session, const char* entry, uint32_t index,
                                         ge_tensor_info* out);
+/* Initializers that are inputs of an ONNX model, too: defaults that a caller may override, in a
+ * session whose initializer_inputs names them. dims are those of the default. */
+GE_API ge_status ge_session_default_count(ge_session* session, uint32_t* out);
+GE_API ge_status ge_session_default_info(ge_session* session, uint32_t index, ge_tensor_info* out);
 /* The model's own metadata ("character" of a recogniser); NULL in *out for an unknown key. */
 GE_API ge_status ge_session_metadata(ge_session* session, const char* key, const char** out);
 /* Descriptions in the model itself, "" where absent. Texts live as long as the session. */

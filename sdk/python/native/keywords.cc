@@ -95,19 +95,27 @@ std::optional<std::string> TextOf(nb::handle value) {
 }  // namespace
 
 std::optional<std::string> Keywords::List(const char* name, const char* between) {
+  const std::vector<std::string> texts = Texts(name);
+  if (texts.empty()) return std::nullopt;
+  std::string out;
+  for (const std::string& text : texts) out += (out.empty() ? "" : between) + text;
+  return out;
+}
+
+std::vector<std::string> Keywords::Texts(const char* name) {
   const nb::object value = Take(name);
-  if (value.is_none()) return std::nullopt;
-  if (auto one = TextOf(value)) return one;
+  if (value.is_none()) return {};
+  if (auto one = TextOf(value)) return {*one};
   const nb::object each_in = nb::steal(PyObject_GetIter(value.ptr()));
   if (!each_in.is_valid()) {
     PyErr_Clear();
     Refuse(name, value, "a text, or a list of texts");
   }
-  std::string out;
+  std::vector<std::string> out;
   for (nb::handle each : nb::borrow<nb::iterable>(each_in)) {
     const auto text = TextOf(each);
     if (!text) Raise(GE_STATUS_INVALID_ARGUMENT, std::string(name) + " wants texts");
-    out += (out.empty() ? "" : between) + *text;
+    out.push_back(*text);
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace graphengine {
 
@@ -26,6 +27,8 @@ class Keywords {
   uint32_t Place(const char* name, std::initializer_list<const char*> words);
   // Texts and paths, one or a sequence, joined to one text by `between`.
   std::optional<std::string> List(const char* name, const char* between);
+  // The same, each by itself; empty where it is not given.
+  std::vector<std::string> Texts(const char* name);
 
   // Throws TypeError for a keyword that nobody took, and names the nearest one asked for.
   void CheckAllTaken() const;

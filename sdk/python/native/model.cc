@@ -90,6 +90,16 @@ std::vector<EntryPorts> ReadEntries(ge_session* session) {
   return out;
 }
 
+std::vector<Port> ReadDefaults(ge_session* session) {
+  const auto count = [](ge_session* s, const char*, uint32_t* n) {
+    return ge_session_default_count(s, n);
+  };
+  const auto info = [](ge_session* s, const char*, uint32_t i, ge_tensor_info* out) {
+    return ge_session_default_info(s, i, out);
+  };
+  return Ports(session, nullptr, count, info);
+}
+
 std::vector<Port> ReadStates(ge_session* session) {
   const auto count = [](ge_session* s, const char*, uint32_t* n) {
     return ge_session_state_count(s, n);

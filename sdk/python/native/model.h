@@ -51,6 +51,7 @@ struct EntryPorts {
 // With the GIL held; throws graphengine.Error.
 std::vector<EntryPorts> ReadEntries(ge_session* session);
 std::vector<Port> ReadStates(ge_session* session);
+std::vector<Port> ReadDefaults(ge_session* session);
 std::string ShapeText(const int64_t* dims, int32_t rank);
 
 }  // namespace graphengine

@@ -131,7 +131,10 @@ constexpr const char* kSessionText =
     "compile and run; kv_cache: rows of a decoder's past that is kept in "
     "states;\n"
     "pins: \"Conv=onednn\" or a list, what one engine alone may take; policy: \"cost\", "
-    "\"priority\".";
+    "\"priority\";\n"
+    "data_roots: folders that links of external data may lead into; initializer_inputs: names of "
+    "`defaults`\n"
+    "that become inputs; strict_dims: inputs that show dims of one name at two sizes are refused.";
 
 constexpr const char* kRunText =
     "Runs and gives the outputs by name.\n\n"
@@ -151,7 +154,9 @@ constexpr const char* kMakeSignature =
     "numerics: str | None = None, memory_limit: int = 0, time_limit: float = 0, "
     "kv_cache: int = 0, runtime: Runtime | None = None, "
     "pins: str | typing.Sequence[str] | None = None, policy: str | None = None, "
-    "precision: str | None = None) -> None";
+    "precision: str | None = None, data_roots: str | typing.Sequence[str] | None = None, "
+    "initializer_inputs: str | typing.Sequence[str] | None = None, "
+    "strict_dims: bool = False) -> None";
 
 #define GE_RUN_ARGUMENTS                                                                      \
   "(self, feed: typing.Mapping[str, typing.Any] | typing.Sequence[typing.Any] | typing.Any, " \
@@ -182,6 +187,8 @@ void AddRunning(nb::class_<Session>& c) {
 }
 
 void AddStates(nb::class_<Session>& c) {
+  c.def("defaults", &Session::Defaults,
+        "Initializers that are inputs too; initializer_inputs of Session overrides them.");
   c.def("states", &Session::States, "What is kept between runs.")
       .def("get_state", &Session::GetState, nb::arg("name"),
            nb::sig("def get_state(self, name: str) -> typing.Any"), "A copy of what it holds.")

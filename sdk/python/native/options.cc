@@ -24,8 +24,14 @@ uint64_t Milliseconds(double seconds) {
   return ms == 0 && seconds > 0 ? 1 : ms;
 }
 
-// What the words of a session say. Its texts are kept in `texts`, its runtime in `words`.
-ge_session_options ReadOptions(Keywords& words, std::deque<std::string>& texts) {
+struct OptionTexts {  // what pointers of ge_session_options point at
+  std::deque<std::string> texts;
+  std::vector<const char*> initializer_inputs;
+};
+
+// What the words of a session say. Its texts are kept in `kept`, its runtime in `words`.
+ge_session_options ReadOptions(Keywords& words, OptionTexts& kept) {
+  std::deque<std::string>& texts = kept.texts;
   ge_session_options o;
   if (ge_session_options_init(&o) != GE_STATUS_OK) {
     Raise(GE_STATUS_FAILED_PRECONDITION, "libgraphengine.so is older than this package");
@@ -39,6 +45,13 @@ ge_session_options ReadOptions(Keywords& words, std::deque<std::string>& texts) 
   o.passes = list("passes", ",");
   o.skip_passes = list("skip_passes", ",");
   o.pins = list("pins", ";");
+  o.data_roots = list("data_roots", ":");
+  for (std::string& name : words.Texts("initializer_inputs")) {
+    kept.initializer_inputs.push_back(texts.emplace_back(std::move(name)).c_str());
+  }
+  o.initializer_inputs = kept.initializer_inputs.data();
+  o.initializer_input_count = static_cast<uint32_t>(kept.initializer_inputs.size());
+  o.strict_dims = words.Flag("strict_dims");
   o.threads = static_cast<uint32_t>(words.Count("threads", kMostThreads));
   o.isa_cap = words.Place("isa", kIsas);
   o.max_streams_per_device = static_cast<uint32_t>(words.Count("max_streams", kMost32));
@@ -104,7 +117,7 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
     nb::raise_python_error();
   }
   if (model.is_none()) model = models[0];
-  std::deque<std::string> texts;
+  OptionTexts texts;
   const uint32_t format = words.Place("format", {"auto", "onnx", "proto", "text"});
   const ge_session_options options = ReadOptions(words, texts);
   words.CheckAllTaken();
@@ -129,6 +142,7 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
     entries_.push_back(std::make_shared<const EntryPorts>(std::move(entry)));
   }
   states_ = ReadStates(session);
+  defaults_ = ReadDefaults(session);
 }
 
 void Session::SetTimeLimit(double seconds) {

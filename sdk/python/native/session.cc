@@ -54,6 +54,7 @@ const std::vector<Port>& Session::Outputs(std::optional<std::string_view> entry)
   return Entry(entry)->outputs;
 }
 const std::vector<Port>& Session::States() const { return states_; }
+const std::vector<Port>& Session::Defaults() const { return defaults_; }
 
 nb::object Session::Metadata(const std::string& key) const {
   const char* value = nullptr;

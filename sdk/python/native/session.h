@@ -43,6 +43,7 @@ class Session {
   const std::vector<Port>& Inputs(std::optional<std::string_view> entry) const;
   const std::vector<Port>& Outputs(std::optional<std::string_view> entry) const;
   const std::vector<Port>& States() const;
+  const std::vector<Port>& Defaults() const;
   nanobind::object Metadata(const std::string& key) const;
   // ge_model_info as a dict, the model's own metadata as its "metadata".
   nanobind::dict ModelInfo() const;
@@ -78,7 +79,7 @@ class Session {
   std::shared_ptr<Handle> handle_;
   std::vector<std::shared_ptr<const EntryPorts>> entries_;
   std::vector<std::string> entry_names_;
-  std::vector<Port> states_;
+  std::vector<Port> states_, defaults_;
 };
 
 }  // namespace graphengine

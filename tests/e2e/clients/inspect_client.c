@@ -239,6 +239,59 @@ static void ModelInfo(void) {
   ge_session_destroy(s);
 }
 
+/* Text models have no initializers that are inputs too; what reads ONNX is tested from Python. */
+static void Defaults(void) {
+  static const char text[] =
+      "ge 1\nopset \"\" 27\nfn main(x: f32[N,N]) -> (y) {\n  y = Neg(x)\n}\nentry infer \"main\" = "
+      "main\n";
+  const char* names[] = {"w", NULL};
+  ge_tensor_info info = {.size = sizeof info};
+  float x[6] = {1, 2, 3, 4, 5, 6};
+  ge_tensor in = {.size = sizeof in, .dtype = 1, .rank = 2, .dims = {2, 3}, .data = x},
+            out = {.size = sizeof out};
+  ge_session_options o;
+  ge_session* s = Make("ref", NULL, 0);
+  uint32_t n = 7;
+  in.bytes = sizeof x;
+  CHECK(ge_session_default_count(s, &n) == GE_STATUS_FAILED_PRECONDITION && n == 0);
+  CHECK_OK(ge_session_load_bytes(s, text, sizeof text - 1, GE_FORMAT_TEXT, &error));
+  CHECK_OK(ge_session_default_count(s, &n));
+  CHECK(n == 0);
+  CHECK(ge_session_default_count(s, NULL) == GE_STATUS_INVALID_ARGUMENT);
+  CHECK(ge_session_default_info(s, 0, &info) == GE_STATUS_INVALID_ARGUMENT);
+  CHECK(ge_session_default_info(s, 0, NULL) == GE_STATUS_INVALID_ARGUMENT);
+  /* One name, two sizes: each axis has its own from then on. */
+  CHECK_OK(ge_session_run(s, NULL, &in, 1, &out, 1, &error));
+  CHECK(out.rank == 2 && out.dims[0] == 2 && out.dims[1] == 3 && ((float*)out.data)[5] == -6);
+  ge_tensor_release(&out);
+  in.dims[0] = 1;
+  in.bytes = 3 * sizeof *x;
+  CHECK_OK(ge_session_run(s, NULL, &in, 1, &out, 1, &error));
+  CHECK(out.dims[0] == 1 && out.dims[1] == 3);
+  ge_tensor_release(&out);
+  ge_session_destroy(s);
+  ge_session_options_init(&o);
+  o.engines = "ref";
+  o.strict_dims = 1;
+  s = NULL;
+  CHECK_OK(ge_session_create(&o, &s, &error));
+  CHECK_OK(ge_session_load_bytes(s, text, sizeof text - 1, GE_FORMAT_TEXT, &error));
+  CHECK_BAD(ge_session_run(s, NULL, &in, 1, &out, 1, &error), "dim 'N' is 1 by input 'x' axis 0");
+  ge_session_destroy(s);
+  o.strict_dims = 0;
+  o.initializer_inputs = names;
+  o.initializer_input_count = 2;
+  CHECK_BAD(ge_session_create(&o, &s, &error), "initializer_inputs");
+  o.initializer_input_count = 1;
+  o.data_roots = "/nowhere::/tmp";
+  CHECK_OK(ge_session_create(&o, &s, &error));
+  CHECK_BAD(ge_session_load_bytes(s, text, sizeof text - 1, GE_FORMAT_TEXT, &error),
+            "no initializer 'w' that is an input too");
+  ge_session_destroy(s);
+  o.initializer_inputs = NULL;
+  CHECK_BAD(ge_session_create(&o, &s, &error), "initializer_inputs");
+}
+
 static void NodeAtFault(const char* model, const char* engines) {
   ge_session* s = Open(model, engines, NULL, 0);
   ge_error brief = {.size = 1024};
@@ -357,6 +410,7 @@ int main(int argc, char** argv) {
   }
   Engines(argv[3]);
   Precisions();
+  Defaults();
   Explain(argv[1], argv[2]);
   Pins(argv[1], argv[3]);
   Names(argv[1], argv[2]);

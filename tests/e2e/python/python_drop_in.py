@@ -89,6 +89,21 @@ def texts(ort):
     return {"texts and maps": np.array(told)}
 
 
+def defaults(ort):
+    """y = x + w, where w is an initializer that a feed may override."""
+    port = lambda name: field(1, name) + field(2, field(1, field(1, 1) + field(2, field(1, field(1, 3)))))
+    graph = field(1, field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add")) + field(2, "g")
+    graph += field(5, field(1, 3) + field(2, 1) + field(8, "w") + field(9, np.ones(3, "float32").tobytes()))
+    graph += field(11, port("w")) + field(11, port("x")) + field(12, port("y"))
+    model = field(1, 8) + field(7, graph) + field(8, field(2, 17))
+    session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    told = [[(arg.name, arg.shape, arg.type) for arg in args]
+            for args in (session.get_inputs(), session.get_overridable_initializers())]
+    x, w = np.arange(3, dtype=np.float32), np.full(3, 10, np.float32)
+    return {"defaults": np.array(str(told)), "default": session.run(None, {"x": x})[0],
+            "overridden": session.run(["y"], {"w": w, "x": x})[0], "default again": session.run(None, {"x": x})[0]}
+
+
 def bound(ort, session, x):
     """By OrtValue and IOBinding."""
     name, y = session.get_inputs()[0].name, session.get_outputs()[0].name
@@ -160,7 +175,7 @@ def calls(ort):
     out["device"] = np.array(ort.get_device())
     out["kept"] = np.array(session.get_session_options().intra_op_num_threads)
     ort.enable_telemetry_events()
-    return {**out, **metadata(ort), **texts(ort), **bound(ort, session, x)}
+    return {**out, **metadata(ort), **texts(ort), **defaults(ort), **bound(ort, session, x)}
 
 
 def compare(theirs, ours):
