@@ -17,7 +17,7 @@ using ge::tool::Options;
 
 void AddPluginFlag(CLI::App* app, Options* o) {
   app->add_option("--plugins", o->plugins,
-                  "plugins that bring operators or passes, by path: ./acme_ops.so,./mine.so")
+                  "plugins with operators or passes, by path: ./acme_ops.so,./mine.so")
       ->type_name("LIST");
 }
 
@@ -52,52 +52,47 @@ void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("--entry", o->entry, "entry of the model (default: its first)");
   AddInputFlags(app, o);
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
-  app->add_option(
-         "--pass", o->passes,
-         "NAME or NAME:option=value;option=value of a pass that runs only where it is asked "
-         "for, or the options of another one; may be repeated")
+  app->add_option("--pass", o->passes,
+                  "NAME or NAME:option=value;option=value of a pass that runs on request, or "
+                  "options of any pass; may be repeated")
       ->take_all()
       ->type_name("NAME");
-  app->add_flag(
-      "--kv-cache{256}", o->kv_cache,
-      "the past of a decoder, inputs that it gives out with new rows behind, is kept in "
-      "states of this capacity, which doubles when it is full (--kv-cache=1024; without a "
-      "number 256)");
+  app->add_flag("--kv-cache{256}", o->kv_cache,
+                "keep the past of a decoder (inputs given out with new rows behind) in "
+                "states of this capacity; a full one doubles (--kv-cache=1024; without a "
+                "number 256)");
   app->add_option("--memory-limit", o->memory_limit_bytes,
-                  "what one run may take, 2GB (default: 768 MB and 64 bytes for each byte of the "
+                  "memory of one run, 2GB (default: 768 MB and 64 bytes for each byte of the "
                   "weights and inputs)")
       ->transform(CLI::AsSizeValue(false));
   app->add_option("--max-streams", o->max_streams, "streams a device may use (default 2)");
   app->add_option("--policy", o->policy,
                   "cost (default): the cheapest whole plan; priority: the first of --engines that "
                   "offers a node takes it");
-  app->add_option(
-         "--pin", o->pins,
-         "NODE=ENGINE or NODE=ENGINE/DEVICE runs that node there; NODE is a name of ge "
-         "explain, #ID, an operator, or a pattern of names or operators with * and ?; "
-         "@LAYOUT behind it (@plain, @channels-last, as ge explain prints them) pins the "
-         "layout, too; an operator that the engine takes in parts alone runs as these; may be "
-         "repeated")
+  app->add_option("--pin", o->pins,
+                  "NODE=ENGINE or NODE=ENGINE/DEVICE runs the node there; NODE is a name of ge "
+                  "explain, #ID, an operator, or a pattern of names or operators with * and ?; "
+                  "@LAYOUT behind it (@plain, @channels-last, as ge explain prints them) pins "
+                  "the layout, too; an operator taken by the engine only in parts runs as "
+                  "these; may be repeated")
       ->take_all();
   app->add_flag("--no-fuse", o->no_fuse, "each node is a segment of its own");
   ge::tool::AddPriceFlags(app, o);
   app->add_option("--denormals", o->denormals,
                   "flush (default): numbers below 1.2e-38 count as zero, on every engine; keep");
-  app->add_option(
-      "--numerics", o->numerics,
-      "fast (default): convolutions may go through Winograd's transforms, and inputs of "
-      "MatMulNBits be taken in 8 bits where its accuracy_level is 4; exact: sums of an "
-      "operator's own products alone (docs/numerics.md)");
+  app->add_option("--numerics", o->numerics,
+                  "fast (default): convolutions may use Winograd's transforms, and MatMulNBits "
+                  "with accuracy_level 4 may take its inputs in 8 bits; exact: only sums of an "
+                  "operator's own products (docs/numerics.md)");
   app->add_option("--precision", o->precision,
-                  "f32 (default); bf16: products may round what they read to bfloat16 where that "
+                  "f32 (default); bf16: products may round their inputs to bfloat16 where that "
                   "is faster (docs/numerics.md)");
-  app->add_flag(
-      "--replan", o->replan,
-      "runs may replace a plan that takes another time than predicted, or that others may "
-      "beat; these are timed for up to 200 ms");
+  app->add_flag("--replan", o->replan,
+                "runs may replace a plan whose time differs from the prediction, or that "
+                "other offers may beat; those offers are timed for up to 200 ms");
   app->add_option("--time-limit", o->time_limit_s,
-                  "seconds that the load, the compile and each run may take (default: any time)");
-  app->add_flag("-v,--verbose", o->verbose, "say on stderr what was decided on the way");
+                  "seconds for the load, the compile and each run (default: no limit)");
+  app->add_flag("-v,--verbose", o->verbose, "print decisions on stderr");
   AddEngineFlags(app, o);
 }
 
@@ -114,13 +109,12 @@ void AddRun(CLI::App* app, Options* o, int* code) {
   auto* run = app->add_subcommand("run", "load a model, run it, print times and outputs");
   AddModelFlags(run, o);
   run->add_option("--output", o->output_dir,
-                  "folder for NAME.npy of each output (NAME.json of texts, sequences and maps)");
+                  "folder for NAME.npy of each output (NAME.json for texts, sequences and maps)");
   run->add_option("--repeat", o->repeat, "runs in all (default 1)");
-  run->add_option("--warmup", o->warmup, "runs that are not counted");
+  run->add_option("--warmup", o->warmup, "runs before the counted ones");
   run->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   run->add_flag("--accuracy", o->accuracy,
-                "with --precision bf16: the same runs in float32, and how far each output is from "
-                "theirs");
+                "with --precision bf16: also run in float32, and print each output's distance");
   run->add_flag("--times", o->times, "time of each stage and pass, on stderr");
   run->footer(
       "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "
@@ -129,7 +123,7 @@ void AddRun(CLI::App* app, Options* o, int* code) {
 }
 
 void AddLooking(CLI::App* app, Options* o, int* code) {
-  auto* explain = app->add_subcommand("explain", "who runs each node, at what price, and why");
+  auto* explain = app->add_subcommand("explain", "the engine of each node, its price, and why");
   AddModelFlags(explain, o);
   explain->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   explain->add_option("--plot", o->plot, "also draw the placed graph into this .svg file")
@@ -141,9 +135,9 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   auto* dump = app->add_subcommand("dump", "the graph or plan as text after any stage");
   AddModelFlags(dump, o);
   dump->add_option("--to", o->to,
-                   "stage after which to stop and print (default memory);\n"
-                   "proto and onnx: load, infer or rewrite (default); a model\n"
-                   "that is planned piece by piece is run once for its plans");
+                   "print after this stage and stop (default memory);\nproto and onnx: load, "
+                   "infer or rewrite (default); a model\nplanned piece by piece is run once for "
+                   "its plans");
   dump->add_option("--format", o->format, "text, proto or onnx");
   dump->add_option("-o", o->output_file, "file to write instead of stdout");
   dump->footer(StageNames() +
@@ -156,30 +150,30 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   AddEngineFlags(plugins, o);
   plugins->add_option("PATH", o->plugin_paths, "files and folders in place of the search path");
   plugins->add_flag("--open", o->open_plugins,
-                    "also open those that a manifest describes, which listing does not need");
+                    "also open plugins with a manifest; listing does not need it");
   plugins->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   plugins->footer(
       "\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n  ge plugins ./build "
       "./my_engine.so\n");
   plugins->callback([=] { *code = ge::tool::Plugins(*o); });
-  auto* ops = app->add_subcommand("ops", "operators that are known");
+  auto* ops = app->add_subcommand("ops", "the known operators");
   ops->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   AddPluginFlag(ops, o);
   ops->footer("\nExample:\n  ge ops --json\n  ge ops --plugins ./acme_ops.so\n");
   ops->callback([=] { *code = ge::tool::Ops(*o); });
-  auto* passes = app->add_subcommand(
-      "passes", "rewrites in the order in which they run, those of --plugins too");
-  passes->add_option("--plugins", o->plugins, "plugins that bring passes: ./mine.so")
-      ->type_name("LIST");
+  auto* passes =
+      app->add_subcommand("passes", "rewrites in their running order, those of --plugins too");
+  passes->add_option("--plugins", o->plugins, "plugins with passes: ./mine.so")->type_name("LIST");
   passes->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   passes->footer("\nExample:\n  ge passes --plugins ./square.so\n");
   passes->callback([=] { *code = ge::tool::Passes(*o); });
 }
 
 void AddTune(CLI::App* app, Options* o, int* code) {
-  auto* tune = app->add_subcommand("tune", "measure this machine and its engines, and keep it");
-  tune->add_option("MODEL", o->models, "models whose offers and plans are measured, too");
-  tune->add_option("--input", o->inputs, "shapes or data of the models' inputs; as of ge run")
+  auto* tune =
+      app->add_subcommand("tune", "measure this machine and its engines, and keep the results");
+  tune->add_option("MODEL", o->models, "models; their offers and plans are measured, too");
+  tune->add_option("--input", o->inputs, "shapes or data of the models' inputs; as in ge run")
       ->take_all();
   tune->add_option("--measure-budget", o->measure_budget_ms,
                    "milliseconds for the sample of work, and for each model's offers and plans "
@@ -209,14 +203,14 @@ void AddBench(CLI::App* app, Options* o, int* code) {
 void AddPlugin(CLI::App* app, ge::tool::NewPlugin* wanted, int* code) {
   auto* plugin = app->add_subcommand("plugin", "make a plugin of your own");
   plugin->require_subcommand(1);
-  auto* make = plugin->add_subcommand("new", "a folder with a plugin that builds and runs");
+  auto* make = plugin->add_subcommand("new", "a folder with a plugin, ready to build and run");
   make->add_option("KIND", wanted->kind, "engine, op or pass")
       ->required()
       ->check(CLI::IsMember({"engine", "op", "pass"}));
   make->add_option("NAME", wanted->name, "of the folder and the plugin: [a-z0-9_]+")->required();
   make->add_option("--language", wanted->language, "c (default) or cpp")
       ->check(CLI::IsMember({"c", "cpp"}));
-  make->add_option("--dir", wanted->dir, "where the folder is made (default: here)");
+  make->add_option("--dir", wanted->dir, "parent of the new folder (default: here)");
   make->footer("\nExample:\n  ge plugin new engine my_engine --language cpp\n");
   make->callback([=] { *code = ge::tool::MakeNewPlugin(*wanted); });
 }
@@ -227,9 +221,10 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("ge ") + ge_version());
   app.require_subcommand(1);
   app.footer(
-      "\nExit codes: 0 done, 1 the result is wrong, 2 bad arguments or model, 3 engine or "
-      "plugin failure or\na time limit that was over, 130 interrupted (Ctrl-C or SIGTERM; what was "
-      "going on ends within a second).\nExample:\n  ge run lenet.onnx\n");
+      "\nExit codes: 0 done, 1 the result is wrong, 2 bad arguments or model, 3 "
+      "engine or plugin failure or\na time limit exceeded, 130 interrupted (Ctrl-C "
+      "or SIGTERM; work in progress ends within a second).\nExample:\n  ge run "
+      "lenet.onnx\n");
   Options options;
   ge::tool::NewPlugin new_plugin;
   int code = 0;

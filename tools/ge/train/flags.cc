@@ -8,15 +8,15 @@ namespace {
 
 void AddLearning(CLI::App* app, TrainOptions* o) {
   app->add_option("--data", o->data,
-                  "fashion-mnist, a folder of idx files, a folder of pictures (train/CLASS/FILE "
-                  "and test/CLASS/FILE), or a .npz with x_train, y_train, x_test, y_test; of a net "
-                  "of several inputs NAME_train and NAME_test for each")
+                  "fashion-mnist, a folder of idx files, a folder of pictures "
+                  "(train/CLASS/FILE and test/CLASS/FILE), or a .npz with x_train, y_train, "
+                  "x_test, y_test; for a net of several inputs NAME_train and NAME_test of each")
       ->required();
   app->add_option("--layout", o->layout,
-                  "of pictures in a .npz: nchw (default), as nets take them, or nhwc, channels "
-                  "last, which are transposed");
+                  "of pictures in a .npz: nchw (default), the nets' own, or nhwc, channels "
+                  "last, to be transposed");
   app->add_option("--data-limit", o->data_limit,
-                  "memory that the data may take, 8GB (default: half of the machine's)")
+                  "memory for the data, 8GB (default: half of the machine's)")
       ->transform(CLI::AsSizeValue(false));
   app->add_option("--loss", o->loss, "softmax-ce (default), mse, bce, or none: the net's output");
   app->add_option("--optimizer", o->optimizer,
@@ -26,17 +26,17 @@ void AddLearning(CLI::App* app, TrainOptions* o) {
   app->add_option("--weight-decay", o->weight_decay, "default 0");
   app->add_option("--schedule", o->schedule,
                   "of the rate: constant (default), step, cosine, poly, one-cycle");
-  app->add_option("--warmup", o->warmup, "updates in which the rate rises to --lr");
+  app->add_option("--warmup", o->warmup, "updates while the rate rises to --lr");
   app->add_option("--clip", o->clip, "bound of the norm of all gradients together");
-  app->add_option("--accumulate", o->accumulate, "steps whose gradients make one update");
-  app->add_option("--ema", o->ema, "keep averages of the weights, which tests and the export use");
-  app->add_option("--freeze", o->freeze, "weights that stay: a name or pattern; may be repeated")
+  app->add_option("--accumulate", o->accumulate, "steps per update, by their mean gradient");
+  app->add_option("--ema", o->ema, "keep averages of the weights; tests and the export use them");
+  app->add_option("--freeze", o->freeze,
+                  "weights to keep unchanged: a name or pattern; may be repeated")
       ->take_all();
-  app->add_option("--tie", o->tie,
-                  "weights that the model holds once and that stay one; may be repeated")
+  app->add_option("--tie", o->tie, "weights held once by the model, to stay one; may be repeated")
       ->take_all();
   app->add_option("--untie", o->untie,
-                  "weights that the model holds once and that each reader has of its own; may be "
+                  "weights held once by the model, to become one for each reader; may be "
                   "repeated")
       ->take_all();
   app->add_option("--set", o->set,
@@ -45,26 +45,24 @@ void AddLearning(CLI::App* app, TrainOptions* o) {
 }
 
 void AddCourse(CLI::App* app, TrainOptions* o) {
-  app->add_option("--epochs", o->epochs, "times that all samples are seen (default 1)");
+  app->add_option("--epochs", o->epochs, "passes over all samples (default 1)");
   app->add_option("--batch", o->batch, "samples a step (default 64)");
   app->add_option("--steps", o->max_steps, "stop after so many steps");
   app->add_option("--seed", o->common.seed, "of the order of samples and of Dropout (default 1)");
-  app->add_flag("--no-shuffle", o->keep_order, "samples come as they lie");
+  app->add_flag("--no-shuffle", o->keep_order, "samples in the order of the data");
   app->add_option("--eval-every", o->eval_every, "test after so many steps (default: each epoch)");
   app->add_flag("--no-test", o->no_test, "leave the samples to test with alone");
   app->add_option("--checkpoint", o->checkpoint,
-                  "folder that always holds a complete state of the run");
+                  "folder for a complete state of the run at any moment");
   app->add_option("--checkpoint-every", o->checkpoint_every,
                   "write it after so many steps (default: each epoch)");
   app->add_flag("--resume", o->resume, "go on from --checkpoint, where there is one");
-  app->add_flag("--overwrite", o->overwrite,
-                "begin anew in the place of the run that --checkpoint holds");
+  app->add_flag("--overwrite", o->overwrite, "begin anew and replace the run in --checkpoint");
   app->add_flag("--allow-nan", o->allow_nan,
                 "go on where a loss is no number (default: end with exit code 1)");
   app->add_option("--log", o->log,
                   "tensorboard:DIR: scalars of each step, histograms of weights, the graph; "
-                  "csv:FILE: step,loss,correct,rate, behind what is there with --resume; may be "
-                  "repeated")
+                  "csv:FILE: step,loss,correct,rate, appended with --resume; may be repeated")
       ->take_all();
   app->add_option("--plot", o->plot, "curves as a picture")->type_name("F.png");
   app->add_option("--export", o->export_file, "the trained net")->type_name("OUT.onnx");
@@ -74,32 +72,32 @@ void AddCourse(CLI::App* app, TrainOptions* o) {
 
 void AddRunning(CLI::App* app, Options* o) {
   app->add_option("--entry", o->entry, "entry of the model (default: its first)");
-  app->add_option("--engines", o->engines, "engines to use; as of ge run")->type_name("LIST");
-  app->add_option("--plugins", o->plugins, "plugins beside grad; as of ge run")->type_name("LIST");
+  app->add_option("--engines", o->engines, "engines to use; as in ge run")->type_name("LIST");
+  app->add_option("--plugins", o->plugins, "plugins beside grad; as in ge run")->type_name("LIST");
   app->add_option("--memory-limit", o->memory_limit_bytes,
-                  "what a step may take, 2GB (default: 768 MB and 64 bytes for each byte of the "
+                  "memory of a step, 2GB (default: 768 MB and 64 bytes for each byte of the "
                   "weights and inputs)")
       ->transform(CLI::AsSizeValue(false));
   app->add_option("--threads", o->threads,
                   "compute threads, at most 4096 (default 0: the cores we may use)");
   app->add_option("--isa", o->isa, "cap of the instruction set: native, sse4.2, avx2, avx512");
   app->add_option("--skip", o->skip, "name of a pass not to run; may be repeated")->take_all();
-  app->add_option("--pin", o->pins, "NODE=ENGINE; as of ge run")->take_all();
+  app->add_option("--pin", o->pins, "NODE=ENGINE; as in ge run")->take_all();
   app->add_option("--denormals", o->denormals, "flush (default) or keep");
   app->add_option("--numerics", o->numerics, "fast (default) or exact");
   // Not what this machine has learned by now: the same seed gives the same weights on another day.
   o->prices = "shipped";
   app->add_option("--prices", o->prices,
-                  "shipped (default): the same plans whenever it runs on this machine, and so the "
-                  "same bits; analytic, cached, measure: as of ge run");
-  app->add_flag("-v,--verbose", o->verbose, "say on stderr what was decided on the way");
+                  "shipped (default): the same plans, and so the same bits, in every run on "
+                  "this machine; analytic, cached, measure: as in ge run");
+  app->add_flag("-v,--verbose", o->verbose, "print decisions on stderr");
 }
 
 }  // namespace
 
 void AddTrain(CLI::App* app, int* code) {
   auto o = std::make_shared<TrainOptions>();
-  auto* train = app->add_subcommand("train", "train a net that was exported for inference");
+  auto* train = app->add_subcommand("train", "train a net exported for inference");
   train->add_option("MODEL", o->common.model, "model file: .onnx, .gepb or .gt")->required();
   AddLearning(train, o.get());
   AddCourse(train, o.get());
