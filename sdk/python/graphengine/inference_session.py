@@ -9,7 +9,7 @@ Options are in ort_options.py, values and bindings in ort_value.py.
 import json
 import os
 import threading
-from typing import Any, Callable, Dict, FrozenSet, List, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
 from graphengine import _native
 from graphengine._error import Error, bad_argument, refusal
@@ -81,9 +81,6 @@ class InferenceSession:
         self._model_path = "" if isinstance(path_or_bytes, bytes) else os.fspath(path_or_bytes)
         self._session = _open(path_or_bytes, self._options._for_session())
         self._defaults = [_node_arg(info, {}) for info in self._session.defaults()]
-        self._model = path_or_bytes if self._defaults else None
-        self._overriding: Dict[FrozenSet[str], _native.Session] = {}
-        self._lock = threading.Lock()
         sizes = self._options._sizes
         told = self._session.inputs() + self._session.outputs()
         self._inputs = [_node_arg(info, sizes) for info in self._session.inputs()]
@@ -129,7 +126,7 @@ class InferenceSession:
         """Calls callback(outputs, user_data, error) from another thread; error is "" on success."""
         self._check_names(output_names)
         options = run_options or RunOptions()
-        run = self._session_for(input_feed).run_async(input_feed) if self._of_tensors else None
+        run = self._session.run_async(input_feed) if self._of_tensors else None
 
         def finish() -> None:
             try:
@@ -146,22 +143,9 @@ class InferenceSession:
             raise options._ended()
         # Values of other kinds have no run that `terminate` reaches.
         if options is None or not self._of_tensors:
-            return self._session_for(feed).run(feed, out or None)
-        outputs: Dict[str, Any] = options._result(lambda: self._session_for(feed).run_async(feed, out))
+            return self._session.run(feed, out or None)
+        outputs: Dict[str, Any] = options._result(lambda: self._session.run_async(feed, out))
         return outputs
-
-    def _session_for(self, feed: Any) -> _native.Session:
-        """The session, or one more of the model whose inputs are also the defaults that `feed` overrides."""
-        if not self._defaults:
-            return self._session
-        given = frozenset(arg.name for arg in self._defaults if arg.name in feed)
-        if not given:
-            return self._session
-        with self._lock:
-            if given not in self._overriding:
-                options = dict(self._options._for_session(), initializer_inputs=sorted(given))
-                self._overriding[given] = _open(self._model, options)
-            return self._overriding[given]
 
     def _check_name(self, name: str, kind: str) -> None:
         known = [arg.name for arg in (self._inputs if kind == "input" else self._outputs)]

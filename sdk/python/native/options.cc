@@ -143,10 +143,16 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
   }
   states_ = ReadStates(session);
   defaults_ = ReadDefaults(session);
+  if (defaults_.empty()) return;
+  model_ = model;
+  for (auto [name, value] : given) {
+    if (!name.equal(nb::str("model"))) words_[name] = value;
+  }
 }
 
 void Session::SetTimeLimit(double seconds) {
   ge_session_set_time_limit(Open()->get(), Milliseconds(seconds));
+  for (auto& [names, session] : overriding_) nb::inst_ptr<Session>(session)->SetTimeLimit(seconds);
 }
 
 }  // namespace graphengine

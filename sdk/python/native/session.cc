@@ -88,8 +88,32 @@ nb::dict Session::ModelInfo() const {
   return out;
 }
 
+Session& Session::Taking(nb::handle feed) {
+  // Sessions of one model do not share states.
+  if (defaults_.empty() || !states_.empty() || !PyDict_Check(feed.ptr())) return *this;
+  const nb::object given = words_.get("initializer_inputs", nb::none());
+  std::vector<std::string> names;
+  for (const Port& port : defaults_) {
+    const bool is_input = !given.is_none() && nb::cast<bool>(given.attr("__contains__")(port.key));
+    if (!is_input && PyDict_Contains(feed.ptr(), port.key.ptr()) == 1) names.push_back(port.name);
+  }
+  if (names.empty()) return *this;
+  const auto known = overriding_.find(names);
+  if (known != overriding_.end()) return *nb::inst_ptr<Session>(known->second);
+  nb::dict words;
+  words.update(words_);
+  nb::list inputs;
+  if (!given.is_none()) inputs.extend(given);
+  for (const std::string& name : names) inputs.append(Text(name));
+  words["initializer_inputs"] = inputs;
+  nb::object made = nb::type<Session>()(model_, **words);
+  return *nb::inst_ptr<Session>(overriding_.emplace(names, std::move(made)).first->second);
+}
+
 nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::string_view> entry,
                         std::string_view outputs) {
+  Session& taking = Taking(feed);
+  if (&taking != this) return taking.Run(feed, out, entry, outputs);
   const std::shared_ptr<const EntryPorts>& ports = Entry(entry);
   const Form form = FormOf(outputs);
   if (ports->has_values && out.is_none()) return RunValues(*Open(), *ports, feed);
@@ -104,6 +128,8 @@ nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::stri
 std::unique_ptr<Run> Session::RunAsync(nb::handle feed, nb::handle out,
                                        std::optional<std::string_view> entry,
                                        std::string_view outputs) {
+  Session& taking = Taking(feed);
+  if (&taking != this) return taking.RunAsync(feed, out, entry, outputs);
   return std::make_unique<graphengine::Run>(
       std::make_unique<Call>(Open(), Entry(entry), feed, out, FormOf(outputs)));
 }
@@ -111,6 +137,8 @@ std::unique_ptr<Run> Session::RunAsync(nb::handle feed, nb::handle out,
 std::unique_ptr<Prepared> Session::Prepare(nb::handle feed, nb::handle out,
                                            std::optional<std::string_view> entry,
                                            std::string_view outputs) {
+  Session& taking = Taking(feed);
+  if (&taking != this) return taking.Prepare(feed, out, entry, outputs);
   return std::make_unique<Prepared>(
       std::make_unique<Call>(Open(), Entry(entry), feed, out, FormOf(outputs)));
 }
@@ -125,10 +153,14 @@ void Session::Compile(nb::handle shapes, std::optional<std::string_view> entry) 
   });
 }
 
-void Session::Cancel() { ge_session_cancel(Open()->get()); }
+void Session::Cancel() {
+  ge_session_cancel(Open()->get());
+  for (auto& [names, session] : overriding_) nb::inst_ptr<Session>(session)->Cancel();
+}
 
 void Session::Close() {
   handle_.reset();
+  overriding_.clear();
   for (const auto& entry : entries_) entry->pool->Clear();
 }
 

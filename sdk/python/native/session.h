@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,11 +76,17 @@ class Session {
  private:
   std::shared_ptr<Handle> Open() const;  // refuses a closed session
   const std::shared_ptr<const EntryPorts>& Entry(std::optional<std::string_view> name) const;
+  // This session, or one more of the model whose inputs have the defaults that `feed` overrides.
+  Session& Taking(nanobind::handle feed);
 
   std::shared_ptr<Handle> handle_;
   std::vector<std::shared_ptr<const EntryPorts>> entries_;
   std::vector<std::string> entry_names_;
   std::vector<Port> states_, defaults_;
+  // Where there are defaults: what made the session, and others of the model by what they override.
+  nanobind::object model_;
+  nanobind::dict words_;
+  std::map<std::vector<std::string>, nanobind::object> overriding_;
 };
 
 }  // namespace graphengine
