@@ -308,7 +308,9 @@ Status Session::OfTwoSizes(const Model& from, const Entry& entry,
   if (from.part || from.graph.get() == &graph_) return status;
   if (status.ok()) {
     LogOnce(1, fmt::format("inputs have two sizes for the dim {}; each axis has a size of its own",
-                           DimNames(loaded_graph_, DimsOfTwoSizes(loaded_graph_, entry, inputs))));
+                           DimNames(loaded_graph_,
+                                    DimsOfTwoSizes(loaded_graph_,
+                                                   *loaded_graph_.FindEntry(entry.name), inputs))));
     return status;
   }
   GE_RETURN_IF_ERROR(CheckInterrupt());
@@ -321,8 +323,10 @@ Result<std::shared_ptr<const Graph>> Session::WholeModel(const Entry& entry,
                                                          std::span<const TensorView> inputs) {
   const std::shared_ptr<const Graph> model(std::shared_ptr<void>(), &graph_);
   // States of one name and size are shared by runs of either kind; which size would they have?
-  if (options_.strict_dims || graph_.states.size() > 1) return model;
-  std::set<SymbolId> dims = DimsOfTwoSizes(loaded_graph_, entry, inputs);
+  // What a pass derived from the model has its dims from it.
+  const Entry* loaded = loaded_graph_.FindEntry(entry.name);
+  if (options_.strict_dims || graph_.states.size() > 1 || loaded == nullptr) return model;
+  std::set<SymbolId> dims = DimsOfTwoSizes(loaded_graph_, *loaded, inputs);
   if (dims.empty()) return model;
   std::lock_guard<std::mutex> lock(distinct_mutex_);
   if (std::includes(distinct_dims_.begin(), distinct_dims_.end(), dims.begin(), dims.end())) {
@@ -333,6 +337,8 @@ Result<std::shared_ptr<const Graph>> Session::WholeModel(const Entry& entry,
   TellApart(graph.get(), dims);
   std::vector<StageTime> times;  // of the compile that goes on
   GE_RETURN_IF_ERROR(PrepareGraph(graph.get(), &times));
+  const Entry* made = graph->FindEntry(entry.name);
+  if (made == nullptr || made->fn != entry.fn) return model;
   distinct_dims_ = std::move(dims);
   distinct_ = std::move(graph);
   return distinct_;

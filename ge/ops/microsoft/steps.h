@@ -4,6 +4,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -92,6 +94,7 @@ class Steps {
   }
   ValueId Reshape(ValueId value, const Shape& shape) {
     if (ShapeOf(value) == shape) return value;
+    if (const ValueId view = ViewOf(value, 0, shape)) return view;
     // A 0 in the list would copy the input's size.
     return Node1("Reshape", {value, Ints(shape)}, DTypeOf(value), shape,
                  {{"allowzero", int64_t{1}}});
@@ -116,7 +119,11 @@ class Steps {
   ValueId Slice(ValueId value, int64_t axis, int64_t begin, int64_t end) {
     Shape shape = ShapeOf(value);
     if (begin == 0 && end == shape[static_cast<size_t>(axis)]) return value;
-    shape[static_cast<size_t>(axis)] = end - begin;
+    const auto at = shape.begin() + axis;
+    const int64_t inner = std::accumulate(at + 1, shape.end(), int64_t{1}, std::multiplies<>());
+    const bool dense = std::all_of(shape.begin(), at, [](int64_t d) { return d == 1; });
+    *at = end - begin;
+    if (const ValueId view = dense ? ViewOf(value, begin * inner, shape) : 0) return view;
     return Node1("Slice", {value, Ints({begin}), Ints({end}), Ints({axis})}, DTypeOf(value), shape);
   }
   ValueId Concat(std::vector<ValueId> parts, int64_t axis) {
@@ -194,6 +201,21 @@ class Steps {
   }
 
  private:
+  // Elements of a constant from `first` on as a constant over the same payload; 0 for other values.
+  // Engines that are asked about the parts then find weights and zero points, not nodes.
+  ValueId ViewOf(ValueId value, int64_t first, const Shape& shape) {
+    const ConstId id = t_.graph().fn(fn_).value(value).constant;
+    if (id == 0) return 0;
+    Const view = t_.graph().consts[id];
+    const int bits = DTypeBits(view.type.dtype);
+    if (view.data == nullptr || bits < 8) return 0;
+    view.name.clear();
+    view.external = {};
+    view.type = TensorType(view.type.dtype, shape);
+    view.bytes = static_cast<uint64_t>(*ByteCount(view.type));
+    view.data += first * bits / 8;
+    return t_.AddConst(fn_, std::move(view));
+  }
   Parts p_;
   Transaction& t_;
   FunctionId fn_;
