@@ -413,6 +413,11 @@ Status GraphImporter::CloseBodies(std::vector<Body>* bodies, Scope* scope, Node*
   return {};
 }
 
+bool GraphImporter::TakeNodeName(FunctionId fn, const std::string& name) {
+  const uint64_t hash = std::hash<std::string>()(name);
+  return node_names_.insert(hash ^ (uint64_t{fn} * 0x9e3779b97f4a7c15)).second;
+}
+
 Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   GE_RETURN_IF_ERROR(CheckInterrupt());
   std::string label = LabelOf(n, index);
@@ -423,11 +428,11 @@ Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   node.op = n.op_type();
   node.name = scope->call ? scope->call->label + "/" + label : n.name();
   // Names of nodes are notes in ONNX, here they are addresses: the second of a name gets a number.
-  if (!node.name.empty() && !node_names_[scope->fn].insert(node.name).second) {
+  if (!node.name.empty() && !TakeNodeName(scope->fn, node.name)) {
     const std::string stem = std::move(node.name);
     for (int i = index;; ++i) {
       node.name = fmt::format("{}#{}", stem, i);
-      if (node_names_[scope->fn].insert(node.name).second) break;
+      if (TakeNodeName(scope->fn, node.name)) break;
     }
   }
   for (int i = 0; i < n.input_size(); ++i) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -83,6 +84,8 @@ class GraphImporter {
   void AddCopyOfResult(const std::string& name, Scope* scope);
 
   Status AddNode(const wire::Node& n, int index, Scope* scope);
+  // Whether the function has no node of that name yet; now it has.
+  bool TakeNodeName(FunctionId fn, const std::string& name);
   Status CheckOperator(const wire::Node& n, const std::string& label);
   Status AddAttributes(const wire::Node& n, const std::string& label, Scope* scope, Node* node,
                        std::vector<Body>* bodies);
@@ -128,7 +131,8 @@ class GraphImporter {
   std::vector<const wire::LocalFunction*> calls_;                   // being inlined
   std::map<std::pair<FunctionId, ConstId>, ValueId> const_values_;  // of calls
   std::set<std::string> function_names_;
-  std::map<FunctionId, std::set<std::string>> node_names_;  // by function
+  // Hashes of nodes' names with their function: names may be long, and many.
+  std::unordered_set<uint64_t> node_names_;
 };
 
 }  // namespace ge

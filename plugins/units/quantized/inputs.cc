@@ -2,7 +2,7 @@
 
 namespace ge_engines {
 
-bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why) {
+bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why, bool* computed) {
   const bool scaled = gp::View(n.op).substr(0, 2) == "QL";
   // Positions in the node of what QuantIn lists; 99: none.
   static constexpr uint32_t kPlain[] = {0, 1, 2, 3, 99, 99, 99, 99, 99};
@@ -29,8 +29,10 @@ bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why) {
       !is(QuantIn::kBias, GE_I32)) {
     return why->Say(GE_WHY_DTYPE, "only 8-bit integers with scales of float32");
   }
-  if (!parser.constant(unit->in[1]) ||
-      (has(QuantIn::kWZero) && !parser.constant(unit->in[QuantIn::kWZero]))) {
+  const bool varies = !parser.constant(unit->in[1]) ||
+                      (has(QuantIn::kWZero) && !parser.constant(unit->in[QuantIn::kWZero]));
+  if (computed != nullptr) *computed = varies;
+  if (computed == nullptr && varies) {
     return why->Say(GE_WHY_DYNAMIC, "weights or their zero point are not constant");
   }
   if (!one(QuantIn::kXZero) || !one(QuantIn::kXScale) || !one(QuantIn::kYScale) ||

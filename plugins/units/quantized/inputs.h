@@ -9,7 +9,8 @@
 namespace ge_engines {
 
 // Positions in Unit::in of integer convolutions and products; 0: absent. Weights and their zero
-// points are constants. Without y_scale the result is the int32 sums.
+// points are constants, but where `computed` permits others. Without y_scale the result is the
+// int32 sums.
 struct QuantIn {
   enum : size_t { kX, kW, kXZero, kWZero, kXScale, kWScale, kYScale, kYZero, kBias, kCount };
 };
@@ -27,6 +28,9 @@ struct QuantizedScale {
   bool is_signed = false;
   bool operator==(const QuantizedScale&) const = default;
 };
-bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why);
+// *computed, where given: whether the weights or their zero points are not constant; else that is
+// declined.
+bool QuantInputs(const Parser& parser, const ge_node& n, Unit* unit, Why* why,
+                 bool* computed = nullptr);
 
 }  // namespace ge_engines

@@ -8,6 +8,8 @@ namespace ge_engines {
 
 struct IntegerProductSpec {
   bool transposed = false;  // weights are [n][k]
+  // The second operand is no constant; it may have batches, those of the first. One zero point.
+  bool computed = false;
   QuantizedRange range;
   static const UnitKind kKind;
 };

@@ -235,7 +235,7 @@ bool GroupOfProduct(Group* p) {
   }
   if (a.size() < 2 || b.size() != 2 || a.back() != b[transposed ? 1 : 0]) return false;
   if (a.back() > kMaxInt8Depth) return false;
-  p->u->spec = IntegerProductSpec{transposed, p->range};
+  p->u->spec = IntegerProductSpec{.transposed = transposed, .range = p->range};
   return TakeProduct(p, transposed ? 0 : 1, b[transposed ? 0 : 1]);
 }
 

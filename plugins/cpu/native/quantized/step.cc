@@ -70,12 +70,13 @@ bool UsesDot4(const Unit& unit, const Parser& parser, const Machine& machine) {
 
 void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
                   const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
-                  std::unique_ptr<Kernel> kernel) {
+                  std::unique_ptr<Kernel> kernel, const std::optional<BufferRef>& last) {
   std::vector<BufferRef> reads = {x, weights};
   for (size_t k : kFactors) {
     reads.push_back(unit.in[k] != 0 ? builder->GetDense(unit.in[k]).place : x);
   }
   reads.push_back(builder->NewInternal(0, scratch));
+  if (last) reads.push_back(*last);
   builder->AddInLayout(unit, label, y, std::move(kernel), std::move(reads));
 }
 

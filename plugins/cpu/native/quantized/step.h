@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,10 +45,10 @@ BufferRef PackQuantized(NativeBuilder* builder, const Unit& unit, const Plan& pl
   });
 }
 
-// Adds a step; x and the result have the given layouts.
+// Adds a step; x and the result have the given layouts. `last`: a buffer behind scratch.
 void AddQuantized(NativeBuilder* builder, const Unit& unit, const std::string& label,
                   const BufferRef& x, const Layout& y, BufferRef weights, uint64_t scratch,
-                  std::unique_ptr<Kernel> kernel);
+                  std::unique_ptr<Kernel> kernel, const std::optional<BufferRef>& last = {});
 
 // Emits the unit by dot4.h.
 void EmitDot4(NativeBuilder* builder, const Unit& unit, Dot4Plan plan, const Layout& x,
