@@ -13,6 +13,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/control/tensor_values.h"
 #include "ge/engine/engine_list.h"
 #include "ge/run/tensor_view.h"
 
@@ -174,7 +175,32 @@ Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims) {
   return t;
 }
 
+namespace {
+
+HostTensor TextTensor(std::vector<int64_t> dims, std::vector<std::string> strings) {
+  HostTensor t;
+  t.dtype = DType::kString;
+  t.dims = std::move(dims);
+  t.strings = std::move(strings);
+  return t;
+}
+
+std::string TextsDiffer(const HostTensor& found, const HostTensor& wanted) {
+  for (size_t i = 0; i < wanted.strings.size(); ++i) {
+    if (i < found.strings.size() && found.strings[i] == wanted.strings[i]) continue;
+    return fmt::format("element {} is '{}', wanted '{}'",
+                       IndexText(static_cast<int64_t>(i), wanted.dims),
+                       i < found.strings.size() ? found.strings[i] : "", wanted.strings[i]);
+  }
+  return "";
+}
+
+}  // namespace
+
 Result<HostTensor> FromConst(const Const& constant) {
+  if (constant.type.dtype == DType::kString) {
+    return TextTensor(constant.type.static_dims(), constant.strings);
+  }
   GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(constant.type.dtype, constant.type.static_dims()));
   ConstScratch scratch;
   const std::byte* data = ConstBytes(constant, &scratch);
@@ -183,6 +209,13 @@ Result<HostTensor> FromConst(const Const& constant) {
 }
 
 Const ToConst(const HostTensor& tensor, std::string name) {
+  if (tensor.dtype == DType::kString) {
+    Const texts;
+    texts.type = TensorType(tensor.dtype, tensor.dims);
+    texts.strings = tensor.strings;
+    texts.name = std::move(name);
+    return texts;
+  }
   return MakeConst(TensorType(tensor.dtype, tensor.dims), tensor.data.get(), tensor.bytes,
                    std::move(name));
 }
@@ -303,6 +336,7 @@ std::string Differs(const HostTensor& found, const HostTensor& wanted, const Tol
   if (found.dtype != wanted.dtype || found.dims != wanted.dims) {
     return fmt::format("found {}, wanted {}", TypeText(found), TypeText(wanted));
   }
+  if (found.dtype == DType::kString) return TextsDiffer(found, wanted);
   const int parts = PartsOf(found.dtype);
   const int64_t n = wanted.count() * parts;
   double greatest = tolerance.magnitude;
@@ -394,6 +428,36 @@ Result<RunResult> RunWithoutPlan(Session* session, const Entry& entry,
   return result;
 }
 
+bool HasTexts(const Function& f) {
+  const auto text = [&](ValueId v) { return f.value(v).type.dtype == DType::kString; };
+  return std::any_of(f.params.begin(), f.params.end(), text) ||
+         std::any_of(f.results.begin(), f.results.end(), text);
+}
+
+// Where texts go in or come out.
+Result<RunResult> RunWithTexts(Session* session, const Entry& entry,
+                               const std::vector<const HostTensor*>& inputs) {
+  const Function& f = session->graph().fn(entry.fn);
+  std::vector<FlowValue> in, out;
+  for (const HostTensor* t : inputs) {
+    const bool text = t->dtype == DType::kString;
+    in.push_back(text ? StringsOf(t->dims, t->strings) : ValueOf(t->view()));
+  }
+  GE_RETURN_IF_ERROR(session->RunValues(entry.name, in, &out));
+  RunResult result;
+  for (size_t i = 0; i < out.size(); ++i) {
+    result.names.push_back(f.value(f.results[i]).name);
+    if (out[i].strings) {
+      result.outputs.push_back(TextTensor(out[i].dims.vector(), *out[i].strings));
+      continue;
+    }
+    GE_ASSIGN_OR_RETURN(HostTensor t, MakeTensor(out[i].dtype, out[i].dims.vector()));
+    if (t.bytes > 0) std::memcpy(t.data.get(), out[i].data, t.bytes);
+    result.outputs.push_back(std::move(t));
+  }
+  return result;
+}
+
 // "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact] [precision=f32|bf16]"; no
 // engines = ref.
 Result<SessionOptions> OptionsOfRun(const std::string& words) {
@@ -431,6 +495,9 @@ Result<RunResult> RunGraph(const Graph& graph, const std::string& engines, const
   GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
   GE_RETURN_IF_ERROR(session->LoadGraph(graph));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(""));
+  if (HasTexts(session->graph().fn(entry->fn))) {
+    return RunWithTexts(session.get(), *entry, inputs);
+  }
   std::vector<TensorView> in;
   for (const HostTensor* t : inputs) in.push_back(t->view());
   auto planned = session->Compile(entry->name, in);

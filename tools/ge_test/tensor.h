@@ -19,7 +19,8 @@ struct HostTensor {
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
   AlignedBytes data;
-  uint64_t bytes = 0;  // dense, elements below a byte packed, low bits first
+  uint64_t bytes = 0;                     // dense, elements below a byte packed, low bits first
+  std::vector<std::string> strings = {};  // of texts, which have no bytes
 
   int64_t count() const;
   TensorView view() const { return {dtype, dims, data.get(), bytes}; }
@@ -27,7 +28,7 @@ struct HostTensor {
 
 // A zeroed tensor; RESOURCE_EXHAUSTED or INVALID_ARGUMENT if there is no such buffer.
 Result<HostTensor> MakeTensor(DType dtype, std::vector<int64_t> dims);
-Result<HostTensor> FromConst(const Const& constant);  // UNSUPPORTED for strings
+Result<HostTensor> FromConst(const Const& constant);
 Const ToConst(const HostTensor& tensor, std::string name);
 
 // Element i as a double. Complex types count real and imaginary parts as elements, in turn.
