@@ -40,6 +40,25 @@ bool IsOnHost(const Graph& g, const Function& f, const Node& n) {
   return FindHostOp(f, n) != nullptr || FindDataSized(g, n) != nullptr;
 }
 
+bool IsText(const Function& f, ValueId v) {
+  return v != 0 && f.value(v).type.is_tensor() && f.value(v).type.dtype == DType::kString;
+}
+
+// No plan holds a text. A node of one may ask how many there are, which SizeCut answers.
+Status CheckPlannable(const Graph& g, const Function& f, const Node& n) {
+  const auto text = [&](ValueId v) { return IsText(f, v); };
+  const auto in = std::find_if(n.inputs.begin(), n.inputs.end(), text);
+  const auto out = std::find_if(n.outputs.begin(), n.outputs.end(), text);
+  const bool reads = in != n.inputs.end(), makes = out != n.outputs.end();
+  if (!makes && (!reads || AsksSizes(n))) return {};
+  return Status(Code::kUnsupported,
+                fmt::format("operator {} {} {} here, and texts are the host's, which has no rule "
+                            "for it; docs/models.md says which operators take them",
+                            n.op, reads ? "reads" : "makes",
+                            TypeToString(f.value(reads ? *in : *out).type, g.dims)))
+      .AtNode(NodeLabel(n));
+}
+
 // Without bodies and other values than tensors, whose types are forgotten, nothing names sizes.
 bool NamesNoDims(const FlowRest& rest) {
   const Function& f = rest.graph.fn(rest.fn);
@@ -87,6 +106,9 @@ class Cutter {
       GE_RETURN_IF_ERROR(Start());
       GE_RETURN_IF_ERROR(LookWhereItWaits());
       again = TakeBranches();
+    }
+    for (const uint32_t i : planned_) {
+      GE_RETURN_IF_ERROR(CheckPlannable(at_.graph, fn(), fn().nodes[i]));
     }
     MakeRest();
     MakeNow();
@@ -381,7 +403,9 @@ class Cutter {
       if (before && !Contains(cut_.by_content, v) && !Contains(cut_.plan_in, v)) AddOnce(v, list);
     };
     for (size_t i = 0; i < f.nodes.size(); ++i) {
-      for (const ValueId v : f.nodes[i].inputs) read(v, i < cut_.planned ? &cut_.plan_in : &others);
+      for (const ValueId v : f.nodes[i].inputs) {
+        read(v, i < cut_.planned && !IsText(f, v) ? &cut_.plan_in : &others);
+      }
     }
     for (const ValueId v : conditions_) read(v, &others);
     for (const ValueId v : cut_.chosen_by) read(v, &others);
@@ -408,7 +432,14 @@ Result<FlowCut> CutFlow(const FlowRest& rest, const InferHook& infer, const Flow
   return Cutter(rest, infer, known).Run();
 }
 
+bool AsksSizes(const Node& node) {
+  return node.domain.empty() && (node.op == "Shape" || node.op == "Size");
+}
+
 bool NeedsFlow(const Graph& graph, const Function& function) {
+  const auto text = [&](ValueId v) { return IsText(function, v); };
+  if (std::any_of(function.params.begin(), function.params.end(), text)) return true;
+  if (std::any_of(function.results.begin(), function.results.end(), text)) return true;
   return std::any_of(function.nodes.begin(), function.nodes.end(), [&](const Node& n) {
     const bool known = std::all_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) {
       return v == 0 || function.value(v).type.is_static();

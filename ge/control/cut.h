@@ -76,8 +76,11 @@ struct SizedCut {
   std::vector<std::vector<Type>> types;  // of each host step's outputs; empty without has_types
 };
 
-// Whether a bound function cannot be one plan: it holds nodes of the host, or data-dependent
-// shapes.
+// Shape and Size: the type of their input decides their output.
+bool AsksSizes(const Node& node);
+
+// Whether a bound function cannot be one plan: it takes or gives texts, or holds nodes of the host,
+// or data-dependent shapes.
 bool NeedsFlow(const Graph& graph, const Function& function);
 
 // UNSUPPORTED when neither shapes nor contents of inputs decide a node's output type.

@@ -1,6 +1,7 @@
 // What a cut becomes at given shapes.
 #include "ge/control/cut.h"
 #include "ge/ops/branches.h"
+#include "ge/ops/known_const.h"
 
 namespace ge {
 namespace {
@@ -31,7 +32,9 @@ class Sizer {
       std::vector<Type>& types = sized.types.emplace_back();
       for (const ValueId v : f.nodes[i].outputs) types.push_back(f.value(v).type);
     }
-    if (!cut_.plan_out.empty()) sized.plan = PlanOf(std::move(g));
+    if (cut_.plan_out.empty()) return sized;
+    if (!KnowSizesOfTexts(&g)) return std::nullopt;
+    sized.plan = PlanOf(std::move(g));
     return sized;
   }
 
@@ -72,10 +75,30 @@ class Sizer {
     return true;
   }
 
+  // What planned nodes ask of texts, which no plan takes, as constants in place of the nodes.
+  bool KnowSizesOfTexts(Graph* g) const {
+    Function& f = g->fn(cut_.now.fn);
+    std::vector<Node> left;
+    for (size_t i = 0; i < cut_.planned; ++i) {
+      Node& n = f.nodes[i];
+      const bool texts =
+          AsksSizes(n) && f.value(n.inputs[0]).type.dtype == DType::kString && n.outputs[0] != 0;
+      if (!texts) {
+        left.push_back(std::move(n));
+        continue;
+      }
+      Value& size = f.value(n.outputs[0]);
+      std::optional<Const> known = KnownConst(size);
+      if (!known) return false;
+      size.constant = g->AddConst(*std::move(known));
+    }
+    f.nodes = std::move(left);
+    return true;
+  }
+
   // The planned nodes alone; those whose results nobody reads are left out by the passes.
   Graph PlanOf(Graph g) const {
     Function& f = g.fn(cut_.now.fn);
-    f.nodes.resize(cut_.planned);
     f.results.resize(cut_.plan_out.size());
     const Function& all = cut_.now.graph.fn(cut_.now.fn);
     f.params.assign(all.params.begin(),

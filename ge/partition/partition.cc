@@ -324,6 +324,11 @@ class Partitioner {
       out_.outputs.push_back(dst);
     }
     for (const PlanValue& v : out_.values) {
+      if (v.bytes < 0 && v.type.is_tensor() && v.type.dtype == DType::kString) {
+        return Status(Code::kUnsupported,
+                      fmt::format("value '{}' is {}: no plan holds texts, the host has them",
+                                  v.name, TypeToString(v.type, graph_.dims)));
+      }
       if (v.bytes < 0) {
         return Status(Code::kLimitExceeded,
                       fmt::format("value '{}' of type {} has no size that fits in 63 bits; give "
