@@ -40,7 +40,7 @@ class ResultStack {
       return Status(Code::kInvalidArgument,
                     fmt::format("a scanned result is {}, wanted a tensor", Describe(v)));
     }
-    if (v.dtype == DType::kString || DTypeBits(v.dtype) < 8) {
+    if (v.dtype != DType::kString && DTypeBits(v.dtype) < 8) {
       return Status(Code::kUnsupported,
                     fmt::format("results of type {} are not put together", DTypeName(v.dtype)));
     }
@@ -51,6 +51,13 @@ class ResultStack {
       return Status(Code::kInvalidArgument,
                     fmt::format("a scanned result is {} after {} trips, wanted {}[{}] as before",
                                 Describe(v), count_, DTypeName(dtype_), fmt::join(dims_, ",")));
+    }
+    if (v.strings) {
+      text_bytes_ += BytesOf(*v.strings);
+      GE_RETURN_IF_ERROR(run->pool().Room(text_bytes_));
+      texts_.insert(texts_.end(), v.strings->begin(), v.strings->end());
+      ++count_;
+      return {};
     }
     GE_RETURN_IF_ERROR(Reserve(run, v.bytes));
     if (v.bytes > 0) {
@@ -79,6 +86,7 @@ class ResultStack {
     std::vector<int64_t> all = dims.vector();
     all.push_back(count_);
     all.insert(all.end(), dims_.begin() + axis, dims_.end());
+    if (dtype_ == DType::kString) return FinishTexts(run, at, all, out);
     std::byte* to = nullptr;
     GE_RETURN_IF_ERROR(run->pool().NewTensor(dtype_, all, out, &to));
     const int64_t outer = dims_.Product(0, at);
@@ -94,6 +102,19 @@ class ResultStack {
   }
 
  private:
+  Status FinishTexts(FlowRun* run, size_t axis, const std::vector<int64_t>& dims, FlowValue* out) {
+    const int64_t outer = dims_.Product(0, axis), inner = dims_.Product(axis, dims_.size());
+    GE_RETURN_IF_ERROR(run->pool().Room(2 * text_bytes_));
+    std::vector<std::string> texts;
+    for (int64_t o = 0; o < outer; ++o) {
+      for (int64_t k = 0; k < count_; ++k) {
+        const auto from = texts_.begin() + ((backwards_ ? count_ - 1 - k : k) * outer + o) * inner;
+        texts.insert(texts.end(), from, from + inner);
+      }
+    }
+    return run->pool().NewStrings(dims, std::move(texts), out);
+  }
+
   Status Reserve(FlowRun* run, uint64_t each) {
     const uint64_t wanted = static_cast<uint64_t>(count_ + 1) * each;
     if (block_ && block_->bytes() >= wanted) return {};
@@ -112,6 +133,8 @@ class ResultStack {
   FlowDims dims_;
   int64_t count_ = 0;
   std::shared_ptr<FlowBlock> block_;
+  std::vector<std::string> texts_;  // in its place
+  uint64_t text_bytes_ = 0;
 };
 
 struct ControlScratch {
@@ -233,9 +256,18 @@ int64_t ListAt(const Node& node, const char* name, size_t i) {
 Status Slice(FlowRun* run, const FlowValue& x, size_t axis, int64_t k, FlowValue* out) {
   FlowDims dims = x.dims;
   dims.Erase(axis);
+  const int64_t outer = x.dims.Product(0, axis), length = x.dims[axis];
+  if (x.strings) {
+    const int64_t each = x.dims.Product(axis + 1, x.dims.size());
+    std::vector<std::string> texts;
+    for (int64_t o = 0; o < outer; ++o) {
+      const auto from = x.strings->begin() + (o * length + k) * each;
+      texts.insert(texts.end(), from, from + each);
+    }
+    return run->pool().NewStrings(dims, std::move(texts), out);
+  }
   std::byte* to = nullptr;
   GE_RETURN_IF_ERROR(run->pool().NewTensor(x.dtype, dims, out, &to));
-  const int64_t outer = x.dims.Product(0, axis), length = x.dims[axis];
   const uint64_t inner =
       static_cast<uint64_t>(x.dims.Product(axis + 1, x.dims.size()) * (DTypeBits(x.dtype) / 8));
   for (int64_t o = 0; inner > 0 && o < outer; ++o, to += inner) {
@@ -253,7 +285,7 @@ Result<int64_t> ScanAxes(const Node& node, std::span<const FlowValue* const> sca
     const auto rank = static_cast<int64_t>(x.dims.size());
     int64_t axis = ListAt(node, "scan_input_axes", i);
     if (axis < 0) axis += rank;
-    if (!x.is_tensor() || axis < 0 || axis >= rank || DTypeBits(x.dtype) < 8) {
+    if (!x.is_tensor() || axis < 0 || axis >= rank || (!x.strings && DTypeBits(x.dtype) < 8)) {
       return Status(Code::kInvalidArgument,
                     fmt::format("scan input {} is {}, wanted a tensor with the axis {}", i,
                                 Describe(x), ListAt(node, "scan_input_axes", i)));

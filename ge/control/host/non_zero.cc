@@ -56,8 +56,7 @@ class Elements {
 };
 
 template <typename Word, uint64_t kWords = 1>
-Status FindNonZero(HostCall& c) {
-  const FlowValue& x = c.in(0);
+Status FindNonZero(HostCall& c, const FlowValue& x) {
   const Elements<Word, kWords> elements(x);
   const int64_t found = elements.CountNonZero();
   std::byte* to = nullptr;
@@ -67,20 +66,31 @@ Status FindNonZero(HostCall& c) {
   return {};
 }
 
+// The zero of texts is the empty one.
+Status FindTexts(HostCall& c) {
+  const FlowValue& x = c.in(0);
+  FlowValue some;
+  std::byte* to = nullptr;
+  GE_RETURN_IF_ERROR(c.pool->NewTensor(DType::kBool, x.dims, &some, &to));
+  for (const std::string& text : *x.strings) *to++ = static_cast<std::byte>(text.empty() ? 0 : 1);
+  return FindNonZero<uint8_t>(c, some);
+}
+
 Status RunNonZero(HostCall& c) {
   const FlowValue& x = c.in(0);
+  if (x.strings) return FindTexts(c);
   const auto each = static_cast<uint64_t>(DTypeBits(x.dtype) / 8);
   switch (each) {
     case 1:
-      return FindNonZero<uint8_t>(c);
+      return FindNonZero<uint8_t>(c, x);
     case 2:
-      return FindNonZero<uint16_t>(c);
+      return FindNonZero<uint16_t>(c, x);
     case 4:
-      return FindNonZero<uint32_t>(c);
+      return FindNonZero<uint32_t>(c, x);
     case 8:
-      return FindNonZero<uint64_t>(c);
+      return FindNonZero<uint64_t>(c, x);
     case 16:
-      return FindNonZero<uint64_t, 2>(c);
+      return FindNonZero<uint64_t, 2>(c, x);
     default:
       return Status(Code::kUnsupported, fmt::format("NonZero of {} is not run", Describe(x)));
   }

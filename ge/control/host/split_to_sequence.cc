@@ -38,20 +38,43 @@ Result<std::vector<int64_t>> SizesOf(const HostCall& c, int64_t whole) {
   return sizes;
 }
 
+Status SplitTexts(HostCall& c, size_t axis, const std::vector<int64_t>& sizes, bool drop) {
+  const FlowValue& x = c.in(0);
+  const int64_t outer = x.dims.Product(0, axis), whole = x.dims[axis];
+  const int64_t inner = x.dims.Product(axis + 1, x.dims.size());
+  GE_RETURN_IF_ERROR(c.pool->Room(sizes.size() * sizeof(FlowValue) + BytesOf(*x.strings)));
+  std::vector<FlowValue> parts;
+  int64_t begin = 0;
+  for (const int64_t n : sizes) {
+    FlowDims dims = x.dims;
+    dims[axis] = n;
+    if (drop) dims.Erase(axis);
+    std::vector<std::string> texts;
+    for (int64_t o = 0; o < outer; ++o) {
+      const auto from = x.strings->begin() + (o * whole + begin) * inner;
+      texts.insert(texts.end(), from, from + n * inner);
+    }
+    GE_RETURN_IF_ERROR(c.pool->NewStrings(dims, std::move(texts), &parts.emplace_back()));
+    begin += n;
+  }
+  return c.pool->NewSequence(x.dtype, std::move(parts), &c.outputs[0]);
+}
+
 Status RunSplitToSequence(HostCall& c) {
   const FlowValue& x = c.in(0);
   const auto rank = static_cast<int64_t>(x.dims.size());
   int64_t axis = AttrInt(c.node, "axis");
-  if (axis < -rank || axis >= rank || DTypeBits(x.dtype) < 8) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("the input is {}, wanted a tensor of numbers with the axis {}",
-                              Describe(x), axis));
+  if (axis < -rank || axis >= rank || (!x.strings && DTypeBits(x.dtype) < 8)) {
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("the input is {}, wanted a tensor with the axis {}", Describe(x), axis));
   }
   const auto at = static_cast<size_t>(axis < 0 ? axis + rank : axis);
   // As many parts as the axis is long, at most.
   GE_RETURN_IF_ERROR(c.pool->Room(static_cast<uint64_t>(x.dims[at]) * sizeof(int64_t)));
   GE_ASSIGN_OR_RETURN(const auto sizes, SizesOf(c, x.dims[at]));
   const bool drop = !c.has(1) && AttrInt(c.node, "keepdims") == 0;
+  if (x.strings) return SplitTexts(c, at, sizes, drop);
   const int64_t outer = x.dims.Product(0, at), whole = x.dims[at];
   const int64_t inner = x.dims.Product(at + 1, x.dims.size()) * (DTypeBits(x.dtype) / 8);
   // The parts are small and many: they share one block, each at an address that suits engines.

@@ -139,8 +139,47 @@ Groups GroupRows(const std::byte* rows, int64_t n, int64_t row_bytes, int64_t ro
   return out;
 }
 
+// Texts are grouped by where they stand among those that occur: as bytes, they sort as ONNX does.
+struct Ranked {
+  FlowValue ranks;
+  std::vector<std::string> texts;  // by rank
+};
+Result<Ranked> RankTexts(FlowPool* pool, const FlowValue& x) {
+  Ranked out;
+  GE_RETURN_IF_ERROR(pool->Room(2 * BytesOf(*x.strings)));
+  out.texts = *x.strings;
+  std::sort(out.texts.begin(), out.texts.end());
+  out.texts.erase(std::unique(out.texts.begin(), out.texts.end()), out.texts.end());
+  std::byte* to = nullptr;
+  GE_RETURN_IF_ERROR(pool->NewTensor(DType::kInt64, x.dims, &out.ranks, &to));
+  for (const std::string& text : *x.strings) {
+    const int64_t rank =
+        std::lower_bound(out.texts.begin(), out.texts.end(), text) - out.texts.begin();
+    std::memcpy(to, &rank, sizeof rank);
+    to += sizeof rank;
+  }
+  return out;
+}
+
+Status RunUnique(HostCall& c);
+
+Status RunUniqueOfTexts(HostCall& c) {
+  GE_ASSIGN_OR_RETURN(const Ranked ranked, RankTexts(c.pool, c.in(0)));
+  const FlowValue* input = &ranked.ranks;
+  HostCall call{c.graph, c.node, {&input, 1}, c.pool, std::vector<FlowValue>(c.outputs.size())};
+  GE_RETURN_IF_ERROR(RunUnique(call));
+  std::vector<std::string> texts;
+  for (const int64_t rank : IntsOf(call.outputs[0])) {
+    texts.push_back(ranked.texts[static_cast<size_t>(rank)]);
+  }
+  GE_RETURN_IF_ERROR(c.pool->NewStrings(call.outputs[0].dims, std::move(texts), &c.outputs[0]));
+  for (size_t i = 1; i < c.outputs.size(); ++i) c.outputs[i] = std::move(call.outputs[i]);
+  return {};
+}
+
 Status RunUnique(HostCall& c) {
   const FlowValue& x = c.in(0);
+  if (x.strings) return RunUniqueOfTexts(c);
   const Compare compare = CompareOf(x.dtype);
   if (compare == nullptr) {
     return Status(Code::kUnsupported, fmt::format("Unique of {} is not run", Describe(x)));
