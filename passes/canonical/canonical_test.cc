@@ -1,8 +1,10 @@
 #include "ge/verify/verify.h"
+#include "passes/canonical/cast_texts_in_two.h"
 #include "passes/canonical/drop_dead.h"
 #include "passes/canonical/drop_dropout.h"
 #include "passes/canonical/drop_identity.h"
 #include "passes/canonical/merge_duplicates.h"
+#include "passes/canonical/move_texts_by_index.h"
 #include "passes/pass_graph_testing.h"
 
 namespace ge {
@@ -155,6 +157,81 @@ TEST(DropDead, RemovesUnreadOptionalOutputs) {
   EXPECT_EQ(p.Run<DropDead>(), 1);
   EXPECT_EQ(p.F().nodes[0].outputs, std::vector<ValueId>{out[0]});
   ExpectLegal(p.g);
+}
+
+Type Texts(const std::vector<int64_t>& dims) { return TensorType(DType::kString, dims); }
+
+TEST(MoveTextsByIndex, MovesNumbersAndKeepsTheOrigin) {
+  PassGraph p;
+  const ValueId c = p.Param("c", TensorType(DType::kBool, std::vector<int64_t>{2}));
+  const ValueId a = p.Param("a", Texts({2})), b = p.Param("b", Texts({2}));
+  p.Result(p.Add("Where", {c, a, b}, {}, Texts({2})), "y");
+  p.F().nodes[0].hints.stage = "1";
+  EXPECT_GT(p.Run<MoveTextsByIndex>(), 0);
+  EXPECT_EQ(p.Ops(),
+            "Size Add Range Shape Reshape Size Add Range Shape Reshape Where Concat Gather");
+  EXPECT_EQ(p.F().value(p.F().results[0]).name, "y");
+  for (const Node& n : p.F().nodes) {
+    ASSERT_EQ(n.origin.size(), 1u);
+    EXPECT_EQ(n.origin[0].from_nodes, std::vector<std::string>{"Where1"});
+    EXPECT_EQ(NodeLabel(n), "Where1");
+    EXPECT_EQ(n.hints.stage, "1");
+  }
+  ExpectLegal(p.g);
+  EXPECT_EQ(p.Run<MoveTextsByIndex>(), 0);
+}
+
+TEST(MoveTextsByIndex, TheSameTextsAreOnceInTheTable) {
+  PassGraph p;
+  const ValueId i = p.Param("i", TensorType(DType::kInt64, std::vector<int64_t>{2}));
+  const ValueId a = p.Param("a", Texts({2}));
+  p.Result(p.Add("ScatterElements", {a, i, a}, {}, Texts({2})), "y");
+  EXPECT_GT(p.Run<MoveTextsByIndex>(), 0);
+  EXPECT_EQ(p.Ops(), "Size Add Range Shape Reshape ScatterElements Gather");
+  ExpectLegal(p.g);
+}
+
+TEST(MoveTextsByIndex, TheShapeAloneChangesWithoutACopy) {
+  PassGraph p;
+  p.Result(p.Add("Flatten", {p.Param("a", Texts({2, 1, 3}))}, {}, Texts({2, 3})), "y");
+  EXPECT_GT(p.Run<MoveTextsByIndex>(), 0);
+  const Node& last = p.F().nodes.back();
+  EXPECT_EQ(last.op, "Reshape");
+  EXPECT_EQ(last.inputs[0], p.F().params[0]);
+  ExpectLegal(p.g);
+}
+
+TEST(MoveTextsByIndex, LeavesAloneWhatHasAnEffectOrLooksAtTexts) {
+  PassGraph p;
+  const ValueId a = p.Param("a", Texts({2}));
+  p.Add("Transpose", {a}, {}, Texts({2}));
+  p.F().nodes.back().effects = {Effect{EffectKind::kIo, 1, 0}};
+  p.Result(p.Add("Equal", {a, a}, {}, TensorType(DType::kBool, std::vector<int64_t>{2})), "y");
+  p.Result(p.Add("Transpose", {p.Param("x")}), "z");
+  EXPECT_EQ(p.Run<MoveTextsByIndex>(), 0);
+}
+
+TEST(CastTextsInTwo, GoesByAWiderTypeBothWays) {
+  PassGraph p;
+  const auto half = TensorType(DType::kFloat16, std::vector<int64_t>{2});
+  const ValueId a = p.Param("a", Texts({2})), h = p.Param("h", half);
+  p.Result(p.Add("Cast", {a}, {Attr{"to", int64_t{10}}}, half), "y");
+  p.Result(p.Add("Cast", {h}, {Attr{"to", int64_t{8}}}, Texts({2})), "z");
+  EXPECT_GT(p.Run<CastTextsInTwo>(), 0);
+  EXPECT_EQ(p.Ops(), "Cast Cast Cast Cast");
+  EXPECT_EQ(p.F().value(p.F().nodes[0].outputs[0]).type.dtype, DType::kDouble);
+  EXPECT_EQ(p.F().value(p.F().nodes[2].outputs[0]).type.dtype, DType::kFloat);
+  EXPECT_EQ(NodeLabel(p.F().nodes[0]), "Cast1");
+  ExpectLegal(p.g);
+  EXPECT_EQ(p.Run<CastTextsInTwo>(), 0);
+}
+
+TEST(CastTextsInTwo, LeavesOtherTypesAlone) {
+  PassGraph p;
+  const ValueId a = p.Param("a", Texts({2}));
+  p.Result(p.Add("Cast", {a}, {Attr{"to", int64_t{1}}}), "y");
+  p.Result(p.Add("Cast", {p.Param("x")}, {Attr{"to", int64_t{8}}}, Texts({2})), "z");
+  EXPECT_EQ(p.Run<CastTextsInTwo>(), 0);
 }
 
 TEST(Canonical, ManyNodesAreFast) {

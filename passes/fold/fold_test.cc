@@ -334,7 +334,7 @@ TEST(Pipeline, PassesHaveDistinctNamesAndReachAFixedPoint) {
     EXPECT_TRUE(names.insert(pass->name()).second);
     EXPECT_FALSE(pass->summary().empty());
   }
-  EXPECT_EQ(names.size(), 18u);
+  EXPECT_EQ(names.size(), 20u);
   ConvNorm c("Conv", {3, 4, 1, 1}, 3, 1, true);
   c.p.F().value(c.p.F().nodes[1].outputs[0]).name = "normal";
   const ValueId id = c.p.Add("Identity", {c.p.F().results[0]}, {}, c.p.F32({1, 3, 5, 5}));
