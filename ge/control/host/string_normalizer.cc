@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "ge/base/text/letter_case.h"
 #include "ge/control/host_op.h"
 #include "ge/control/strings.h"
 #include "ge/ops/op.h"
@@ -9,29 +10,32 @@
 namespace ge {
 namespace {
 
-// ASCII letters only: other letters need the rules of a locale, which differ between machines.
-std::string Changed(std::string s, bool upper) {
-  for (char& ch : s) {
-    if (upper && ch >= 'a' && ch <= 'z') ch = static_cast<char>(ch - 'a' + 'A');
-    if (!upper && ch >= 'A' && ch <= 'Z') ch = static_cast<char>(ch - 'A' + 'a');
-  }
-  return s;
-}
-
 Status RunStringNormalizer(HostCall& c) {
   GE_ASSIGN_OR_RETURN(const auto* x, StringsAt(c, 0));
   const Attr* attr = c.node.attr("stopwords");
   const auto* stop = attr ? std::get_if<std::vector<std::string>>(&attr->value) : nullptr;
   const bool sensitive = AttrInt(c.node, "is_case_sensitive") != 0;
   const std::string_view action = AttrString(c.node, "case_change_action");
+  // Texts are compared in the case that they are to have, lower where they keep theirs, as ONNX
+  // Runtime does it: "ς" is "σ" in upper case alone.
+  const LetterCase letters = action == "UPPER" ? LetterCase::kUpper : LetterCase::kLower;
   std::set<std::string> stopwords;
   for (const std::string& word : stop ? *stop : std::vector<std::string>()) {
-    stopwords.insert(sensitive ? word : Changed(word, false));
+    GE_ASSIGN_OR_RETURN(std::string folded,
+                        sensitive ? Result<std::string>(word) : InCase(word, letters));
+    stopwords.insert(std::move(folded));
   }
+  const bool folds = action != "NONE" || (!sensitive && !stopwords.empty());
   std::vector<std::string> kept;
-  for (const std::string& s : *x) {
-    if (stopwords.count(sensitive ? s : Changed(s, false)) != 0) continue;
-    kept.push_back(action == "NONE" ? s : Changed(s, action == "UPPER"));
+  for (size_t i = 0; i < x->size(); ++i) {
+    const std::string& text = (*x)[i];
+    const Result<std::string> folded = folds ? InCase(text, letters) : Result<std::string>(text);
+    if (!folded.ok()) {
+      return Status(folded.status().code(),
+                    fmt::format("element {} of input 'X': {}", i, folded.status().message()));
+    }
+    if (stopwords.count(sensitive ? text : *folded) != 0) continue;
+    kept.push_back(action == "NONE" ? text : *folded);
   }
   if (kept.empty()) kept.emplace_back();
   FlowDims dims = c.in(0).dims;
