@@ -1,16 +1,8 @@
+#include "ge/ops/microsoft/channels_last.h"
 #include "ge/ops/microsoft/q_linear_map.h"
 
 namespace ge {
 namespace {
-
-// From channels last to channels first, or back.
-Steps::Shape QLinearPoolPerm(int64_t rank, bool to_first) {
-  Steps::Shape perm = {0};
-  if (to_first) perm.push_back(rank - 1);
-  for (int64_t a = to_first ? 1 : 2; a < (to_first ? rank - 1 : rank); ++a) perm.push_back(a);
-  if (!to_first) perm.push_back(1);
-  return perm;
-}
 
 Status InferQLinearAveragePool(InferContext& c) {
   GE_RETURN_IF_ERROR(CheckQLinearMap(c));
@@ -40,19 +32,18 @@ std::vector<ValueId> DecomposeQLinearAveragePool(Transaction& t, FunctionId fn, 
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
   const bool last = AttrInt(node, "channels_last") != 0;
-  const int64_t rank = s.Rank(s.In(0));
   ValueId x = QLinearMapIn(&s);
   Steps::Shape shape = s.OutShape(0);
   if (last) {
-    x = s.Transpose(x, QLinearPoolPerm(rank, true));
-    std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+    x = WithChannelsFirst(&s, x);
+    shape = ChannelsFirstShape(std::move(shape));
   }
   std::vector<Attr> attrs;
   for (const Attr& a : node.attrs) {
     if (a.name != "channels_last") attrs.push_back(a);
   }
   x = s.Node1("AveragePool", {x}, DType::kFloat, shape, std::move(attrs));
-  if (last) x = s.Transpose(x, QLinearPoolPerm(rank, false));
+  if (last) x = WithChannelsLast(&s, x);
   return {QLinearMapOut(&s, x)};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <string_view>
 
 #include "tools/ge_test/random_case.h"
@@ -57,6 +58,11 @@ inline int64_t IntOr(const RandomCase& sample, std::string_view name, int64_t ab
 inline double FloatOr(const RandomCase& sample, std::string_view name, double absent) {
   const Attr* a = FindAttr(sample, name);
   return a != nullptr ? std::get<double>(a->value) : absent;
+}
+
+inline std::string TextOr(const RandomCase& sample, std::string_view name, const char* absent) {
+  const Attr* a = FindAttr(sample, name);
+  return a != nullptr ? std::get<std::string>(a->value) : absent;
 }
 
 inline Dims IntsOr(const RandomCase& sample, std::string_view name, const Dims& absent) {

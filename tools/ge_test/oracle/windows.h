@@ -13,11 +13,6 @@ inline std::vector<double> Doubles(const HostTensor& tensor) {
   return v;
 }
 
-inline std::string TextOr(const RandomCase& sample, std::string_view name, const char* absent) {
-  const Attr* a = FindAttr(sample, name);
-  return a != nullptr ? std::get<std::string>(a->value) : absent;
-}
-
 inline int64_t ProductOf(const Dims& dims) {
   int64_t n = 1;
   for (const int64_t d : dims) n *= d;

@@ -52,11 +52,6 @@ inline std::vector<double> FloatsOr(const RandomCase& sample, std::string_view n
   return a != nullptr ? std::get<std::vector<double>>(a->value) : std::vector<double>();
 }
 
-inline std::string TextOr(const RandomCase& sample, std::string_view name, const char* absent) {
-  const Attr* a = FindAttr(sample, name);
-  return a != nullptr ? std::get<std::string>(a->value) : absent;
-}
-
 inline const HostTensor* TensorAttrOf(const RandomCase& sample, std::string_view name) {
   for (const auto& [known, tensor] : sample.tensors) {
     if (known == name) return tensor.get();

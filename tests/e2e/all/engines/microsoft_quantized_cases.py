@@ -95,6 +95,43 @@ def make_q_linear_average_pool(m, i):
                   kernel_shape=[m.size(2, 3), 2], strides=[m.size(1, 2), m.size(1, 2)], **extra)
 
 
+@maker("NhwcMaxPool")
+def make_nhwc_max_pool(m, i):
+    axes = i % 3 + 1
+    m.give("x", m.codes(either(i), m.size(1, 2), *[m.size(4, 7) for _ in range(axes)], m.size(1, 5)))
+    m.out("y", dtype=either(i))
+    extra = [{}, {"pads": [1] * axes + [0] * axes, "ceil_mode": 1}, {"auto_pad": "SAME_LOWER"},
+             {"dilations": [2] * axes}][i % 4]
+    return m.done(kernel_shape=[2] * axes, strides=[1 + i % 2] * axes, **extra)
+
+
+@maker("QLinearConv")
+def make_q_linear_conv(m, i):
+    group, last = 1 + i % 2, i % 3 != 0
+    filters, channels, kernel = 2 * m.size(1, 4), m.size(1, 4), [m.size(1, 3), m.size(1, 3)]
+    image = (m.size(4, 7), m.size(4, 7))
+    shape = (*image, channels * group) if last else (channels * group, *image)
+    dtype = either(i)
+    weight = S8 if dtype == S8 else either(i // 2)  # ONNX Runtime takes no other pairs
+    m.give("x", m.codes(dtype, m.size(1, 2), *shape))
+    give_scale(m, "x_scale")
+    m.give("x_zero_point", m.codes(dtype))
+    m.weight("w", m.codes(weight, filters, channels, *kernel))
+    each = (filters,) if i % 4 > 1 else ()
+    m.give("w_scale", m.positive(*each), True)
+    # ONNX Runtime wants 0 where signed weights have a scale a filter.
+    zero = m.codes(weight) if weight == U8 or not each else np.zeros((), weight)
+    m.give("w_zero_point", np.full(each, zero, weight), True)
+    give_scale(m, "y_scale", 0.5, 2.0)
+    m.give("y_zero_point", m.codes(dtype))
+    m.maybe("B", m.whole(np.int32, -2000, 2000, filters), i % 2 == 1)
+    m.out("y", dtype=dtype)
+    m.case.quantized = True
+    extra = {"pads": [1, 0, 0, 1]} if i % 2 else {"auto_pad": "SAME_UPPER"}
+    return m.done(channels_last=int(last), group=group, kernel_shape=kernel,
+                  strides=[1 + i // 3 % 2] * 2, **extra)
+
+
 @maker("QLinearGlobalAveragePool")
 def make_q_linear_global_average_pool(m, i):
     last = i % 3 == 2
