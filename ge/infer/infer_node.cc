@@ -1,6 +1,7 @@
 // One node: its rule's view of the graph, and what becomes of the answer.
 #include <algorithm>
 
+#include "ge/infer/left_out.h"
 #include "ge/infer/module_infer.h"
 #include "ge/ops/op_table.h"
 
@@ -131,6 +132,10 @@ std::string PluginHint(const Graph& graph, const std::string& domain) {
 
 // Says what is different from the operators that there are, and never suggests the same one.
 Status UnknownOp(const Graph& graph, const Node& n) {
+  if (const std::string_view instead = InsteadOf(n.domain, n.op); !instead.empty()) {
+    return Status(Code::kUnsupported, "operator '" + n.op + "' of domain '" + n.domain +
+                                          "' is not computed here: " + std::string(instead));
+  }
   std::string text =
       "operator '" + n.op + "' of domain '" + DomainName(n.domain) + "' is not known";
   const std::string same = DomainsWith(graph, n.op);
