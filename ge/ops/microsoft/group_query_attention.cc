@@ -1,24 +1,15 @@
 #include "ge/ops/known_ints.h"
-#include "ge/ops/microsoft/attention.h"
+#include "ge/ops/microsoft/grouped_heads.h"
 
 namespace ge {
 namespace {
 
-// exp of it is 0 beside any real score: such a key does not count at all.
-constexpr double kGqaFill = -1e30;
-
 Status RefuseGqaExtras(InferContext& c) {
   const std::pair<size_t, const char*> inputs[] = {
-      {9, "position_ids"}, {10, "attention_bias"}, {11, "head_sink"},    {12, "k_scale"},
-      {13, "v_scale"},     {14, "q_norm_weight"},  {15, "k_norm_weight"}};
+      {12, "k_scale"}, {13, "v_scale"}, {14, "q_norm_weight"}, {15, "k_norm_weight"}};
   for (const auto& [i, name] : inputs) GE_RETURN_IF_ERROR(RefuseInput(c, i, name));
-  const std::pair<const char*, int64_t> attrs[] = {
-      {"sliding_window_cache", 0}, {"causal", 1}, {"qk_output", 0}, {"kv_cache_bit_width", 0}};
-  for (const auto& [name, only] : attrs) {
-    GE_RETURN_IF_ERROR(RefuseAttr(c.node(), name, only));
-  }
-  if (AttrInt(c.node(), "smooth_softmax") > 0) {
-    GE_RETURN_IF_ERROR(RefuseAttr(c.node(), "smooth_softmax", -1));
+  for (const char* name : {"sliding_window_cache", "kv_cache_bit_width"}) {
+    GE_RETURN_IF_ERROR(RefuseAttr(c.node(), name, 0));
   }
   for (const char* name : {"k_quant_type", "v_quant_type"}) {
     const std::string_view kind = AttrString(c.node(), name);
@@ -28,48 +19,46 @@ Status RefuseGqaExtras(InferContext& c) {
                                                name, kind));
     }
   }
-  return RefuseOutput(c, 3, "output_qk");
+  return {};
+}
+
+// The products go out exactly where the attribute says which.
+Status CheckGqaProducts(InferContext& c) {
+  const int64_t kind = AttrInt(c.node(), "qk_output");
+  if (kind < 0 || kind > 2) {
+    return Bad(c.node(), fmt::format("attribute 'qk_output' is {}, wanted 0 (none), 1 (before the "
+                                     "softmax) or 2 (after it)",
+                                     kind));
+  }
+  const bool wanted = c.output_count() > 3 && c.has_output(3);
+  if (wanted == (kind != 0)) return {};
+  return Bad(
+      c.node(),
+      fmt::format("attribute 'qk_output' is {} and output 'output_qk' is {}, wanted "
+                  "{}",
+                  kind, wanted ? "there" : "absent", wanted ? "1 or 2" : "0, or that output"));
 }
 
 Status CheckGqaAttrs(const Node& n) {
-  const int64_t heads = AttrInt(n, "num_heads"), kv = AttrInt(n, "kv_num_heads");
-  if (heads < 1 || kv < 1 || heads % kv != 0) {
-    return Bad(n, fmt::format("attributes 'num_heads' and 'kv_num_heads' are {} and {}, wanted at "
-                              "least 1 and the first a multiple of the second",
-                              heads, kv));
-  }
+  GE_RETURN_IF_ERROR(CheckGroupedAttrs(n));
   const int64_t window = AttrInt(n, "local_window_size");
   if (window != -1 && window < 1) {
     return Bad(n, fmt::format("attribute 'local_window_size' is {}, wanted -1 (none) or at least "
                               "1",
                               window));
   }
-  for (const char* flag : {"do_rotary", "rotary_interleaved"}) {
-    GE_RETURN_IF_ERROR(WantFlag(n, flag));
+  GE_RETURN_IF_ERROR(WantFlag(n, "causal"));
+  if (AttrInt(n, "causal") == 0 && window != -1) {
+    return Bad(n, fmt::format("attribute 'local_window_size' is {} where 'causal' is 0, wanted -1 "
+                              "(none)",
+                              window));
   }
-  GE_RETURN_IF_ERROR(WantFiniteAttr(n, "scale"));
-  return WantNotNegative(n, "softcap");
-}
-
-// The size of a head; query may hold key and value, too.
-Result<Dim> GqaHeadSize(InferContext& c) {
-  const Node& n = c.node();
-  const int64_t heads = AttrInt(n, "num_heads", 1), kv = AttrInt(n, "kv_num_heads", 1);
-  const Dim hidden = c.input_type(0).dims[2];
-  if (HasInput(c, 1) != HasInput(c, 2)) {
+  const int64_t smooth = AttrInt(n, "smooth_softmax");
+  if (smooth < -1 || smooth > 1) {
     return Bad(n,
-               "only one of 'key' and 'value' is given, wanted both or, packed into query, "
-               "neither");
+               fmt::format("attribute 'smooth_softmax' is {}, wanted 0, 1, or -1 for 0", smooth));
   }
-  if (!HasInput(c, 1)) return HeadSize(c, hidden, heads + 2 * kv, "the packed 'query'");
-  GE_ASSIGN_OR_RETURN(const Dim size, HeadSize(c, hidden, heads, "'query'"));
-  GE_ASSIGN_OR_RETURN(const Dim wide,
-                      Checked(n, c.dims().Mul(size, KnownDim(kv)), "the hidden size of 'key'"));
-  const Dim batch = c.input_type(0).dims[0], steps = c.input_type(0).dims[1];
-  const Dim wanted[] = {batch, steps, wide};
-  GE_RETURN_IF_ERROR(WantShape(c, 1, "key", wanted));
-  GE_RETURN_IF_ERROR(WantShape(c, 2, "value", wanted));
-  return size;
+  return WantNotNegative(n, "softcap");
 }
 
 // The rows of the caches that go out: those of the past or, when that is more, all so far.
@@ -92,29 +81,53 @@ Result<Dim> GqaCacheRows(InferContext& c, Dim batch, Dim size) {
   return Checked(c.node(), c.dims().Max(past, total->front()), "the rows of the cache");
 }
 
-Status CheckGqaCaches(InferContext& c, Dim size) {
-  const bool turned = AttrInt(c.node(), "do_rotary") != 0;
-  if (!turned) return {};
-  if (!HasInput(c, 7) || !HasInput(c, 8)) {
-    return Bad(c.node(),
-               "attribute 'do_rotary' is 1 without inputs 'cos_cache' and 'sin_cache', "
-               "wanted both");
+// One length a sample, as [B] or with an axis of 1.
+Status CheckGqaLengths(InferContext& c, Dim batch) {
+  const Type& t = c.input_type(5);
+  if (!t.ranked || t.rank() != 2) return WantShape(c, 5, "seqlens_k", {{batch}});
+  const auto may_be = [](Dim a, Dim b) { return !a.known() || !b.known() || a == b; };
+  const Dim one = KnownDim(1), first = t.dims[0], second = t.dims[1];
+  const bool fits = (may_be(first, batch) && may_be(second, one)) ||
+                    (may_be(first, one) && may_be(second, batch));
+  if (fits) return {};
+  const std::string samples = c.dims().ToString(batch);
+  return Bad(c.node(), fmt::format("input 'seqlens_k' has shape {}, wanted [{}], [{},1] or [1,{}]",
+                                   Show(c.dims(), t.dims), samples, samples, samples));
+}
+
+// Of the keys that `total_sequence_length` counts: known where that is, or where the bias says it.
+Dim GqaKeys(InferContext& c) {
+  const auto total = Content(c, 6);
+  if (total && total->size() == 1) return total->front();
+  const bool biased = HasInput(c, 10) && c.input_type(10).ranked && c.input_type(10).rank() == 4;
+  return biased ? c.input_type(10).dims[3] : c.FreshDim("keys", true);
+}
+
+Status CheckGqaOptions(InferContext& c, Dim batch, Dim steps, Dim keys) {
+  const int64_t heads = AttrInt(c.node(), "num_heads", 1);
+  if (HasInput(c, 9)) {
+    GE_RETURN_IF_ERROR(WantRankOf(c, 9, "position_ids", 2, 2));
+    const Type& t = c.input_type(9);
+    const auto differ = [](Dim a, Dim b) { return a.known() && b.known() && a.value != b.value; };
+    const bool fits =
+        !t.ranked || (!differ(t.dims[0], batch) &&
+                      !(t.dims[1].known() && steps.known() && t.dims[1].value < steps.value));
+    if (!fits) {
+      const Dim wanted[] = {batch, steps};
+      return Bad(c.node(),
+                 fmt::format("input 'position_ids' has shape {}, wanted {}, or more in its "
+                             "second axis",
+                             Show(c.dims(), t.dims), Show(c.dims(), wanted)));
+    }
   }
-  const Type& cosine = c.input_type(7);
-  GE_RETURN_IF_ERROR(WantRankOf(c, 7, "cos_cache", 2, 2));
-  if (!cosine.ranked) return {};
-  const Dim half = cosine.dims[1];
-  if (half.known() && size.known() && half.value > size.value / 2) {
-    return Bad(c.node(), fmt::format("input 'cos_cache' has shape {}, wanted at most {} columns, "
-                                     "half the size of a head",
-                                     Show(c.dims(), cosine.dims), size.value / 2));
-  }
-  return WantShape(c, 8, "sin_cache", cosine.dims);
+  GE_RETURN_IF_ERROR(CheckAttentionBias(c, 10, batch, heads, steps, keys));
+  return WantVector(c, 11, "head_sink", KnownDim(heads));
 }
 
 Status InferGqa(InferContext& c) {
   GE_RETURN_IF_ERROR(CheckGqaAttrs(c.node()));
   GE_RETURN_IF_ERROR(RefuseGqaExtras(c));
+  GE_RETURN_IF_ERROR(CheckGqaProducts(c));
   GE_RETURN_IF_ERROR(WantRankOf(c, 0, "query", 3, 3));
   GE_RETURN_IF_ERROR(WantOne(c, 6, "total_sequence_length"));
   const Type& q = c.input_type(0);
@@ -126,9 +139,12 @@ Status InferGqa(InferContext& c) {
     return {};
   }
   const Dim batch = q.dims[0], steps = q.dims[1];
-  GE_ASSIGN_OR_RETURN(const Dim size, GqaHeadSize(c));
-  GE_RETURN_IF_ERROR(CheckGqaCaches(c, size));
-  GE_RETURN_IF_ERROR(WantShape(c, 5, "seqlens_k", {{batch}}));
+  GE_ASSIGN_OR_RETURN(const Dim size, GroupedHeadSize(c));
+  GE_RETURN_IF_ERROR(CheckRotaryCaches(c, size, 7));
+  GE_RETURN_IF_ERROR(CheckGqaLengths(c, batch));
+  const bool products = c.output_count() > 3 && c.has_output(3);
+  const Dim keys = products || HasInput(c, 10) ? GqaKeys(c) : KnownDim(0);
+  GE_RETURN_IF_ERROR(CheckGqaOptions(c, batch, steps, keys));
   GE_ASSIGN_OR_RETURN(const Dim rows, GqaCacheRows(c, batch, size));
   const Dim heads = KnownDim(AttrInt(c.node(), "num_heads", 1));
   const Dim kv = KnownDim(AttrInt(c.node(), "kv_num_heads", 1));
@@ -138,55 +154,26 @@ Status InferGqa(InferContext& c) {
   for (size_t o = 1; o < c.output_count() && o < 3; ++o) {
     if (c.has_output(o)) GE_RETURN_IF_ERROR(SetTensor(c, o, dtype, {batch, kv, rows, size}));
   }
-  return {};
+  return products ? SetTensor(c, 3, dtype, {batch, heads, steps, keys}) : Status();
 }
 
-// What the steps know: sizes, and how many older keys each sample has, i32[B].
-struct Gqa {
-  int64_t batch = 0, steps = 0, heads = 0, kv = 0, size = 0, past = 0, rows = 0;
-  ValueId older = 0;
-  DType step = DType::kFloat;
-};
-
-ValueId GqaTurned(Steps* s, const Node& node, const Gqa& g, ValueId v) {
-  if (AttrInt(node, "do_rotary") == 0) return v;
-  const ValueId own = s->Counting({1, g.steps}, 0, g.steps);
-  const ValueId places = s->Pair("Add", own, s->Reshape(g.older, {g.batch, 1}));
-  const int64_t half = s->Size(s->In(7), 1);
-  return s->Map(
-      "RotaryEmbedding",
-      {v, s->Cast(s->In(7), g.step), s->Cast(s->In(8), g.step), s->Cast(places, DType::kInt64)},
-      {{"interleaved", AttrInt(node, "rotary_interleaved")}, {"rotary_embedding_dim", 2 * half}});
+// position_ids; of a first prompt, whose steps are all keys, its first number alone counts, for
+// every sample.
+ValueId GqaGivenPlaces(Steps* s, const Grouped& g) {
+  const ValueId begin = s->Reshape(s->Slice(s->Slice(s->In(9), 0, 0, 1), 1, 0, 1), {1, 1});
+  const ValueId own = s->Cast(s->Counting({1, g.steps}, 0, g.steps), DType::kInt64);
+  const ValueId first =
+      s->Pair("Equal", s->Reshape(s->In(6), {1, 1}), s->Int32s({}, {g.steps}), DType::kBool);
+  return s->Choose(first, s->Pair("Add", own, begin), s->Slice(s->In(9), 1, 0, g.steps));
 }
 
-// The cache with the new rows behind each sample's older ones: [B,kv,rows,h]. Rows that are not
-// used yet are the past's.
-ValueId GqaCache(Steps* s, const Gqa& g, ValueId past, ValueId now) {
-  if (past == 0 && g.rows == g.steps) return now;
-  if (past != 0) now = s->Concat({s->Cast(past, g.step), now}, 2);
-  const int64_t old = g.past > 0 ? g.past : g.steps;
-  Steps::Shape kept;
-  for (int64_t j = 0; j < g.rows; ++j) kept.push_back(std::min(j, old - 1));
-  const ValueId row = s->Counting({1, g.rows}, 0, g.rows);
-  const ValueId offset = s->Pair("Sub", row, s->Reshape(g.older, {g.batch, 1}));
-  const ValueId fresh =
-      s->Pair("And", s->Pair("GreaterOrEqual", offset, s->Int32s({}, {0}), DType::kBool),
-              s->Pair("Less", offset, s->Int32s({}, {g.steps}), DType::kBool));
-  const ValueId from = s->Pair("Add", offset, s->Int32s({}, {g.past}));
-  const ValueId index = s->Choose(fresh, from, s->Int32s({1, g.rows}, kept));
-  const Steps::Shape whole = {g.batch, g.kv, g.rows, g.size};
-  if (g.batch == 1) {  // whole rows: element by element takes four times as long
-    return s->Node1("Gather", {now, s->Reshape(index, {g.rows})}, g.step, whole,
-                    {{"axis", int64_t{2}}});
-  }
-  const ValueId wide = s->Node1(
-      "Expand", {s->Reshape(index, {g.batch, 1, g.rows, 1}), s->Ints(whole)}, DType::kInt32, whole);
-  return s->Node1("GatherElements", {now, wide}, g.step, whole, {{"axis", int64_t{2}}});
-}
-
-// Which keys a query sees: those up to its own, and of these the last ones of the window.
-ValueId GqaSeen(Steps* s, const Node& node, const Gqa& g) {
+// Which keys a query sees: those up to its own, and of these the last ones of the window; all where
+// it is not causal.
+ValueId GqaSeen(Steps* s, const Node& node, const Grouped& g) {
   const ValueId key = s->Counting({1, 1, 1, g.rows}, 0, g.rows);
+  if (AttrInt(node, "causal") == 0) {
+    return s->Pair("Less", key, s->Reshape(g.length, {g.batch, 1, 1, 1}), DType::kBool);
+  }
   const ValueId own = s->Pair("Add", s->Counting({1, 1, g.steps, 1}, 0, g.steps),
                               s->Reshape(g.older, {g.batch, 1, 1, 1}));
   ValueId seen = s->Pair("LessOrEqual", key, own, DType::kBool);
@@ -198,53 +185,87 @@ ValueId GqaSeen(Steps* s, const Node& node, const Gqa& g) {
   return seen;
 }
 
-// Heads that share a key stand together as more queries of it.
-ValueId GqaAttended(Steps* s, const Node& node, const Gqa& g, ValueId q, ValueId k, ValueId v) {
-  const int64_t together = g.heads / g.kv * g.steps;
-  double scale = AttrFloat(node, "scale");
-  if (scale == 0) scale = 1 / std::sqrt(static_cast<double>(g.size));
-  const ValueId grouped = s->Reshape(q, {g.batch, g.kv, together, g.size});
-  ValueId scores = s->Times(s->MatMul(grouped, s->SwapLast(k)), scale);
+// The bias, with 0 for rows of the cache that no key fills.
+ValueId GqaBias(Steps* s, const Grouped& g) {
+  const ValueId bias = s->Cast(s->In(10), g.step);
+  Steps::Shape shape = s->ShapeOf(bias);
+  const int64_t more = g.rows - shape[3];
+  if (more <= 0) return bias;
+  shape[3] = g.rows;
+  return s->Node1("Pad", {bias, s->Ints({0, 0, 0, 0, 0, 0, 0, more})}, g.step, shape);
+}
+
+// A softmax whose sum has a term more, which takes its share and gives no value: e to the power of
+// the head's sink, or of 0.
+ValueId GqaShares(Steps* s, const Node& node, const Grouped& g, ValueId scores) {
+  const bool smooth = AttrInt(node, "smooth_softmax") == 1;
+  if (!s->Has(11) && !smooth) return s->Map("Softmax", {scores}, {{"axis", int64_t{-1}}});
+  const ValueId sink = s->Has(11) ? s->Reshape(s->Cast(s->In(11), g.step), {1, g.heads, 1, 1})
+                                  : s->Scalar(g.step, 0);
+  const Steps::Shape column = {g.batch, g.heads, g.steps, 1};
+  const ValueId wide = s->Node1("Expand", {sink, s->Ints(column)}, g.step, column);
+  const ValueId shares = s->Map("Softmax", {s->Concat({scores, wide}, 3)}, {{"axis", int64_t{-1}}});
+  return s->Slice(shares, 3, 0, g.rows);
+}
+
+// What is made of queries, keys and values.
+struct GqaResult {
+  ValueId output = 0, products = 0;  // products: where they are wanted, of all rows of the cache
+};
+
+GqaResult GqaAttended(Steps* s, const Node& node, const Grouped& g, const GroupedHeads& h) {
+  const int64_t kind = AttrInt(node, "qk_output");
+  ValueId scores = GroupedScores(s, node, g, h.q, h.k);
   const double cap = AttrFloat(node, "softcap");
   if (cap > 0) scores = s->Times(s->Map("Tanh", {s->Times(scores, 1 / cap)}), cap);
-  scores = s->Reshape(scores, {g.batch, g.heads, g.steps, g.rows});
-  scores = s->Choose(GqaSeen(s, node, g), scores, s->Scalar(g.step, kGqaFill));
-  const ValueId shares = s->Map("Softmax", {scores}, {{"axis", int64_t{-1}}});
-  const ValueId y = s->MatMul(s->Reshape(shares, {g.batch, g.kv, together, g.rows}), v);
-  return AddMerged(s, s->Reshape(y, {g.batch, g.heads, g.steps, g.size}));
+  if (s->Has(10)) scores = s->Pair("Add", scores, GqaBias(s, g));
+  const ValueId seen = GqaSeen(s, node, g);
+  GqaResult result;
+  if (kind == 1) result.products = s->Choose(seen, scores, s->Scalar(g.step, 0));
+  scores = s->Choose(seen, scores, s->Scalar(g.step, kUnseenScore));
+  const ValueId shares = GqaShares(s, node, g, scores);
+  if (kind == 2) result.products = shares;
+  result.output = GroupedValues(s, g, shares, h.v);
+  return result;
+}
+
+// The rows of the caches are known from those that go out, or nobody wants them.
+int64_t GqaRows(const Steps& s, const Grouped& g) {
+  for (size_t o = 1; o < 3; ++o) {
+    if (s.Wants(o)) return s.OutShape(o)[2];
+  }
+  return s.Wants(3) ? std::max(g.past, s.OutShape(3)[3]) : g.past + g.steps;
 }
 
 std::vector<ValueId> DecomposeGqa(Transaction& t, FunctionId fn, const Node& node) {
   if (!Steps::Ready(t, fn, node)) return {};
   Steps s(t, fn, node);
   const Steps::Shape x = s.ShapeOf(s.In(0));
-  Gqa g{x[0], x[1], AttrInt(node, "num_heads", 1), AttrInt(node, "kv_num_heads", 1)};
+  Grouped g{x[0], x[1], AttrInt(node, "num_heads", 1), AttrInt(node, "kv_num_heads", 1)};
   g.size = s.OutShape(0)[2] / g.heads;
   g.past = s.Has(3) ? s.Size(s.In(3), 2) : 0;
-  // The rows of the caches are known from those that go out, or nobody wants them.
-  g.rows = s.Wants(1) ? s.OutShape(1)[2] : s.Wants(2) ? s.OutShape(2)[2] : g.past + g.steps;
+  g.rows = GqaRows(s, g);
   if (g.size == 0 || g.steps == 0 || g.batch == 0 || g.rows < g.steps) return {};
   g.step = StepDType(s.DTypeOf(s.In(0)));
-  const ValueId length = s.Pair("Add", s.In(5), s.Int32s({}, {1 - g.steps}));
-  g.older = s.Node1("Max", {length, s.Int32s({1}, {0})}, DType::kInt32, {g.batch});
-  ValueId q = s.Cast(s.In(0), g.step), k = 0, v = 0;
-  if (s.Has(1)) {
-    k = s.Cast(s.In(1), g.step);
-    v = s.Cast(s.In(2), g.step);
-  } else {
-    const int64_t wide = g.heads * g.size, narrow = g.kv * g.size;
-    k = s.Slice(q, 2, wide, wide + narrow);
-    v = s.Slice(q, 2, wide + narrow, wide + 2 * narrow);
-    q = s.Slice(q, 2, 0, wide);
+  const ValueId last = s.Reshape(s.In(5), {g.batch});
+  g.length = s.Pair("Add", last, s.Int32s({}, {1}));
+  const ValueId older = s.Pair("Add", last, s.Int32s({}, {1 - g.steps}));
+  g.older = s.Node1("Max", {older, s.Int32s({1}, {0})}, DType::kInt32, {g.batch});
+  GroupedHeads h = AddGroupedHeads(&s, g);
+  if (AttrInt(node, "do_rotary") != 0) {
+    const ValueId places = s.Has(9) ? GqaGivenPlaces(&s, g) : GroupedPlaces(&s, g);
+    h.q = GroupedTurned(&s, node, g, h.q, places, 7);
+    h.k = GroupedTurned(&s, node, g, h.k, places, 7);
   }
-  q = GqaTurned(&s, node, g, AddHeads(&s, q, g.heads));
-  k = GqaCache(&s, g, s.In(3), GqaTurned(&s, node, g, AddHeads(&s, k, g.kv)));
-  v = GqaCache(&s, g, s.In(4), AddHeads(&s, v, g.kv));
+  h.k = GroupedCache(&s, g, s.In(3), h.k);
+  h.v = GroupedCache(&s, g, s.In(4), h.v);
   std::vector<ValueId> out = s.NoOutputs();
   const DType wanted = s.OutDType(0);
-  out[0] = s.Cast(GqaAttended(&s, node, g, q, k, v), wanted);
-  if (s.Wants(1)) out[1] = s.Cast(k, wanted);
-  if (s.Wants(2)) out[2] = s.Cast(v, wanted);
+  const GqaResult result = GqaAttended(&s, node, g, h);
+  out[0] = s.Cast(result.output, wanted);
+  if (s.Wants(1)) out[1] = s.Cast(h.k, wanted);
+  if (s.Wants(2)) out[2] = s.Cast(h.v, wanted);
+  if (s.Wants(3)) out[3] = s.Cast(s.Slice(result.products, 3, 0, s.OutShape(3)[3]), wanted);
   return out;
 }
 

@@ -4,6 +4,23 @@
 namespace ge::test {
 namespace {
 
+struct GqaShape {
+  int64_t batch, steps, past, heads;
+};
+
+// Where queries stand, what is added to scores, and a term more of the sums: each may be absent.
+void AddGqaOptions(CaseMaker& m, const GqaShape& s, int64_t angles) {
+  const bool placed = m.r.Chance(0.4), biased = m.r.Chance(0.4), sunk = m.r.Chance(0.3);
+  const auto most = static_cast<double>(angles - s.steps);
+  AddMaybe(
+      m, placed ? m.Numbers(DType::kInt64, {s.batch, s.steps + m.r.Int(0, 1)}, 0, most) : nullptr);
+  AddMaybe(m, biased ? Signal(m, {m.r.Chance(0.5) ? 1 : s.batch, m.r.Chance(0.5) ? 1 : s.heads,
+                                  s.steps, s.past + s.steps})
+                     : nullptr);
+  if (sunk) m.Add(Signal(m, {s.heads}));
+  if (m.r.Chance(0.3)) m.Set("smooth_softmax", m.r.Int(-1, 1));
+}
+
 void GqaCase(CaseMaker& m) {
   const int64_t kv = m.r.Int(1, 2), heads = kv * m.r.Int(1, 3), size = 2 * m.Size(3, 40);
   const int64_t batch = m.r.Int(1, 3), past = m.r.Chance(0.4) ? 0 : m.Size(5, 90);
@@ -19,18 +36,28 @@ void GqaCase(CaseMaker& m) {
   // Samples may have fewer older keys than the cache has rows.
   const bool full = past == 0 || m.r.Chance(0.5);
   const auto most = static_cast<double>(past + steps - 1);
-  m.Add(m.Numbers(DType::kInt32, {batch}, full ? most : 0, most));
+  const Dims lengths[] = {{batch}, {batch, 1}, {1, batch}};
+  m.Add(m.Numbers(DType::kInt32, lengths[m.r.Int(0, 2)], full ? most : 0, most));
   m.AddConstant(m.Ints(DType::kInt32, {}, {past + steps}));
   const int64_t angles = std::max<int64_t>(12, past + steps);
-  for (int i = 0; i < 2 && turned; ++i) m.Add(Signal(m, {angles, size / 2}));
+  for (int i = 0; i < 2; ++i) AddMaybe(m, turned ? Signal(m, {angles, size / 2}) : nullptr);
+  AddGqaOptions(m, {batch, steps, past, heads}, angles);
   m.Set("num_heads", heads);
   m.Set("kv_num_heads", kv);
   if (turned) m.Set("do_rotary", int64_t{1});
   if (turned && m.r.Chance(0.5)) m.Set("rotary_interleaved", int64_t{1});
-  if (m.r.Chance(0.3)) m.Set("local_window_size", m.r.Int(1, 4));
+  if (m.r.Chance(0.3)) {
+    m.Set("local_window_size", m.r.Int(1, 4));
+  } else if (m.r.Chance(0.3)) {
+    m.Set("causal", m.r.Int(0, 1));
+  }
   if (m.r.Chance(0.3)) m.Set("softcap", m.r.Between(0.5, 2));
   if (m.r.Chance(0.3)) m.Set("scale", m.r.Between(0.1, 1));
   m.c.outputs = m.r.Chance(0.6) ? 3 : 1;
+  if (m.r.Chance(0.3)) {
+    m.Set("qk_output", m.r.Int(1, 2));
+    m.c.outputs = 4;
+  }
 }
 
 // A sample's older keys are those of the past that its length counts; its new ones follow them.
@@ -61,25 +88,33 @@ PlainQkv GqaHeads(const RandomCase& c) {
   return p;
 }
 
+// Of a first prompt, whose steps are all keys, the first number alone counts.
+int64_t GqaPlace(const RandomCase& c, int64_t b, int64_t step) {
+  const HostTensor* places = Maybe(c, 9);
+  if (places == nullptr) return GqaOlder(c, b) + step;
+  const bool first = ElementAsInt(*c.inputs[6].tensor, 0) == c.inputs[0].tensor->dims[1];
+  return first ? ElementAsInt(*places, 0) + step
+               : ElementAsInt(*places, Flat(places->dims, {b, step}));
+}
+
 void GqaTurn(const RandomCase& c, PlainQkv* p) {
   const bool between = IntOr(c, "rotary_interleaved", 0) != 0;
   for (int64_t b = 0; b < p->s.batch; ++b) {
     for (int64_t s = 0; s < p->s.steps; ++s) {
-      const int64_t place = GqaOlder(c, b) + s;
+      const int64_t place = GqaPlace(c, b, s), row = GqaOlder(c, b) + s;
       for (int64_t h = 0; h < p->s.heads; ++h) {
         PlainTurn(*Maybe(c, 7), *Maybe(c, 8), place, between,
                   [&](int64_t e) -> double& { return p->Q(b, h, s, e); });
       }
       for (int64_t h = 0; h < p->s.kv_heads; ++h) {
         PlainTurn(*Maybe(c, 7), *Maybe(c, 8), place, between,
-                  [&](int64_t e) -> double& { return p->K(b, h, place, e); });
+                  [&](int64_t e) -> double& { return p->K(b, h, row, e); });
       }
     }
   }
 }
 
-// Output 0 alone: rows of the caches behind a sample's keys hold what they like.
-bool PlainGqa(const RandomCase& c, HostTensor* out) {
+PlainQkv GqaFilled(const RandomCase& c) {
   PlainQkv p = GqaHeads(c);
   if (IntOr(c, "do_rotary", 0) != 0) GqaTurn(c, &p);
   const HostTensor *past_k = Maybe(c, 3), *past_v = Maybe(c, 4);
@@ -90,19 +125,82 @@ bool PlainGqa(const RandomCase& c, HostTensor* out) {
     p.K(b, h, t, e) = ElementAsDouble(*past_k, i);
     p.V(b, h, t, e) = ElementAsDouble(*past_v, i);
   }
-  const int64_t window = IntOr(c, "local_window_size", -1);
-  const double scale = FloatOr(c, "scale", 1 / std::sqrt(static_cast<double>(p.s.size)));
-  return PlainAttend(p, scale, FloatOr(c, "softcap", 0), out,
-                     [&](int64_t b, int64_t, int64_t s, int64_t t) {
-                       const int64_t place = GqaOlder(c, b) + s;
-                       if (t > place || (window > 0 && t <= place - window)) return kUnseen;
-                       return 0.0;
-                     });
+  return p;
+}
+
+double GqaScale(const RandomCase& c, const PlainQkv& p) {
+  return FloatOr(c, "scale", 1 / std::sqrt(static_cast<double>(p.s.size)));
+}
+
+double GqaBias(const RandomCase& c, int64_t b, int64_t h, int64_t s, int64_t t) {
+  const int64_t window = IntOr(c, "local_window_size", -1), older = GqaOlder(c, b), own = older + s,
+                steps = c.inputs[0].tensor->dims[1];
+  const int64_t end = IntOr(c, "causal", 1) != 0 ? own + 1 : older + steps;
+  if (t >= end || (window > 0 && t <= own - window)) return kUnseen;
+  return BiasAt(Maybe(c, 10), {b, h, s, t});
+}
+
+double GqaSink(const RandomCase& c, int64_t h) {
+  const HostTensor* sink = Maybe(c, 11);
+  if (sink != nullptr) return ElementAsDouble(*sink, h);
+  return IntOr(c, "smooth_softmax", -1) == 1 ? 0 : kUnseen;
+}
+
+bool PlainGqa(const RandomCase& c, HostTensor* out) {
+  PlainQkv p = GqaFilled(c);
+  return PlainAttend(
+      p, GqaScale(c, p), FloatOr(c, "softcap", 0), out,
+      [&](int64_t b, int64_t h, int64_t s, int64_t t) { return GqaBias(c, b, h, s, t); },
+      [&](int64_t h) { return GqaSink(c, h); });
+}
+
+// Scores, or the shares of them, with 0 for keys that a query does not see.
+bool PlainGqaProducts(const RandomCase& c, HostTensor* out) {
+  PlainQkv p = GqaFilled(c);
+  if (out->dims != Dims{p.s.batch, p.s.heads, p.s.steps, p.s.total}) return false;
+  const bool shares = IntOr(c, "qk_output", 0) == 2;
+  Index at({p.s.batch, p.s.heads, p.s.steps});
+  for (int64_t i = 0; i < out->count(); i += p.s.total, at.Next()) {
+    std::vector<double> scores;
+    double all = std::exp(GqaSink(c, at.at[1]));
+    for (int64_t t = 0; t < p.s.total; ++t) {
+      const Dims key = {at.at[0], at.at[1], at.at[2], t};
+      scores.push_back(PlainScore(p, key, GqaScale(c, p), FloatOr(c, "softcap", 0)) +
+                       GqaBias(c, at.at[0], at.at[1], at.at[2], t));
+      all += std::exp(scores.back());
+    }
+    for (int64_t t = 0; t < p.s.total; ++t) {
+      const double score = scores[static_cast<size_t>(t)];
+      const double seen = score == kUnseen ? 0 : score;
+      SetElement(out, i + t, shares ? std::exp(score) / all : seen);
+    }
+  }
+  return true;
+}
+
+// Rows that the keys do not fill stay the past's, of which the last stands for what lies behind it.
+bool PlainGqaOther(const RandomCase& c, size_t o, HostTensor* out) {
+  if (o == 3) return PlainGqaProducts(c, out);
+  PlainQkv p = GqaFilled(c);
+  const HostTensor* past = Maybe(c, o + 2);
+  if (out->dims != Dims{p.s.batch, p.s.kv_heads, p.s.total, p.s.size}) return false;
+  Index at(out->dims);
+  for (int64_t i = 0, n = out->count(); i < n; ++i, at.Next()) {
+    const int64_t b = at.at[0], h = at.at[1], t = at.at[2], e = at.at[3];
+    if (past != nullptr && t >= GqaOlder(c, b) + p.s.steps) {
+      SetElement(
+          out, i,
+          ElementAsDouble(*past, Flat(past->dims, {b, h, std::min(t, past->dims[2] - 1), e})));
+    } else {
+      SetElement(out, i, o == 1 ? p.K(b, h, t, e) : p.V(b, h, t, e));
+    }
+  }
+  return true;
 }
 
 }  // namespace
 
-GE_RANDOM_OP(microsoft_group_query_attention) = {"com.microsoft.GroupQueryAttention", GqaCase, 2e-5,
-                                                 Error::kOfInputs, PlainGqa};
+GE_RANDOM_OP(microsoft_group_query_attention) = {
+    "com.microsoft.GroupQueryAttention", GqaCase, 2e-5, Error::kOfInputs, PlainGqa, PlainGqaOther};
 
 }  // namespace ge::test

@@ -37,21 +37,35 @@ struct PlainQkv {
 
 inline constexpr double kUnseen = -std::numeric_limits<double>::infinity();
 
+// For heads whose sums have no term but those of the keys.
+struct NoSink {
+  double operator()(int64_t) const { return kUnseen; }
+};
+
+// Q * K^T of one query and key.
+inline double PlainScore(PlainQkv& qkv, const Dims& at, double scale, double cap) {
+  const PlainHeadSizes& s = qkv.s;
+  const int64_t b = at[0], h = at[1], step = at[2], t = at[3], kv = h / (s.heads / s.kv_heads);
+  double score = 0;
+  for (int64_t e = 0; e < s.size; ++e) score += qkv.Q(b, h, step, e) * qkv.K(b, kv, t, e);
+  score *= scale;
+  return cap > 0 ? cap * std::tanh(score / cap) : score;
+}
+
 // out[batch, steps, heads * v_size]; bias(b, h, step, t) is added to a score, and may be kUnseen.
-template <typename Bias>
-bool PlainAttend(PlainQkv& qkv, double scale, double cap, HostTensor* out, Bias bias) {
+// e to the power of sink(h) is a term more of the sum that shares are of.
+template <typename Bias, typename Sink = NoSink>
+bool PlainAttend(PlainQkv& qkv, double scale, double cap, HostTensor* out, Bias bias,
+                 Sink sink = {}) {
   const PlainHeadSizes& s = qkv.s;
   if (out->dims != Dims{s.batch, s.steps, s.heads * s.v_size}) return false;
   Index at({s.batch, s.heads, s.steps});
   for (int64_t i = 0; i < s.batch * s.heads * s.steps; ++i, at.Next()) {
     const int64_t b = at.at[0], h = at.at[1], step = at.at[2], kv = h / (s.heads / s.kv_heads);
     std::vector<double> sums(static_cast<size_t>(s.v_size));
-    double all = 0;
+    double all = std::exp(sink(h));
     for (int64_t t = 0; t < s.total; ++t) {
-      double score = 0;
-      for (int64_t e = 0; e < s.size; ++e) score += qkv.Q(b, h, step, e) * qkv.K(b, kv, t, e);
-      score *= scale;
-      if (cap > 0) score = cap * std::tanh(score / cap);
+      const double score = PlainScore(qkv, {b, h, step, t}, scale, cap);
       const double weight = std::exp(score + bias(b, h, step, t));
       all += weight;
       for (int64_t e = 0; e < s.v_size; ++e) {
