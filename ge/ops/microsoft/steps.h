@@ -158,6 +158,15 @@ class Steps {
               {{"alpha", alpha}, {"transB", int64_t{transposed ? 1 : 0}}});
     return Reshape(y, out);
   }
+  // The `count` greatest elements of each row of the last axis and their places; of equal ones the
+  // first.
+  std::vector<ValueId> Greatest(ValueId value, int64_t count) {
+    Shape shape = ShapeOf(value);
+    shape.back() = count;
+    return t_.AddNode(fn_, node_.id, "", "TopK", {value, Ints({count})}, {},
+                      {TensorType(DTypeOf(value), shape), TensorType(DType::kInt64, shape)},
+                      {&node_});
+  }
   ValueId Reduce(std::string op, ValueId value, const Shape& axes) {
     Shape shape = ShapeOf(value);
     for (int64_t a : axes) shape[static_cast<size_t>(a)] = 1;
