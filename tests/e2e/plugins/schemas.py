@@ -53,11 +53,15 @@ IN_WORDS_MICROSOFT = {
     **{("RotaryEmbedding", a): 0
        for a in ("num_heads", "rotary_embedding_dim", "interleaved", "is_packed_batching")},
     ("RotaryEmbedding", "scale"): 1.0,
-    **{(op, "scale"): 0.0 for op in ("Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention")},
-    **{(op, "mask_filter_value"): -10000.0 for op in ("Attention", "QAttention", "MultiHeadAttention")},
+    **{(op, "scale"): 0.0 for op in ("Attention", "QAttention", "MultiHeadAttention", "GroupQueryAttention",
+                                     "SparseAttention", "DecoderMaskedMultiHeadAttention")},
+    **{(op, "mask_filter_value"): -10000.0 for op in ("Attention", "QAttention", "MultiHeadAttention",
+                                                      "DecoderMaskedMultiHeadAttention")},
     **{(op, a): 0 for op in ("Attention", "QAttention") for a in ("do_rotary", "past_present_share_buffer")},
     **{("GroupQueryAttention", a): 0 for a in ("do_rotary", "rotary_interleaved", "kv_cache_bit_width")},
     ("GroupQueryAttention", "softcap"): 0.0,
+    **{("SparseAttention", a): 0 for a in ("do_rotary", "rotary_interleaved")},
+    **{("DecoderMaskedMultiHeadAttention", a): 0 for a in ("output_qk", "past_present_share_buffer")},
 }
 # ONNX's default is for one value of another attribute, so that it is none of the record's.
 DEPENDS = {("RNN", "activations"): "two names are for two directions, of which the default is one"}
@@ -77,10 +81,14 @@ OTHER_TYPES = {
     (MICROSOFT, "FusedGemm"): "+bf16 -i32 i64 u32 u64",  # its activations are of floats
     (MICROSOFT, "GatherBlockQuantized"): "-f4e2m1 f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz",
     (MICROSOFT, "GroupQueryAttention"): "-i8 u8 f8e4m3fn",  # caches of codes: refused by name
+    # Of one type variable: codes of floats, which ONNX Runtime's CPU kernels do not take either.
+    (MICROSOFT, "QMoE", "T1"): "-f8e4m3fn",
+    (MICROSOFT, "QMoE", "T2"): "-f8e4m3fn f8e8m0",
 }
 # Ports that are of one type here, by which another variable of the schema's they have, and why.
 ONE_TYPE = {
     (MICROSOFT, "MultiHeadAttention", "QK"): "products come as their factors do",
+    (MICROSOFT, "DecoderMaskedMultiHeadAttention", "QK"): "products come as their factors do",
     (MICROSOFT, "GroupQueryAttention", "T_CACHE"): "caches of codes are refused",
 }
 # ONNX's schema leaves open whether they are deterministic, as it does of all that have a body.
@@ -116,6 +124,7 @@ def other_types(schema, kind, wanted, found, differ):
     if kind == "output" and schema.name in ENCODED:
         more, lacks = [t for t in more if t != "str"], [t for t in lacks if t != "str"]
     listed = OTHER_TYPES.get((schema.domain, schema.name), "")
+    listed = OTHER_TYPES.get((schema.domain, schema.name, variable_of(wanted)), listed)
     plus, _, minus = listed.partition("-")
     if (more or lacks) and (more, lacks) != (sorted(plus.strip(" +").split()), sorted(minus.split())):
         differ(f"{kind} {wanted.name} lacks {lacks} and takes {more} more, listed are '{listed}'")

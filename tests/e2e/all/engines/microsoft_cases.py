@@ -20,7 +20,9 @@ def maker(name):
 
 
 def all_makers():
-    import microsoft_quantized_cases  # noqa: F401  its makers register themselves
+    import microsoft_attention_cases  # noqa: F401  makers register themselves
+    import microsoft_expert_cases  # noqa: F401
+    import microsoft_quantized_cases  # noqa: F401
     return sorted(MAKERS.items())
 
 
@@ -29,6 +31,7 @@ class Case:
         self.op, self.domain = op, MICROSOFT
         self.inputs, self.outputs, self.attrs = [], [], {}  # (name, array or None, constant)
         self.answer, self.bound, self.quantized, self.fixed = None, None, False, False
+        self.shared = {}  # outputs that ONNX Runtime wants in the memory of an input
 
     def label(self):
         shapes = " ".join("-" if a is None else f"{n}{list(a.shape)}" for n, a, _ in self.inputs)
