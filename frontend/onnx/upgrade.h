@@ -48,6 +48,8 @@ class NodeUpgrade {
   // By a node, or as a result.
   bool output_is_read(size_t i) const { return has_output(i) && read_[node.outputs[i]]; }
   ValueHint input_hint(size_t i) const;
+  // What the file declares of it; no tensor when that is nothing.
+  const Type& input_type(size_t i) const { return graph_->fn(fn_).value(node.inputs[i]).type; }
   // The payload of a constant input; nullptr when it is not constant.
   const Const* input_const(size_t i) const;
 
@@ -111,17 +113,23 @@ std::span<const UpgradeRule> UpgradeRules();
 int64_t OldestOpsetOf(const OpDef& op);
 
 // Adapters, by file in adapt/.
+Status UpgradeAffine(NodeUpgrade& upgrade);
 Status UpgradeAxes(NodeUpgrade& upgrade);  // Squeeze, Unsqueeze, Reduce*
 Status UpgradeBatchNormalization(NodeUpgrade& upgrade);
 Status UpgradeClip(NodeUpgrade& upgrade);
+Status UpgradeCrop(NodeUpgrade& upgrade);
 Status UpgradeDft(NodeUpgrade& upgrade);
 Status UpgradeDropout(NodeUpgrade& upgrade);
+Status UpgradeImageScaler(NodeUpgrade& upgrade);
 Status UpgradePad(NodeUpgrade& upgrade);
+Status UpgradeParametricSoftplus(NodeUpgrade& upgrade);
 Status UpgradeFirstOpsets(NodeUpgrade& upgrade);  // of every operator, before opset 7
 Status UpgradeGridSample(NodeUpgrade& upgrade);
 Status UpgradeGroupNormalization(NodeUpgrade& upgrade);
 Status UpgradeResize(NodeUpgrade& upgrade);
 Status UpgradeRoiAlign(NodeUpgrade& upgrade);
+Status UpgradeScale(NodeUpgrade& upgrade);
+Status UpgradeScaledTanh(NodeUpgrade& upgrade);
 Status UpgradeScan(NodeUpgrade& upgrade);
 Status UpgradeScatter(NodeUpgrade& upgrade);
 Status UpgradeSlice(NodeUpgrade& upgrade);

@@ -359,6 +359,102 @@ TEST(Upgrade, UpsampleAndOldResize) {
             std::string::npos);
 }
 
+// ---- experimental operators of opsets 1 to 9 ----
+
+OneNode Experimental(const std::string& op, int64_t opset = 7, int dtype = 1) {
+  return OneNode(opset, op, "x", "y", {1, 2, 4, 5}, dtype);
+}
+
+void AddFloats(wire::Node* n, const std::string& name, const std::vector<float>& values) {
+  auto* a = AddAttr(n, name, 6);
+  for (float v : values) a->add_floats(v);
+}
+
+TEST(Upgrade, AffineScaleAndCurvesAreWhatTheyAreMadeOf) {
+  OneNode affine = Experimental("Affine");
+  AddFloat(affine.n, "alpha", 2);
+  AddFloat(affine.n, "beta", 3);
+  EXPECT_EQ(affine.Upgraded(), "Mul(x, f32{2}) -> %\nAdd(%, f32{3}) -> y\n");
+  EXPECT_EQ(Experimental("Affine", 1, 11).Upgraded(), "Add(x, f64{0}) -> y\n");
+  OneNode scale = Experimental("Scale", 9);
+  AddFloat(scale.n, "scale", 0.5);
+  EXPECT_EQ(scale.Upgraded(), "Mul(x, f32{0.5}) -> y\n");
+  for (const auto& [op, call] :
+       {std::pair{"ScaledTanh", "Tanh"}, std::pair{"ParametricSoftplus", "Softplus"}}) {
+    OneNode curve = Experimental(op);
+    AddFloat(curve.n, "alpha", 2);
+    EXPECT_NE(curve.Upgraded().find("attribute 'beta' is absent, wanted a number"),
+              std::string::npos);
+    AddFloat(curve.n, "beta", 3);
+    EXPECT_EQ(curve.Upgraded(),
+              std::string("Mul(x, f32{3}) -> %\n") + call + "(%) -> %\nMul(%, f32{2}) -> y\n");
+  }
+  OneNode unknown(9, "Mystery", "x", "h");
+  AddFloat(AddNode(unknown.g(), "Scale", "h", "y", "c"), "scale", 2);
+  EXPECT_EQ(unknown.Upgraded(), "Mystery(x) -> h\nCastLike(f32{2}, h) -> %\nMul(h, %) -> y\n");
+}
+
+TEST(Upgrade, ImageScalerIsABatchNormalization) {
+  OneNode image = Experimental("ImageScaler");
+  AddFloat(image.n, "scale", 2);
+  AddFloats(image.n, "bias", {1, 3});
+  EXPECT_EQ(image.Upgraded(),
+            "BatchNormalization(x, f32s{2,2}, f32s{1,3}, f32s{0,0}, f32s{1,1}; epsilon=0) -> y\n");
+  OneNode few = Experimental("ImageScaler");
+  AddFloats(few.n, "bias", {1});
+  EXPECT_NE(few.Upgraded().find("attribute 'bias' has 1 numbers, wanted 2, one a channel"),
+            std::string::npos);
+  EXPECT_NE(Experimental("ImageScaler").Upgraded().find("attribute 'bias' is absent"),
+            std::string::npos);
+}
+
+TEST(Upgrade, CropIsASlice) {
+  const auto cropped = [](const std::vector<int64_t>& border, const std::vector<int64_t>& scale) {
+    OneNode m = Experimental("Crop");
+    const auto add = [&](const char* name, const std::vector<int64_t>& values) {
+      auto* a = AddAttr(m.n, name, 7);
+      for (const int64_t v : values) a->add_ints(v);
+    };
+    add("border", border);
+    if (!scale.empty()) add("scale", scale);
+    return m.Upgraded();
+  };
+  const std::string open = "9223372036854775807";
+  EXPECT_EQ(cropped({0, 1, 2, 0}, {}),
+            "Slice(x, i64s{1,0}, i64s{" + open + ",-2}, i64s{2,3}) -> y\n");
+  EXPECT_EQ(cropped({1, 1, 9, 9}, {2, 3}), "Slice(x, i64s{1,1}, i64s{3,4}, i64s{2,3}) -> y\n");
+  for (const auto& [border, scale, wanted] :
+       {std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::string>{
+            {1, 1, 1}, {}, "attribute 'border' is [1,1,1], wanted 4 numbers that are not negative"},
+        {{1, -1, 1, 0}, {}, "attribute 'border' is [1,-1,1,0], wanted 4"},
+        {{1, 1, 1, 0}, {2}, "attribute 'scale' is [2], wanted 2 numbers that are not negative"},
+        {{3, 0, 3, 0},
+         {},
+         "attributes 'border' and 'scale' want 3 + 3 of its input's width, which is 5"},
+        {{0, 1, 0, 0}, {4, 1}, "want 1 + 4 of its input's height, which is 4"}}) {
+    EXPECT_NE(cropped(border, scale).find(wanted), std::string::npos) << cropped(border, scale);
+  }
+  OneNode matrix(7, "Crop", "x", "y", {4, 5});
+  AddInts(matrix.n, "border", {0, 0, 0, 0});
+  EXPECT_NE(matrix.Upgraded().find("its input has 2 axes, wanted 4: [N,C,H,W]"), std::string::npos);
+}
+
+TEST(Upgrade, ExperimentalOperatorsAreRefusedByName) {
+  for (const char* op :
+       {"Affine", "Crop", "ImageScaler", "ParametricSoftplus", "Scale", "ScaledTanh"}) {
+    EXPECT_NE(Experimental(op, 10).Upgraded().find("opset 10 removed it"), std::string::npos) << op;
+    EXPECT_NE(Experimental(op, 7, 7).Upgraded().find("its input is i64, wanted f16, f32 or f64"),
+              std::string::npos);
+    OneNode two(7, op, "x x", "y", {1, 2, 4, 5});
+    EXPECT_NE(two.Upgraded().find("it has 2 inputs and 1 outputs, wanted one of each"),
+              std::string::npos);
+  }
+  OneNode kind = Experimental("Scale");
+  AddInt(kind.n, "scale", 2);
+  EXPECT_NE(kind.Upgraded().find("attribute 'scale' is not known, or of another kind"),
+            std::string::npos);
+}
+
 TEST(Upgrade, Resize11DropsInputsWithoutMeaning) {
   OneNode m(11, "Resize", "x roi none sizes", "y");
   SetRaw(m.g()->add_initializer(), "roi", 1, {0}, std::vector<float>{});
