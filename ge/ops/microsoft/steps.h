@@ -54,6 +54,12 @@ class Steps {
     return t_.AddConst(fn_, MakeConst(TensorType(DType::kInt32, shape), narrow.data(),
                                       narrow.size() * sizeof(int32_t)));
   }
+  // f32 of this shape.
+  ValueId Floats(const Shape& shape, const float* values) {
+    const Type type = TensorType(DType::kFloat, shape);
+    const auto count = static_cast<uint64_t>(ElementCount(type).value_or(0));
+    return t_.AddConst(fn_, MakeConst(type, values, count * sizeof(float)));
+  }
   ValueId Byte(uint8_t value) {
     return t_.AddConst(fn_, MakeConst(TensorType(DType::kUint8, Shape{}), &value, 1));
   }
@@ -70,7 +76,18 @@ class Steps {
     while (!inputs.empty() && inputs.back() == 0) inputs.pop_back();
     return p_.Add(std::move(op), std::move(inputs), TensorType(dtype, shape), std::move(attrs));
   }
+  // Of several results.
+  std::vector<ValueId> NodeN(std::string op, std::vector<ValueId> inputs, std::vector<Type> types,
+                             std::vector<Attr> attrs = {}) {
+    while (!inputs.empty() && inputs.back() == 0) inputs.pop_back();
+    return t_.AddNode(fn_, node_.id, "", std::move(op), std::move(inputs), std::move(attrs),
+                      std::move(types), {&node_});
+  }
   ValueId Cast(ValueId value, DType dtype) { return p_.Cast(value, dtype); }
+  ValueId Zeros(DType dtype, const Shape& shape) {
+    const ValueId zero = Cast(p_.Scalar(DType::kFloat, 0), dtype);
+    return Node1("Expand", {zero, Ints(shape)}, dtype, shape);
+  }
   // One result of input 0's type; the other inputs are parameters.
   ValueId Map(std::string op, std::vector<ValueId> inputs, std::vector<Attr> attrs = {}) {
     const ValueId x = inputs[0];
@@ -166,6 +183,19 @@ class Steps {
     return t_.AddNode(fn_, node_.id, "", "TopK", {value, Ints({count})}, {},
                       {TensorType(DTypeOf(value), shape), TensorType(DType::kInt64, shape)},
                       {&node_});
+  }
+  // States after each of the last steps, the last one last, as a window of so many [slots, ...];
+  // those before the first step are zeros.
+  ValueId Window(const std::vector<ValueId>& states, int64_t slots) {
+    const Shape each = ShapeOf(states[0]);
+    Shape slot = each;
+    slot.insert(slot.begin(), 1);
+    std::vector<ValueId> parts;
+    Shape none = slot;
+    none[0] = slots - static_cast<int64_t>(states.size());
+    if (none[0] > 0) parts.push_back(Zeros(DTypeOf(states[0]), none));
+    for (const ValueId state : states) parts.push_back(Reshape(state, slot));
+    return parts.size() == 1 ? parts[0] : Concat(std::move(parts), 0);
   }
   ValueId Reduce(std::string op, ValueId value, const Shape& axes) {
     Shape shape = ShapeOf(value);
