@@ -53,6 +53,7 @@ bool IsNumberOf(const ge_node& n, uint32_t input) {
       {"QuantizeLinear", {1, 2}},
       {"DequantizeLinear", {1, 2}},
       {"MatMulNBits", {2, 3}},
+      {"MatMulBnb4", {2}},
       {"Resize", {1, 2}},
       {"Upsample", {1}},
       {"OneHot", {2}},
