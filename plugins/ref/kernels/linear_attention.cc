@@ -1,3 +1,4 @@
+#include "plugins/ref/kernels/linear_state.h"
 #include "plugins/ref/kernels/rows.h"
 
 namespace ref {
@@ -14,25 +15,13 @@ struct LinearRows {
   double *state, *key, *value, *decay, *sum;
 };
 
-// state = exp(decay) * state + key x update, where the update is the value or, by the delta rule,
-// beta * (value - what the decayed state answers to the key).
 void UpdateState(const LinearPlan& p, double beta, const LinearRows& r) {
-  if (p.decays != 0) {
-    for (int64_t i = 0; i < p.size; ++i) {
-      const double keep = std::exp(r.decay[p.decays == p.kv_heads ? 0 : i]);
-      for (int64_t j = 0; j < p.v_size; ++j) r.state[i * p.v_size + j] *= keep;
-    }
-  }
-  if (p.betas != 0) {
-    std::fill_n(r.sum, p.v_size, 0.0);
-    for (int64_t i = 0; i < p.size; ++i) {
-      for (int64_t j = 0; j < p.v_size; ++j) r.sum[j] += r.state[i * p.v_size + j] * r.key[i];
-    }
-    for (int64_t j = 0; j < p.v_size; ++j) r.value[j] = beta * (r.value[j] - r.sum[j]);
-  }
-  for (int64_t i = 0; i < p.size; ++i) {
-    for (int64_t j = 0; j < p.v_size; ++j) r.state[i * p.v_size + j] += r.key[i] * r.value[j];
-  }
+  const LinearState state{r.state, p.size, p.v_size};
+  const int64_t each = p.decays / p.kv_heads;
+  for (int64_t i = 0; i < each; ++i) r.decay[i] = std::exp(r.decay[i]);
+  DecayState(state, r.decay, each);
+  if (p.betas != 0) CorrectValue(state, r.key, beta, r.value, r.sum);
+  AddToState(state, r.key, r.value);
 }
 
 void RunLinearStep(const LinearPlan& p, const Call& c, int64_t token, int64_t head,
@@ -50,10 +39,7 @@ void RunLinearStep(const LinearPlan& p, const Call& c, int64_t token, int64_t he
   for (int64_t q = head * share; q < (head + 1) * share; ++q) {
     double* query = r.key;  // the key is done with
     LoadRow(c.in(0), (token * p.q_heads + q) * p.size, p.size, query);
-    std::fill_n(r.sum, p.v_size, 0.0);
-    for (int64_t i = 0; i < p.size; ++i) {
-      for (int64_t j = 0; j < p.v_size; ++j) r.sum[j] += query[i] * r.state[i * p.v_size + j];
-    }
+    AskState({r.state, p.size, p.v_size}, query, r.sum);
     for (int64_t j = 0; j < p.v_size; ++j) r.sum[j] *= p.scale;
     PutRow(c.out(0), (token * p.q_heads + q) * p.v_size, p.v_size, r.sum);
   }
