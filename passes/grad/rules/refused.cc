@@ -33,12 +33,16 @@ GE_GRAD(refused) {
   PutRefusal(&rules, "bits have no slope", "", {"BitCast"});
   PutRefusal(&rules, "its gradient is not built; write it with GridSample and Conv", "",
              {"DeformConv", "MaxRoiPool", "RoiAlign"});
+  PutRefusal(&rules, "its gradient is not built; write it with GridSample", "com.microsoft",
+             {"CropAndResize"});
   PutRefusal(&rules,
              "it reads whole numbers; put QuantizeLinear and DequantizeLinear around Conv or "
              "MatMul",
              "", {"ConvInteger", "QLinearConv", "QLinearMatMul"});
   PutRefusal(&rules, "its gradient is not built; write its recurrence as a Scan", "",
              {"LinearAttention", "CausalConvWithState"});
+  PutRefusal(&rules, "its gradient is not built; write its recurrence as a Scan", "com.microsoft",
+             {"GatedDeltaNet"});
   PutRefusal(&rules, "a trained model of ai.onnx.ml is not trained here", "ai.onnx.ml",
              {"LinearClassifier", "SVMClassifier", "SVMRegressor", "TreeEnsemble",
               "TreeEnsembleClassifier", "TreeEnsembleRegressor"});
