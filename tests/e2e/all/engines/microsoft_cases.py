@@ -23,12 +23,13 @@ def all_makers():
     import microsoft_attention_cases  # noqa: F401  makers register themselves
     import microsoft_expert_cases  # noqa: F401
     import microsoft_quantized_cases  # noqa: F401
+    import microsoft_state_cases  # noqa: F401
     return sorted(MAKERS.items())
 
 
 class Case:
     def __init__(self, op):
-        self.op, self.domain = op, MICROSOFT
+        self.op, self.domain, self.opset = op, MICROSOFT, None
         self.inputs, self.outputs, self.attrs = [], [], {}  # (name, array or None, constant)
         self.answer, self.bound, self.quantized, self.fixed = None, None, False, False
         self.shared = {}  # outputs that ONNX Runtime wants in the memory of an input

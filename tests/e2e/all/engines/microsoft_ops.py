@@ -62,7 +62,7 @@ def model_of(case, symbolic):
     outputs = [helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(np.dtype(t)), None)
                for n, t in case.outputs if n]
     graph = helper.make_graph([node], "one", inputs, outputs, initializers)
-    opsets = [helper.make_opsetid("", ONNX_OPSET), helper.make_opsetid("com.microsoft", 1)]
+    opsets = [helper.make_opsetid("", case.opset or ONNX_OPSET), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=10), feeds
 
 
