@@ -1,11 +1,12 @@
-// Add, Sub, Mul, Div, Max and Min of integers (those of float32: pointwise.h). Pure; any thread.
+// Add, Sub, Mul, Div, Max and Min of numbers other than float32 (those: pointwise.h). Pure; any
+// thread.
 #pragma once
 
 #include "plugins/units/unit.h"
 
 namespace ge_engines {
 
-struct IntegerSpec {  // in[0] fn in[1]
+struct ArithmeticSpec {  // in[0] fn in[1]
   Fn fn = Fn::kAdd;
   static const UnitKind kKind;
 };
