@@ -7,25 +7,38 @@ namespace ge_engines {
 
 namespace {
 
+// float32, int32, int64 and bool are cast to and from each other and all of these; float16 and
+// bfloat16 to and from float32 alone.
+bool IsCast(int32_t from, int32_t to) {
+  const auto core = [](int32_t t) {
+    return t == GE_F32 || t == GE_I32 || t == GE_I64 || t == GE_BOOL;
+  };
+  const auto other = [](int32_t t) {
+    return t == GE_I8 || t == GE_U8 || t == GE_I16 || t == GE_U16 || t == GE_U32 || t == GE_F64;
+  };
+  const auto half = [](int32_t t) { return t == GE_F16 || t == GE_BF16; };
+  if (half(from) || half(to)) return from == GE_F32 || to == GE_F32;
+  return (core(from) && (core(to) || other(to))) || (other(from) && core(to));
+}
+
 bool ParseCast(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   u->spec = CastSpec();
   const int32_t from = g.dtype(n.in[0]), to = g.dtype(n.out[0]);
-  const auto half = [](int32_t t) { return t == GE_F16 || t == GE_BF16; };
   if (from == to) {
     u->spec = ViewSpec();
-  } else if ((half(from) && to != GE_F32) || (half(to) && from != GE_F32)) {
+  } else if (!IsCast(from, to)) {
     return why->Say(GE_WHY_DTYPE, std::string("a cast of ") + gp::DTypeName(from) + " to " +
                                       gp::DTypeName(to) +
-                                      ", of 16-bit floats only from or to "
-                                      "float32");
+                                      ", only from or to float32, int32, int64 and bool, of 16-bit "
+                                      "floats only from or to float32");
   }
   if (n.n_in != 1 || g.dims(n.in[0]) != u->dims) return why->Say(GE_WHY_SHAPE, "dims differ");
   return true;
 }
 
 constexpr Operator kCastOperators[] = {
-    {"Cast", ParseCast, Types::kCast, 0},
+    {"Cast", ParseCast, Types::kAny, 0},
 };
 }  // namespace
 

@@ -19,14 +19,14 @@ namespace {
 
 // ---- casts -------------------------------------------------------------------------------------
 
-// A float as an integer: truncated; NaN and what int64 cannot hold become its least value; int32
-// keeps the low bits.
+// A float as an integer: truncated; NaN and what int64 cannot hold become its least value; shorter
+// integers keep the low bits.
 template <class To, class From>
 To Convert(From v) {
   if constexpr (std::is_same_v<To, bool>) {
     return v != From{0};
-  } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
-    const bool fits = v >= -0x1p63f && v < 0x1p63f;
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    const bool fits = v >= From{-0x1p63} && v < From{0x1p63};
     const int64_t i = fits ? static_cast<int64_t>(v) : std::numeric_limits<int64_t>::min();
     return static_cast<To>(static_cast<uint64_t>(i));
   } else {
@@ -93,8 +93,9 @@ std::unique_ptr<Loop> ToHalvesLoop(const Simd& simd, bool brain, int64_t n) {
                                                      n);
 }
 
+// From a type that has casts to float32, int32, int64 and bool alone.
 template <class From>
-std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
+std::unique_ptr<Loop> CastToCore(int32_t to, int64_t n) {
   switch (to) {
     case GE_F32:
       return std::make_unique<Cast<From, float>>(n);
@@ -106,6 +107,27 @@ std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
       return std::make_unique<Cast<From, bool>>(n);
     default:
       return nullptr;
+  }
+}
+
+// From one of these four.
+template <class From>
+std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
+  switch (to) {
+    case GE_I8:
+      return std::make_unique<Cast<From, int8_t>>(n);
+    case GE_U8:
+      return std::make_unique<Cast<From, uint8_t>>(n);
+    case GE_I16:
+      return std::make_unique<Cast<From, int16_t>>(n);
+    case GE_U16:
+      return std::make_unique<Cast<From, uint16_t>>(n);
+    case GE_U32:
+      return std::make_unique<Cast<From, uint32_t>>(n);
+    case GE_F64:
+      return std::make_unique<Cast<From, double>>(n);
+    default:
+      return CastToCore<From>(to, n);
   }
 }
 
@@ -125,6 +147,18 @@ std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64
       return CastFrom<int64_t>(to, n);
     case GE_BOOL:
       return CastFrom<bool>(to, n);
+    case GE_I8:
+      return CastToCore<int8_t>(to, n);
+    case GE_U8:
+      return CastToCore<uint8_t>(to, n);
+    case GE_I16:
+      return CastToCore<int16_t>(to, n);
+    case GE_U16:
+      return CastToCore<uint16_t>(to, n);
+    case GE_U32:
+      return CastToCore<uint32_t>(to, n);
+    case GE_F64:
+      return CastToCore<double>(to, n);
     default:
       return nullptr;
   }
@@ -136,7 +170,10 @@ class CastKind final : public KindOf<CastSpec> {
  public:
   Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     const double n = static_cast<double>(Product(unit.dims));
-    const bool half = parser.size(unit.in[0]) == 2 || parser.size(unit.out[0]) == 2;
+    const auto is_half = [&](uint32_t v) {
+      return parser.dtype(v) == GE_F16 || parser.dtype(v) == GE_BF16;
+    };
+    const bool half = is_half(unit.in[0]) || is_half(unit.out[0]);
     return WorkPrice(unit, parser, machine, {half ? n * ByIsa(machine, 0.1, 0.3, 0.6) : n * 0.4});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
