@@ -40,8 +40,8 @@ An element of a random case may be off by its own rounding, twice the unit round
 `bound` in the operator's file in `tools/ge_test/cases`, as a share of what its `Error` says
 (`tools/ge_test/random_case.h`): the element, the sum of its terms' magnitudes times the root of their
 number, what a change of the inputs does to it, or the greatest magnitude. Integers, bools and operators
-whose bound is 0 are bit-equal. ONNX's node tests have ONNX's own tolerance, 1e-3 of an element and
-1e-5. Faults that must be noticed are planted by `tests/e2e/plugins/planted.sh`, and in each operator's cases.
+whose bound is 0 are bit-equal. ONNX's node tests have ONNX's own tolerance, 1e-3 of an element
+(2^-6 of a bf16) and 1e-5. Faults that must be noticed are planted by `tests/e2e/plugins/planted.sh`, and in each operator's cases.
 """
 
 
