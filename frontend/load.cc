@@ -33,15 +33,23 @@ Format FormatOfBytes(std::span<const std::byte> bytes) {
   return LooksLikeProto(bytes) ? Format::kProto : Format::kOnnx;
 }
 
-// The importer of ONNX upgrades; our own formats are written at the one opset.
-Status WantCanonicalOpset(const Graph& graph) {
-  const auto it = graph.opsets.find("");
-  if (it == graph.opsets.end() || it->second == kCanonicalOpset) return {};
-  return Status(Code::kUnsupported,
-                fmt::format("the model is at opset {} of ai.onnx, files of this format are at {}; "
-                            "write it again from its ONNX file, whatever its opset: ge dump "
-                            "MODEL.onnx --to load --format proto -o MODEL.gepb",
-                            it->second, kCanonicalOpset));
+// What was written at this opset or a later one means the same at the canonical one.
+constexpr int64_t kOldestOwnOpset = 27;
+
+// The importer of ONNX upgrades; our own formats are written at the canonical opset.
+Status ToCanonicalOpset(Graph* graph) {
+  const auto it = graph->opsets.find("");
+  if (it == graph->opsets.end()) return {};
+  if (it->second >= kOldestOwnOpset && it->second <= kCanonicalOpset) {
+    it->second = kCanonicalOpset;
+    return {};
+  }
+  return Status(
+      Code::kUnsupported,
+      fmt::format("the model is at opset {} of ai.onnx, files of this format are at {} or {}; "
+                  "write it again from its ONNX file, whatever its opset: ge dump "
+                  "MODEL.onnx --to load --format proto -o MODEL.gepb",
+                  it->second, kOldestOwnOpset, kCanonicalOpset));
 }
 
 Result<Graph> ReadOwnFormat(const std::shared_ptr<const MappedFile>& file, const std::string& path,
@@ -91,7 +99,7 @@ Result<LoadedModel> ReadModelFile(const std::string& path, Format format, LoadOp
     auto read = ReadOwnFormat(file, path, format);
     GE_RETURN_IF_ERROR(file->Check());  // before what came of it
     GE_ASSIGN_OR_RETURN(graph, std::move(read));
-    GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
+    GE_RETURN_IF_ERROR(ToCanonicalOpset(&graph));
     GE_RETURN_IF_ERROR(WantNoInitializerInputs(options));
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -134,7 +142,7 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format, const LoadO
     GE_ASSIGN_OR_RETURN(graph, ImportOnnxBytes(view, owner, ImportOptionsOf(options), &stats));
   }
   if (format != Format::kOnnx) GE_RETURN_IF_ERROR(WantNoInitializerInputs(options));
-  GE_RETURN_IF_ERROR(WantCanonicalOpset(graph));
+  GE_RETURN_IF_ERROR(ToCanonicalOpset(&graph));
   return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults)};
 }
 

@@ -30,7 +30,8 @@ int64_t IrVersionFor(int64_t opset) {
   if (opset <= 18) return 8;
   if (opset <= 20) return 9;
   if (opset <= 22) return 10;
-  return std::min<int64_t>(opset - 12, 13);  // 23: 11, 24: 12, from 25 on: 13
+  if (opset <= 24) return opset - 12;
+  return opset <= 27 ? 13 : 14;
 }
 
 struct Weight {

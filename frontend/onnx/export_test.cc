@@ -98,7 +98,7 @@ TEST(Export, TheFormatIsAsOldAsTheOperators) {
                {"Acos", 22, 10}, {"Swish", 24, 12}, {"Identity", 25, 13}};
   for (const auto& k : known) {
     const auto bytes =
-        Exported(std::string("ge 1\nopset \"\" 27\nfn main(x: f32[3]) -> (y) {\n  y: f32[3] = ") +
+        Exported(std::string("ge 1\nopset \"\" 28\nfn main(x: f32[3]) -> (y) {\n  y: f32[3] = ") +
                  k.op + "(x)\n}\nentry infer \"main\" = main\n");
     ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
     const wire::Model m = Parsed(*bytes);
@@ -132,7 +132,7 @@ TEST(Export, AModelIsWrittenAtTheOpsetThatItCameWith) {
 
 TEST(Export, TypesOfMapsInSequences) {
   const auto bytes = Exported(R"(ge 1
-opset "" 27
+opset "" 28
 opset "ai.onnx.ml" 5
 fn main(x: f32[2,2]) -> (y) {
   y: seq(map(i64, f32[?])) = ai.onnx.ml.ZipMap(x) {classlabels_int64s=[3, 4]}
@@ -147,7 +147,7 @@ entry infer "main" = main
 }
 
 constexpr const char* kBranch = R"(ge 1
-opset "" 27
+opset "" 28
 const two : f32[] = 2
 fn main(c: bool[], x: f32[3]) -> (y, x, y) {
   y: f32[3] = If(c, x) calls {then_branch=a, else_branch=b}
@@ -185,7 +185,7 @@ TEST(Export, GivesBodiesTheirCapturedNames) {
 
 TEST(Export, WritesCallsOutInPlace) {
   auto bytes = Exported(R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 fn main(x: f32[2]) -> (y) {
   t: f32[2] = ge.Call(x) "first" calls {fn=twice}
@@ -208,7 +208,7 @@ entry infer "main" = main
 
 TEST(Export, RefusesWhatOnnxCannotSay) {
   ExpectNotExported(R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 fn main(x: f32[2]) -> (y) {
   y: f32[2] = ge.Call(x) "again" calls {fn=first}
@@ -232,7 +232,7 @@ entry infer "main" = main
                     Code::kUnsupported,
                     "node 'there' (ge.Copy) is an operator of this engine alone");
   ExpectNotExported(R"(ge 1
-opset "" 27
+opset "" 28
 const zero : f32[2] = [0, 0]
 state s : f32[2] param trainable init zero
 fn main(x: f32[2]) -> (y) {
@@ -242,7 +242,7 @@ entry infer "main" = main
 )",
                     Code::kUnsupported, "the state 's' has no form in ONNX");
   ExpectNotExported(R"(ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[2]) -> (y) {
   y = Relu(x)
 }

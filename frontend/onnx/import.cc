@@ -13,31 +13,53 @@
 #include "frontend/onnx/import_graph.h"
 #include "frontend/onnx/import_state.h"
 #include "frontend/onnx/upgrade.h"
+#include "ge/base/log.h"
 #include "ge/ir/model_meta.h"
 #include "ge/wire/onnx.pb.h"
 
 namespace ge {
 namespace {
 
-constexpr int64_t kNewestIrVersion = 13;  // of onnx 1.22
+constexpr int64_t kNewestIrVersion = 14;  // of onnx 1.23
 constexpr int64_t kOldestOpset = 1;
+// A version beyond it is a damaged number: ONNX publishes two or three a year.
+constexpr int64_t kMostVersion = 99;
+
+// Nobody can say now what a newer version changes. What it adds to what is known here, operators,
+// attributes, inputs and element types, is refused by name where a node uses it; a new meaning of
+// what looks as before would not be seen, so that a warning says what is done.
+void WarnOfNewer(const std::string& found, int64_t known) {
+  LogOnce(1,
+          fmt::format("the model uses {}, newer than {}, the newest that is known here: it is read "
+                      "as {} would be, and what that lacks is refused by name",
+                      found, known, known));
+}
 
 }  // namespace
 
 Status CheckOnnxOpset(int64_t opset) {
-  if (opset >= kOldestOpset && opset <= kCanonicalOpset) return {};
-  return Status(Code::kUnsupported,
-                fmt::format("the model uses opset {} of ai.onnx, wanted {} to {}; export it for "
-                            "one of these",
-                            opset, kOldestOpset, kCanonicalOpset));
+  if (opset < kOldestOpset || opset > kMostVersion) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the model uses opset {} of ai.onnx, wanted {} to {} (newer ones are "
+                              "read as {} is); export it for one of these",
+                              opset, kOldestOpset, kCanonicalOpset, kCanonicalOpset));
+  }
+  if (opset > kCanonicalOpset)
+    WarnOfNewer(fmt::format("opset {} of ai.onnx", opset), kCanonicalOpset);
+  return {};
 }
 
 Status CheckMlOpset(int64_t opset) {
-  if (opset >= 1 && opset <= kCanonicalMlOpset) return {};
-  return Status(Code::kUnsupported,
-                fmt::format("the model uses version {} of ai.onnx.ml, wanted 1 to {}; export it "
-                            "for one of these",
-                            opset, kCanonicalMlOpset));
+  if (opset < 1 || opset > kMostVersion) {
+    return Status(Code::kUnsupported,
+                  fmt::format("the model uses version {} of ai.onnx.ml, wanted 1 to {} (newer ones "
+                              "are read as {} is); export it for one of these",
+                              opset, kCanonicalMlOpset, kCanonicalMlOpset));
+  }
+  if (opset > kCanonicalMlOpset) {
+    WarnOfNewer(fmt::format("version {} of ai.onnx.ml", opset), kCanonicalMlOpset);
+  }
+  return {};
 }
 
 OpsetPair ImportState::opsets() const {
@@ -53,11 +75,14 @@ Status ReadVersions(ImportState* s, const wire::Model& model) {
                   fmt::format("the model has ir_version {}, wanted 1 to {}; is it an ONNX model?",
                               model.ir_version(), kNewestIrVersion));
   }
-  if (model.ir_version() > kNewestIrVersion) {
+  if (model.ir_version() > kMostVersion) {
     return Status(Code::kUnsupported,
-                  fmt::format("the model has ir_version {}, wanted at most {}; export it for an "
-                              "older IR version",
-                              model.ir_version(), kNewestIrVersion));
+                  fmt::format("the model has ir_version {}, wanted at most {} (newer ones are read "
+                              "as {} is); export it for an older IR version",
+                              model.ir_version(), kNewestIrVersion, kNewestIrVersion));
+  }
+  if (model.ir_version() > kNewestIrVersion) {
+    WarnOfNewer(fmt::format("IR version {}", model.ir_version()), kNewestIrVersion);
   }
   s->ir_version = model.ir_version();
   for (const auto& import : model.opset_import()) {

@@ -67,14 +67,33 @@ void CopyAll(const Field& from, std::vector<std::byte>* to) {
   if (from.size() > 0) std::memcpy(to->data(), from.data(), to->size());
 }
 
-// int32_data: everything of at most 32 bits but float. Types below a byte come packed, one byte to
-// an entry.
+// Types of six bits come one element to an entry.
+Status PackSixBits(const google::protobuf::RepeatedField<int32_t>& from, const std::string& where,
+                   std::vector<std::byte>* to) {
+  to->assign((static_cast<size_t>(from.size()) * 6 + 7) / 8, std::byte{0});
+  for (int i = 0; i < from.size(); ++i) {
+    const auto code = static_cast<uint32_t>(from.Get(i));
+    if (code > 0x3f) {
+      return InvalidTensor(
+          fmt::format("{}: element {} is {}, which its element type cannot hold", where, i, code));
+    }
+    const size_t bit = static_cast<size_t>(i) * 6;
+    const uint32_t moved = code << (bit % 8);
+    (*to)[bit / 8] |= static_cast<std::byte>(moved);
+    if (bit % 8 > 2) (*to)[bit / 8 + 1] |= static_cast<std::byte>(moved >> 8);
+  }
+  return {};
+}
+
+// int32_data: everything of at most 32 bits but float. Types of two and four bits come packed, one
+// byte to an entry.
 Status DecodeInt32(const wire::Tensor& t, DType dtype, int64_t count, const std::string& where,
                    std::vector<std::byte>* to) {
   const auto& from = t.int32_data();
   int bits = DTypeBits(dtype);
-  int64_t entries = bits < 8 ? *DTypeBytes(dtype, count) : count;
+  int64_t entries = bits < 6 ? *DTypeBytes(dtype, count) : count;
   GE_RETURN_IF_ERROR(WantCount(where, "int32_data", from.size(), entries));
+  if (bits == 6) return PackSixBits(from, where, to);
   switch (dtype) {
     case DType::kInt32:
       CopyAll(from, to);

@@ -104,6 +104,15 @@ TEST(ImportTensor, ReadsPackedAndTextFields) {
   EXPECT_TRUE(TensorModel(1, {0, 3}).Values<float>().empty());
 }
 
+// Codes of six bits come one to an entry, and lie four in three bytes.
+TEST(ImportTensor, PacksCodesOfSixBits) {
+  TensorModel codes(27, {5});
+  for (const int code : {1, 0x1f, 0x20, 0x3f, 8}) codes.t->add_int32_data(code);
+  EXPECT_EQ(codes.Values<uint8_t>(), (std::vector<uint8_t>{0xc1, 0x07, 0xfe, 0x08}));
+  codes.t->set_int32_data(2, 64);
+  codes.ExpectRefused(Code::kInvalidGraph, "element 2 is 64, which its element type cannot hold");
+}
+
 TEST(ImportTensor, RefusesPayloadsThatDoNotFit) {
   TensorModel few(1, {3});
   few.t->add_float_data(1);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "frontend/onnx/model_testing.h"
+#include "ge/infer/infer.h"
 
 namespace ge {
 namespace {
@@ -251,6 +252,35 @@ TEST(Import, CountsTheCapturesOfALoop) {
   EXPECT_EQ(g->fn(n.callees[0].fn).params.size(), 4u);
 }
 
+// As the newest known versions; what those lack is refused by name.
+TEST(Import, ReadsNewerVersionsAsTheNewestKnown) {
+  TestModel m = Chain();
+  m.m.set_ir_version(15);
+  m.m.mutable_opset_import(0)->set_version(29);
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  EXPECT_EQ(g->opsets.at(""), kCanonicalOpset);
+  EXPECT_EQ(g->meta.at("ge.source_opset"), "29");
+  EXPECT_TRUE(Infer(&*g).ok());
+  const std::string newer =
+      "; the model uses opset 29 of ai.onnx, of which operators are known up to opset 28";
+  AddInt(m.g()->mutable_node(0), "leak", 1);
+  g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  Status status = Infer(&*g);
+  EXPECT_NE(status.message().find("unknown attribute 'leak'"), std::string::npos);
+  EXPECT_NE(status.message().find(newer), std::string::npos) << status.message();
+  m = Chain();
+  m.m.mutable_opset_import(0)->set_version(29);
+  m.g()->mutable_node(0)->set_op_type("Relu29");
+  g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  status = Infer(&*g);
+  EXPECT_NE(status.message().find("operator 'Relu29' of domain 'ai.onnx' is not known"),
+            std::string::npos);
+  EXPECT_NE(status.message().find(newer), std::string::npos) << status.message();
+}
+
 TEST(Import, RefusesByName) {
   TestModel m = Chain();
   m.m.clear_graph();
@@ -259,11 +289,13 @@ TEST(Import, RefusesByName) {
   m.g()->clear_output();
   ExpectImportRefused(m, Code::kInvalidGraph, "no outputs");
   m = Chain();
-  m.m.mutable_opset_import(0)->set_version(28);
-  ExpectImportRefused(m, Code::kUnsupported, "opset 28 of ai.onnx, wanted 1 to 27");
+  m.m.mutable_opset_import(0)->set_version(100);
+  ExpectImportRefused(m, Code::kUnsupported,
+                      "opset 100 of ai.onnx, wanted 1 to 28 (newer ones are read as 28 is)");
   m = Chain();
-  m.m.set_ir_version(14);
-  ExpectImportRefused(m, Code::kUnsupported, "ir_version 14, wanted at most 13");
+  m.m.set_ir_version(100);
+  ExpectImportRefused(m, Code::kUnsupported,
+                      "ir_version 100, wanted at most 14 (newer ones are read as 14 is)");
   m = Chain();
   m.m.clear_opset_import();
   ExpectImportRefused(m, Code::kInvalidGraph, "imports no opset");

@@ -16,7 +16,7 @@
 
 namespace ge {
 
-inline constexpr int64_t kCanonicalMlOpset = 5;  // of ai.onnx.ml, by onnx 1.22
+inline constexpr int64_t kCanonicalMlOpset = 5;  // of ai.onnx.ml, by onnx 1.23
 
 // Known facts of a value before INFER: enough to give new constants their type.
 struct ValueHint {

@@ -16,7 +16,7 @@ namespace pb = ::graphengine::wire;
 
 constexpr char kGraph[] = R"(ge 1
 module "m"
-opset "" 27
+opset "" 28
 meta "k" = "v"
 symbol N in 1..64 multiple 2
 loc 1 = "a.py":1:2-3:4 scope "s"

@@ -7,7 +7,7 @@
 //
 // A file in short (docs/text-format.md has all of it):
 //   ge 1
-//   opset "" 27
+//   opset "" 28
 //   symbol N in 1..64 multiple 2
 //   const w : f32[6,1,5,5] = external "lenet.bin" @128 +600 sha256 "..."
 //   state s : f32[10] param trainable init b

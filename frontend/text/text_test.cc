@@ -17,7 +17,7 @@ namespace {
 constexpr char kRich[] = R"(ge 1
 module "m"
 producer "p"
-opset "" 27
+opset "" 28
 opset "ge" 1
 meta "k" = "v"
 symbol N in 1..64 multiple 2 from "x axis 0"
@@ -53,7 +53,7 @@ TEST(Text, PrintedTextParsesToTheSameGraph) {
 TEST(Text, DiffSeesEachChange) {
   const std::pair<const char*, const char*> changes[] = {
       {"module \"m\"", "module \"n\""},
-      {"opset \"\" 27", "opset \"\" 26"},
+      {"opset \"\" 28", "opset \"\" 26"},
       {"\"k\" = \"v\"", "\"k\" = \"w\""},
       {"in 1..64", "in 1..63"},
       {"multiple 2", "multiple 4"},

@@ -22,7 +22,7 @@ Status CheckList(const ge_attr& a, const void* list) {
 
 Status CheckDType(int32_t dtype) {
   if (dtype > 0 && dtype < kDTypeCount) return {};
-  return NotLegal(fmt::format("dtype {} is none of GE_F32 ... GE_I2", dtype));
+  return NotLegal(fmt::format("dtype {} is none of GE_F32 ... GE_F6E3M2", dtype));
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // One node: its rule's view of the graph, and what becomes of the answer.
 #include <algorithm>
+#include <charconv>
 
 #include "ge/infer/left_out.h"
 #include "ge/infer/module_infer.h"
+#include "ge/ir/model_meta.h"
 #include "ge/ops/op_table.h"
 
 namespace ge::infer {
@@ -130,6 +132,20 @@ std::string PluginHint(const Graph& graph, const std::string& domain) {
          ": name one that does with --plugins FILE.so (plugins of ge_session_options)";
 }
 
+// What a model of a newer opset wants and the newest known one lacks, newer versions may well have.
+Status SayNewerOpset(const Graph& graph, const Node& n, Status status) {
+  if (status.ok() || !n.domain.empty()) return status;
+  const auto at = graph.meta.find(kSourceOpsetKey);
+  if (at == graph.meta.end()) return status;
+  int64_t opset = 0;
+  std::from_chars(at->second.data(), at->second.data() + at->second.size(), opset);
+  if (opset <= kCanonicalOpset) return status;
+  return Status(status.code(), status.message() + "; the model uses opset " +
+                                   std::to_string(opset) +
+                                   " of ai.onnx, of which operators are known up to opset " +
+                                   std::to_string(kCanonicalOpset));
+}
+
 // Says what is different from the operators that there are, and never suggests the same one.
 Status UnknownOp(const Graph& graph, const Node& n) {
   if (const std::string_view instead = InsteadOf(n.domain, n.op); !instead.empty()) {
@@ -187,18 +203,19 @@ int64_t CapturesOf(const Node& node) {
 }
 
 Status WantKnown(const Graph& graph, const Node& node) {
-  return FindOp(graph, node) == nullptr ? UnknownOp(graph, node) : Status();
+  if (FindOp(graph, node) != nullptr) return {};
+  return SayNewerOpset(graph, node, UnknownOp(graph, node));
 }
 
 Status InferOneNode(Graph* graph, FunctionId fn, size_t index, bool checked) {
   Function& f = graph->fn(fn);
   const Node& n = f.nodes[index];
   const OpDef* op = FindOp(*graph, n);
-  if (!op) return UnknownOp(*graph, n);
+  if (!op) return SayNewerOpset(*graph, n, UnknownOp(*graph, n));
   NodeContext context(graph, f, n);
   if (!checked) {
-    GE_RETURN_IF_ERROR(CheckNodeAgainstOp(n, *op));
-    GE_RETURN_IF_ERROR(CheckInputTypes(context, *op));
+    GE_RETURN_IF_ERROR(SayNewerOpset(*graph, n, CheckNodeAgainstOp(n, *op)));
+    GE_RETURN_IF_ERROR(SayNewerOpset(*graph, n, CheckInputTypes(context, *op)));
   }
   if (!op->infer) {
     return Status(Code::kUnsupported, "operator '" + n.op + "' has no rule for shapes yet");

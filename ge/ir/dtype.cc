@@ -20,7 +20,8 @@ constexpr std::array<DTypeInfo, kDTypeCount> kInfo = {{
     {"u32", 32, 'i'},       {"u64", 64, 'i'},     {"c64", 64, 'c'},       {"c128", 128, 'c'},
     {"bf16", 16, 'f'},      {"f8e4m3fn", 8, 'f'}, {"f8e4m3fnuz", 8, 'f'}, {"f8e5m2", 8, 'f'},
     {"f8e5m2fnuz", 8, 'f'}, {"u4", 4, 'i'},       {"i4", 4, 'i'},         {"f4e2m1", 4, 'f'},
-    {"f8e8m0", 8, 'f'},     {"u2", 2, 'i'},       {"i2", 2, 'i'},
+    {"f8e8m0", 8, 'f'},     {"u2", 2, 'i'},       {"i2", 2, 'i'},         {"f6e2m3", 6, 'f'},
+    {"f6e3m2", 6, 'f'},
 }};
 
 const DTypeInfo& Info(DType t) {
@@ -48,8 +49,8 @@ std::optional<int64_t> DTypeBytes(DType dtype, int64_t count) {
   const int bits = DTypeBits(dtype);
   if (bits == 0 || count < 0) return std::nullopt;
   if (bits >= 8) return CheckedMul(count, bits / 8);
-  const int64_t per_byte = 8 / bits;
-  return count / per_byte + (count % per_byte != 0);
+  // Eight elements are `bits` bytes.
+  return count / 8 * bits + (count % 8 * bits + 7) / 8;
 }
 
 }  // namespace ge

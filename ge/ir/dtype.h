@@ -35,8 +35,10 @@ enum class DType : int32_t {
   kFloat8e8m0 = 24,
   kUint2 = 25,
   kInt2 = 26,
+  kFloat6e2m3 = 27,
+  kFloat6e3m2 = 28,
 };
-inline constexpr int kDTypeCount = 27;
+inline constexpr int kDTypeCount = 29;
 
 bool IsKnown(DType dtype);                // In the list above and not kUndefined.
 std::string_view DTypeName(DType dtype);  // "f32", "i64", "bool", "str" ... as .gt prints it.

@@ -123,11 +123,14 @@ std::shared_ptr<const SplatBytes> SplatBytes::Make(const Type& type,
   if (zero) return made;
   const auto n = static_cast<size_t>(made->bytes_);
   const int bits = DTypeBits(type.dtype);
-  if (bits < 8) {  // The element lies in the low bits; every slot of the byte repeats it.
-    unsigned pattern = 0;
-    const unsigned one = std::to_integer<unsigned>(element[0]) & ((1u << bits) - 1);
-    for (int at = 0; at < 8; at += bits) pattern |= one << at;
-    std::memset(to, static_cast<int>(pattern), n);
+  if (bits < 8) {  // The element lies in the low bits; every slot repeats it.
+    uint64_t pattern = 0;
+    const uint64_t one = std::to_integer<uint64_t>(element[0]) & ((1u << bits) - 1);
+    for (int slot = 0; slot < 8; ++slot) pattern |= one << (slot * bits);
+    // Eight elements are `bits` bytes.
+    for (size_t at = 0; at < n; ++at) {
+      to[at] = static_cast<std::byte>(pattern >> (at % static_cast<size_t>(bits) * 8));
+    }
     return made;
   }
   for (size_t at = 0; at + element.size() <= n; at += element.size()) {

@@ -26,7 +26,7 @@ using ConstId = uint32_t;  // index into Graph::consts; 0 = absent
 using StateId = uint32_t;  // index into Graph::states; 0 = absent
 using LocId = uint32_t;    // index into Graph::locs; 0 = absent
 
-inline constexpr int64_t kCanonicalOpset = 27;  // ai.onnx; importers upgrade to it
+inline constexpr int64_t kCanonicalOpset = 28;  // ai.onnx; importers upgrade to it
 
 // A reference to an attribute parameter of the enclosing function.
 struct AttrRef {

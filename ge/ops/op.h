@@ -28,7 +28,9 @@ struct PluginOp;    // ge/engine/op/op_plugin.h
 // A set of dtypes as bits 1 << DType.
 using DTypeSet = uint32_t;
 constexpr DTypeSet Bit(DType dtype) { return DTypeSet{1} << static_cast<int>(dtype); }
-inline constexpr DTypeSet kAnyDType = ~DTypeSet{1};
+inline constexpr DTypeSet kFloat6s = Bit(DType::kFloat6e2m3) | Bit(DType::kFloat6e3m2);
+// But floats of six bits, which ONNX stores and converts and does not move.
+inline constexpr DTypeSet kAnyDType = ~DTypeSet{1} & ~kFloat6s;
 inline constexpr DTypeSet kFloats =
     Bit(DType::kFloat) | Bit(DType::kDouble) | Bit(DType::kFloat16) | Bit(DType::kBfloat16);
 inline constexpr DTypeSet kSignedInts =

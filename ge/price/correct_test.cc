@@ -191,7 +191,7 @@ TEST(CorrectTest, ConvolutionsOfGroupsAreAFamilyOfTheirOwn) {
 // By operator, kernel and channels, however the exporter states it.
 TEST(CorrectTest, ConvolutionsAreToldApartByTheirKernels) {
   const auto made = ParseText(R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const few : f32[8,3,3,3] = splat 1
 const k1 : f32[8,16,1,1] = splat 1

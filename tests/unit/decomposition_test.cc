@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kRows = 16, kWidth = 64;
 
 constexpr char kModel[] = R"(ge 1
-opset "" 27
+opset "" 28
 const scale : f32[64] = splat 1.5
 const bias : f32[64] = splat 0.25
 

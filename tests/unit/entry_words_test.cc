@@ -11,7 +11,7 @@
 namespace {
 
 constexpr char kModel[] =
-    "ge 1\nopset \"\" 27\nopset \"ge\" 1\nconst zero : f32[2] = splat 0\n"
+    "ge 1\nopset \"\" 28\nopset \"ge\" 1\nconst zero : f32[2] = splat 0\n"
     "state s : f32[2] buffer init zero\n"
     "fn main(x: f32[2]) -> (y) effects [state s] {\n  y: f32[2] = ge.Read() effects [state s]\n"
     "  ge.Assign(x) effects [state s]\n}\n"

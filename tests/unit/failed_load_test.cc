@@ -34,7 +34,7 @@ class FailedLoad : public testing::Test {
   // x and a constant of the file, added; x of a shape that fits it, or not.
   Graph Model(const std::string& x) {
     auto graph = ParseText(
-        "ge 1\nopset \"\" 27\nconst w : f32[262144] = external \"w.bin\" @0 +1048576\n"
+        "ge 1\nopset \"\" 28\nconst w : f32[262144] = external \"w.bin\" @0 +1048576\n"
         "fn main(x: f32[" +
             x + "]) -> (y) {\n  y = Add(x, w)\n}\nentry infer \"main\" = main\n",
         "model.gt");

@@ -37,7 +37,7 @@ class Net {
   }
   std::string Text(const std::string& results) const {
     return fmt::format(
-        "ge 1\nopset \"\" 27\n{}fn main({}) -> ({}) {{\n{}}}\nentry infer \"main\" = main\n",
+        "ge 1\nopset \"\" 28\n{}fn main({}) -> ({}) {{\n{}}}\nentry infer \"main\" = main\n",
         constants_, params_, results, body_);
   }
 

@@ -61,7 +61,7 @@ Floats Ramp(int64_t n) {
 
 // Nothing but the argument decides; behind it another If that x's size decides.
 constexpr const char* kChosen = R"(ge 1
-opset "" 27
+opset "" 28
 const three : i64[] = 3
 const at : i64[] = 0
 const five : i64[] = 5
@@ -161,7 +161,7 @@ TEST(FlowPieces, ArgumentsMayChangeInSeveralThreads) {
 
 TEST(FlowPieces, APlaceIsCutOnceForAllSizes) {
   const auto session = Open(R"(ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[n]) -> (z) {
   at = NonZero(x)
   rows = Transpose(at) {perm=[1, 0]}
@@ -189,7 +189,7 @@ entry infer "main" = main
 // and from the third on the passes are not run.
 TEST(FlowPieces, NoneAndOneArePlannedLikeMany) {
   constexpr const char* kPadded = R"(ge 1
-opset "" 27
+opset "" 28
 const three : i64[1] = [3]
 const last : i64[1] = [1]
 const flat : i64[1] = [-1]
@@ -226,7 +226,7 @@ entry infer "main" = main
 
 // Sizes that are computed from contents: Slice by one, a fill by another, and what follows.
 constexpr const char* kFilled = R"(ge 1
-opset "" 27
+opset "" 28
 const zero : i64[1] = [0]
 const one : i64[1] = [1]
 fn main(end: i64[1], more: i64[1], x: f32[n]) -> (y) {
@@ -258,7 +258,7 @@ TEST(FlowPieces, ContentsThatAlwaysChangeMakeOnePiece) {
 
 TEST(FlowPieces, ALoopWithoutATripHasTheSizesOfItsRun) {
   const auto session = Open(R"(ge 1
-opset "" 27
+opset "" 28
 
 const yes : bool[] = true
 fn body(i: i64[], c: bool[], s: f32[n]) -> (c, t, u) {

@@ -66,7 +66,7 @@ std::string ModelText(uint64_t seed) {
     ends += "  n" + n + ": " + type + " = " + call + "\n  ge.Assign(n" + n + ") effects [state s" +
             n + "]\n";
   }
-  return "ge 1\nopset \"\" 27\nopset \"ge\" 1\nconst rate : f32[] = [0.25]\n" + states +
+  return "ge 1\nopset \"\" 28\nopset \"ge\" 1\nconst rate : f32[] = [0.25]\n" + states +
          "fn main(x: " + type + ") -> (y) effects [state s0, state s1, state s2] {\n" + body +
          ends + "  y: " + type + " = Add(" + known.back() + ", r" +
          std::to_string(random.Below(3)) + ")\n}\n" + "entry train_step \"main\" = main\n";
@@ -240,7 +240,7 @@ TEST(InPlaceStates, AreAsBeforeOrWhollyNewAfterAnyFailure) {
 
 TEST(InPlaceStates, AnEngineThatFailsWhereItCannotCostsTheState) {
   auto session = OpenText("ref", R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 state s : f32[128,128] buffer
 fn main(x: f32[128,128]) -> (y) effects [state s] {
@@ -276,7 +276,7 @@ entry train_step "main" = main
 TEST(InPlaceStates, TakeTheirBytesOnce) {
   for (const char* engines : {"ref", "native,ref", "native,onednn,openblas,ref"}) {
     auto session = OpenText(engines, R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 state w : f32[25,1024,1024] param trainable
 fn main(x: f32[1,1024,1024]) -> (y) effects [state w] {
@@ -315,7 +315,7 @@ entry train_step "main" = main
 
 TEST(States, AreReadAndWrittenBesideControlFlow) {
   auto session = OpenText("native,ref", R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const one : f32[2] = [1, 1]
 const limit : f32[] = [2.5]
@@ -382,7 +382,7 @@ TEST(States, GoToAFileAndBackOrNotAtAll) {
   EXPECT_FALSE(ReadStateFile((*other)->graph(), path).ok());
   std::ofstream(path, std::ios::binary) << bytes;
   auto foreign = OpenText("ref", R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 state s0 : f32[128,128] buffer
 state s1 : f32[128,64] buffer

@@ -58,7 +58,7 @@ const char* const kByRange =
 
 std::string TextOf(const Form& f) {
   const std::string kv = std::to_string(2 * f.heads_kv), heads = std::to_string(f.heads_kv);
-  return "ge 1\nopset \"\" 27\nopset \"ge\" 1\n"
+  return "ge 1\nopset \"\" 28\nopset \"ge\" 1\n"
          "const zero : i64[] = 0\nconst one : i64[] = 1\nconst two : i64[] = 2\n"
          "const last : i64[] = -1\nconst at0 : i64[1] = [0]\nconst at1 : i64[1] = [1]\n"
          "const at2 : i64[1] = [2]\nconst at3 : i64[1] = [3]\nconst at12 : i64[2] = [1, 2]\n"

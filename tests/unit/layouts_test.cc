@@ -17,7 +17,7 @@ namespace {
 // Channels that fill no whole block of 8 or 16; both branches read the first convolution. Windows
 // of 2 x 2, which native does not take.
 constexpr const char* kModel = R"(ge 1
-opset "" 27
+opset "" 28
 const w : f32[20,20,2,2] = splat 0.01
 fn main(x: f32[1,20,9,7]) -> (y, p) {
   c: f32[1,20,8,6] = Conv(x, w) "first"
@@ -105,7 +105,7 @@ TEST(Layouts, AnImageOfManyReadersIsConvertedOnce) {
     nodes += "  " + name + ": f32[1,16,29,29] = Conv(x, w" + k + ") \"" + name + "\"\n";
     pins.push_back({name, "onednn"});
   }
-  const std::string model = "ge 1\nopset \"\" 27\n" + weights +
+  const std::string model = "ge 1\nopset \"\" 28\n" + weights +
                             "fn main(x: f32[1,16,30,30]) -> (y, z) {\n" + nodes +
                             R"(  y: f32[1,16,29,29] = Sum(c0, c1, c2)
   z: f32[1,16,29,29] = Sum(c3, c4, c5)

@@ -220,7 +220,7 @@ class OurCaches : public ::testing::Test {
     options.build.prices.mode = PriceMode::kCached;
     auto session = *Session::Create(std::move(options));
     EXPECT_TRUE(session
-                    ->LoadBytes("ge 1\nopset \"\" 27\nfn main(x: f32[2]) -> (y) {\n"
+                    ->LoadBytes("ge 1\nopset \"\" 28\nfn main(x: f32[2]) -> (y) {\n"
                                 "  y = Neg(x)\n}\nentry infer \"main\" = main\n",
                                 Format::kText)
                     .ok());

@@ -29,7 +29,7 @@ Result<Graph> PackedModel(int which) {
     return out + "]";
   };
   const std::string n = std::to_string(kWide);
-  return ParseText("ge 1\nopset \"\" 27\nconst w : f32[" + n + "," + n +
+  return ParseText("ge 1\nopset \"\" 28\nconst w : f32[" + n + "," + n +
                        "] = " + numbers(kWide * kWide) + "\nconst v : f32[" + n + "," + n +
                        "] = " + numbers(kWide * kWide) + "\nfn main(x: f32[N," + n +
                        "]) -> (y) {\n  a: f32[N," + n + "] = Gemm(x, w) {transB=1}\n  b: f32[N," +

@@ -18,7 +18,7 @@ using PartShapes = PartBound::Shapes;
 
 // A branch that K decides, and shape arithmetic of both sizes.
 const char* const kBranchBySize = R"(ge 1
-opset "" 27
+opset "" 28
 const two : i64[1] = [2]
 const three : i64[] = 3
 const axis : i64[] = 1
@@ -105,7 +105,7 @@ TEST(PartBound, OpenSizesKeepWhatTheModelSaysAndOthersAreChecked) {
   status = Bind(&(bound = *graph), "main", {{kOpenSize, 5}});
   EXPECT_NE(status.message().find("sizes are 0 or more"), std::string::npos) << status.ToString();
   auto unranked = LoadedGraph(R"(ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[?]) -> (y) {
   y = Neg(x)
 }

@@ -72,7 +72,7 @@ class GraphMaker {
     ge_node n = {};
     n.h = GE_HDR(ge_node, GE_TAG_NODE);
     n.op = Str(op);
-    n.version = 27;
+    n.version = 28;
     n.id = static_cast<uint32_t>(nodes_.size());
     n.in = ports_[ports_.size() - 2].data();
     n.n_in = static_cast<uint32_t>(ports_[ports_.size() - 2].size());

@@ -16,7 +16,7 @@ namespace ge::test {
 namespace {
 
 constexpr const char* kChain = R"(ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[n]) -> (y) {
   a: f32[n] = Sin(x) "first"
   y: f32[n] = Neg(a) "second"

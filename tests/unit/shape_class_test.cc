@@ -42,7 +42,7 @@ std::string Numbers(std::mt19937& rng, int64_t n, double scale) {
 std::string Perceptron() {
   std::mt19937 rng(1);
   return R"(ge 1
-opset "" 27
+opset "" 28
 const w1 : f32[96,48] = )" +
          Numbers(rng, 48 * 96, 0.1) + "\nconst b1 : f32[96] = " + Numbers(rng, 96, 1) +
          "\nconst w2 : f32[96,48] = " + Numbers(rng, 96 * 48, 0.1) +
@@ -62,7 +62,7 @@ entry infer "main" = main
 std::string Convolutions() {
   std::mt19937 rng(2);
   return R"(ge 1
-opset "" 27
+opset "" 28
 const w1 : f32[16,8,3,3] = )" +
          Numbers(rng, 16 * 8 * 9, 0.1) + "\nconst b1 : f32[16] = " + Numbers(rng, 16, 1) +
          "\nconst w2 : f32[32,16,3,3] = " + Numbers(rng, 32 * 16 * 9, 0.1) + R"(
@@ -244,7 +244,7 @@ TEST(ShapeClass, ImagesOfOtherSizesPackNothing) {
 TEST(ShapeClass, RowsOfSoundAreReshaped) {
   std::mt19937 rng(3);
   const std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 const w : f32[24,1,64] = )" +
                            Numbers(rng, 24 * 64, 0.1) +
                            R"(
@@ -318,7 +318,7 @@ TEST(Residents, AnotherPayloadIsAnotherResident) {
 // factor.
 TEST(Residents, AConstantThatLiesWellIsReadWhereItLies) {
   const std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 const zero : f32[] = 0
 const end : f32[] = 12.5
 const step : f32[] = 0.0078125
@@ -345,7 +345,7 @@ entry infer "main" = main
 TEST(Residents, KeysTellWaysToWriteApart) {
   std::mt19937 rng(3);
   const std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 const w : f32[8,1100] = )" +
                            Numbers(rng, 8 * 1100, 1) +
                            "\nconst b : f32[1100] = " + Numbers(rng, 1100, 1) +
@@ -386,7 +386,7 @@ entry infer "main" = main
 // that stands for many is written out for the engines.
 TEST(ShapeClass, AReshapedPlanKeepsTheConstantsThatItReads) {
   const std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 const half : f32[1] = [0.5]
 fn main(x: f32[N,3000]) -> (y) {
   n: i64[2] = Shape(x)
@@ -426,7 +426,7 @@ TEST(Residents, LieInADevicesOwnMemory) {
 // again and plans as at the nearest shape.
 TEST(ShapeClass, EnginesThatDoNotReshapeAreAskedAgain) {
   const std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[N,8]) -> (y) {
   a: f32[N,8] = Add(x, x)
   y: f32[N,8] = Neg(a)
@@ -444,7 +444,7 @@ entry infer "main" = main
 
 TEST(Residents, ThatCannotBeWrittenStrikeTheOffer) {
   const std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 const k : f32[4] = [1, 2, 3, 4]
 fn main(x: f32[4]) -> (y) {
   a: f32[4] = Add(x, x)

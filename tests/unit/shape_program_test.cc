@@ -16,7 +16,7 @@ namespace {
 
 // Positions from a table, a mask that is made of the length, heads, and a length that comes back.
 const char* const kReader = R"(ge 1
-opset "" 27
+opset "" 28
 const table : f32[16,4] = splat 0.125
 const w : f32[4,4] = splat 0.25
 const zero : i64[1] = [0]
@@ -53,7 +53,7 @@ entry infer "main" = main
 
 // A size that must be 8 or 1, which the model does not say.
 const char* const kFixed = R"(ge 1
-opset "" 27
+opset "" 28
 const row : f32[8] = splat 2.0
 const k : f32[3,3] = splat 0.5
 fn main(x: f32[N,M,3]) -> (y) {
@@ -67,7 +67,7 @@ entry infer "main" = main
 
 // What a Reshape reads is, at one size, what an Expand reads that the model has itself.
 const char* const kLikeOwn = R"(ge 1
-opset "" 27
+opset "" 28
 const at : i64[] = 0
 const zero : i64[1] = [0]
 const four : i64[1] = [4]
@@ -89,7 +89,7 @@ entry infer "main" = main
 
 // At one size both readers of x do the same.
 const char* const kLikeEachOther = R"(ge 1
-opset "" 27
+opset "" 28
 const at : i64[] = 0
 const zero : i64[1] = [0]
 const four : i64[1] = [4]

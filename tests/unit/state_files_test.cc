@@ -31,7 +31,7 @@ constexpr const char* kGrows = "B,room,2";
 // use, and whatever lies behind them, times a weight that is a state of a fixed size.
 std::string ModelText(const std::string& sizes) {
   return R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const at1 : i64[1] = [1]
 const one : i64[] = 1

@@ -14,7 +14,7 @@ namespace {
 
 TEST(StepStates, OneStepOverwritesAWeightAndItsSlots) {
   Result<Graph> graph = ParseText(R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const rate : f32[] = [0.5]
 const one : f32[] = [1]
@@ -78,7 +78,7 @@ TEST(StepStates, OthersLieWhereTheyLay) {
   for (const std::string step : steps) {
     const bool two = step[1] == 'a' && step[2] == 'm';
     std::string text = R"(ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const rate : f32[] = [0.5]
 state w : f32[512,1024] param trainable

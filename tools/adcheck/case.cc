@@ -194,7 +194,7 @@ Result<std::vector<Case>> ReadCases(const std::string& folder) {
 }
 
 std::string TextOf(const Case& sample, bool symbolic) {
-  std::string text = "ge 1\nopset \"\" 27\n", params, inputs, outputs, results;
+  std::string text = "ge 1\nopset \"\" 28\n", params, inputs, outputs, results;
   if (!sample.domain.empty()) text += fmt::format("opset \"{}\" 1\n", sample.domain);
   for (size_t i = 0; i < sample.in.size(); ++i) {
     inputs += inputs.empty() ? "" : ", ";

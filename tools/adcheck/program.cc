@@ -460,7 +460,7 @@ std::string Program::Text() const {
       }
     }
   }
-  std::string text = "ge 1\nopset \"\" 27\nopset \"ge\" 1\n" + std::string(kConstants);
+  std::string text = "ge 1\nopset \"\" 28\nopset \"ge\" 1\n" + std::string(kConstants);
   for (const ProgramFunction& f : functions) {
     if (named.count(f.name) == 0) continue;
     std::string params, results;

@@ -3,7 +3,7 @@
 
 Every runtime is timed and checked on the same bytes. The graphs follow the papers' layer tables;
 weights are He-initialised noise, which is all that a timing or an equality check needs. The bytes
-depend on onnx 1.22 alone: models.json keeps their SHA-256.
+depend on numpy alone; onnx 1.22 and 1.23 write the same. models.json keeps their SHA-256.
 
 Examples:
   tools/bench/zoo.py build/models                 # all ten, 1.2 GB

@@ -49,8 +49,9 @@ void Store(HostTensor* t, int64_t i, T v) {
 uint32_t Bits(const HostTensor& t, int64_t i) {
   const int bits = DTypeBits(t.dtype);
   const int64_t bit = i * bits;
-  const auto byte = std::to_integer<uint32_t>(*At(t, bit / 8, 1));
-  return (byte >> (bit % 8)) & ((1u << bits) - 1);
+  auto both = std::to_integer<uint32_t>(*At(t, bit / 8, 1));
+  if (bit % 8 + bits > 8) both |= std::to_integer<uint32_t>(*At(t, bit / 8 + 1, 1)) << 8;
+  return (both >> (bit % 8)) & ((1u << bits) - 1);
 }
 
 // sign | exponent | mantissa of a small float without infinities of its own.
@@ -114,7 +115,16 @@ uint16_t ToBfloat(double v) {
 }
 
 double NarrowFloat(DType dtype, uint32_t code) {
-  return dtype == DType::kFloat4e2m1 ? SmallFloat(code, 2, 1, 1) : Float8(dtype, code);
+  switch (dtype) {
+    case DType::kFloat4e2m1:
+      return SmallFloat(code, 2, 1, 1);
+    case DType::kFloat6e2m3:
+      return SmallFloat(code, 2, 3, 1);
+    case DType::kFloat6e3m2:
+      return SmallFloat(code, 3, 2, 3);
+    default:
+      return Float8(dtype, code);
+  }
 }
 
 // The code of the nearest finite value, found by trying all of them: the greatest stands for what
@@ -310,11 +320,11 @@ void SetIntElement(HostTensor* tensor, int64_t i, int64_t value) {
       return Store(tensor, i, value);
     default: {
       const int bits = DTypeBits(tensor->dtype);
-      const int shift = static_cast<int>(i * bits % 8);
-      const uint32_t mask = ((1u << bits) - 1) << shift;
-      std::byte& byte = *At(*tensor, i * bits / 8, 1);
-      const auto low = (static_cast<uint32_t>(value) << shift) & mask;
-      byte = static_cast<std::byte>((std::to_integer<uint32_t>(byte) & ~mask) | low);
+      for (int64_t b = 0, at = i * bits; b < bits; ++b, ++at) {
+        std::byte& byte = *At(*tensor, at / 8, 1);
+        const std::byte place = std::byte{1} << static_cast<int>(at % 8);
+        byte = ((value >> b) & 1) != 0 ? byte | place : byte & ~place;
+      }
     }
   }
 }

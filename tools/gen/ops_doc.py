@@ -30,7 +30,7 @@ import onnx  # noqa: E402
 CLASSES = [("floats", ["f32", "f64", "f16", "bf16"]), ("ints", ["i8", "i16", "i32", "i64"]),
            ("uints", ["u8", "u16", "u32", "u64"]), ("complex", ["c64", "c128"]),
            ("f8", ["f8e4m3fn", "f8e4m3fnuz", "f8e5m2", "f8e5m2fnuz"]), ("int4", ["u4", "i4"]),
-           ("int2", ["u2", "i2"])]
+           ("int2", ["u2", "i2"]), ("f6", ["f6e2m3", "f6e3m2"])]
 
 
 def run(command, **more):

@@ -20,13 +20,15 @@ constexpr UpgradeRule kRules[] = {
     {"Asinh", 9, nullptr},
     {"Atan", 7, nullptr},
     {"Atanh", 9, nullptr},
-    {"Attention", 23, nullptr},   // a shorter mask and nonpad_kv_seqlen came as additions
+    {"Attention", 23, nullptr},   // a shorter mask, nonpad_kv_seqlen and windows came as additions
     {"AveragePool", 1, nullptr},  // ceil_mode and dilations came with harmless defaults
     {"BatchNormalization", 14, UpgradeBatchNormalization},
     {"Bernoulli", 15, nullptr},
+    {"BitShift", 11, nullptr},
     {"Cast", 6, nullptr},
     {"CastLike", 15, nullptr},
     {"Ceil", 1, nullptr},
+    {"Celu", 12, nullptr},
     {"Clip", 11, UpgradeClip},
     {"Compress", 9, nullptr},
     {"Concat", 4, nullptr},
@@ -44,6 +46,7 @@ constexpr UpgradeRule kRules[] = {
     {"Det", 11, nullptr},
     {"Div", 7, nullptr},
     {"Dropout", 12, UpgradeDropout},
+    {"Einsum", 12, nullptr},
     {"Elu", 1, nullptr},
     {"Equal", 7, nullptr},
     {"Erf", 9, nullptr},
@@ -100,6 +103,7 @@ constexpr UpgradeRule kRules[] = {
     {"NonMaxSuppression", 10, nullptr},
     {"NonZero", 9, nullptr},
     {"OneHot", 9, nullptr},
+    {"Optional", 15, nullptr},
     {"OptionalGetElement", 15, nullptr},
     {"OptionalHasElement", 15, nullptr},
     {"PRelu", 7, nullptr},
@@ -128,6 +132,7 @@ constexpr UpgradeRule kRules[] = {
     {"Relu", 1, nullptr},
     {"Reshape", 5, nullptr},  // allowzero came with the old meaning as default
     {"Resize", 13, UpgradeResize},
+    {"ReverseSequence", 10, nullptr},
     {"RoiAlign", 16, UpgradeRoiAlign},
     {"Round", 11, nullptr},
     {"Scale", kCanonicalOpset, UpgradeScale},
@@ -148,7 +153,7 @@ constexpr UpgradeRule kRules[] = {
     {"SoftmaxCrossEntropyLoss", 12, nullptr},
     {"Softplus", 1, nullptr},
     {"Softsign", 1, nullptr},
-    {"SpaceToDepth", 1, nullptr},
+    {"SpaceToDepth", 1, nullptr},  // mode came with the old order as default
     {"Split", 18, UpgradeSplit},
     {"SplitToSequence", 11, nullptr},
     {"Sqrt", 1, nullptr},
@@ -161,6 +166,7 @@ constexpr UpgradeRule kRules[] = {
     {"Tile", 6, nullptr},
     {"TopK", 10, UpgradeTopK},
     {"Transpose", 1, nullptr},
+    {"Unique", 11, nullptr},
     {"Unsqueeze", 13, UpgradeAxes},
     {"Upsample", kCanonicalOpset, UpgradeUpsample},
     {"Where", 9, nullptr},

@@ -10,7 +10,7 @@ namespace ge {
 namespace {
 
 constexpr const char* kSplat = R"(ge 1
-opset "" 27
+opset "" 28
 const w : f32[1000,100] = splat 0.5
 fn main(x: f32[1000,100]) -> (y) {
   y = Add(x, w)

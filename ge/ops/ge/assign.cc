@@ -27,7 +27,7 @@ Work EffortAssign(const Node&, std::span<const Type> in, std::span<const Type>) 
 }
 
 OpDef AssignRecord() {
-  OpDef op{"ge", "Assign", 1, {{"value", kAnyDType}}, {}, {}, InferAssign, EffortAssign};
+  OpDef op{"ge", "Assign", 1, {{"value", kAnyDType | kFloat6s}}, {}, {}, InferAssign, EffortAssign};
   op.deterministic = false;
   op.has_effects = true;
   return op;

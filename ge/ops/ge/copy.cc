@@ -12,7 +12,13 @@ Status InferCopy(InferContext& c) {
 }  // namespace
 
 // The same tensor elsewhere: an explicit transfer.
-GE_OP(copy) = {"ge", "Copy",    1,           {{"X", kAnyDType, "T"}}, {{"Y", kAnyDType, "T"}},
-               {},   InferCopy, PerOutput<0>};
+GE_OP(copy) = {"ge",
+               "Copy",
+               1,
+               {{"X", kAnyDType | kFloat6s, "T"}},
+               {{"Y", kAnyDType | kFloat6s, "T"}},
+               {},
+               InferCopy,
+               PerOutput<0>};
 
 }  // namespace ge

@@ -16,7 +16,7 @@ Status InferRead(InferContext& c) {
 }
 
 OpDef ReadRecord() {
-  OpDef op{"ge", "Read", 1, {}, {{"value", kAnyDType}}, {}, InferRead, PerOutput<0>};
+  OpDef op{"ge", "Read", 1, {}, {{"value", kAnyDType | kFloat6s}}, {}, InferRead, PerOutput<0>};
   op.deterministic = false;  // what it answers depends on the writes before it
   op.has_effects = true;
   return op;

@@ -16,8 +16,13 @@ std::vector<ValueId> DecomposeStopGradient(Transaction& t, FunctionId fn, const 
 }
 
 OpDef StopGradientRecord() {
-  OpDef op{"ge", "StopGradient",   1, {{"X", kAnyDType, "T"}}, {{"Y", kAnyDType, "T"}},
-           {},   InferStopGradient};
+  OpDef op{"ge",
+           "StopGradient",
+           1,
+           {{"X", kAnyDType | kFloat6s, "T"}},
+           {{"Y", kAnyDType | kFloat6s, "T"}},
+           {},
+           InferStopGradient};
   op.work = PerOutput<0>;
   op.decompose = DecomposeStopGradient;
   return op;

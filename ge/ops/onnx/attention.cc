@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "ge/ops/infer_shapes.h"
@@ -18,6 +19,12 @@ Status CheckAttentionAttrs(const Node& n) {
     return Bad(n, fmt::format("attribute 'qk_matmul_output_mode' is {}, wanted 0 (product), 1 "
                               "(after softcap), 2 (after the mask) or 3 (after softmax)",
                               mode));
+  }
+  for (const char* name : {"left_window_size", "right_window_size"}) {
+    const int64_t size = AttrInt(n, name);
+    if (size >= -1) continue;
+    return Bad(n, fmt::format("attribute '{}' is {}, wanted a number of keys or -1: no bound", name,
+                              size));
   }
   for (const char* name : {"scale", "softcap"}) {
     const double v = AttrFloat(n, name);
@@ -192,6 +199,11 @@ Work EffortAttention(const Node& n, std::span<const Type> in, std::span<const Ty
   if (in.size() > 4 && in[4].is_static() && in[4].rank() == 4) {
     keys += static_cast<double>(in[4].dims[2].value);
   }
+  const int64_t left = AttrInt(n, "left_window_size", -1);
+  const int64_t right = AttrInt(n, "is_causal") != 0 ? 0 : AttrInt(n, "right_window_size", -1);
+  if (left >= 0 && right >= 0) {
+    keys = std::min(keys, static_cast<double>(left) + static_cast<double>(right) + 1);
+  }
   const double rows = static_cast<double>(in[0].dims[0].value) * heads *
                       static_cast<double>(in[0].dims[packed ? 1 : 2].value);
   work.flops = 2 * keys * (ElementsOf(in[0]) + ElementsOf(out[0])) + 15 * rows * keys;
@@ -199,7 +211,7 @@ Work EffortAttention(const Node& n, std::span<const Type> in, std::span<const Ty
 }
 
 OpDef AttentionRecord() {
-  OpDef op{"", "Attention", 24, {}, {}, {}, InferAttention, EffortAttention};
+  OpDef op{"", "Attention", 25, {}, {}, {}, InferAttention, EffortAttention};
   const Arity opt = Arity::kOptional;
   op.inputs = {{"Q", kFloats, "T1"},
                {"K", kFloats, "T1"},
@@ -212,9 +224,14 @@ OpDef AttentionRecord() {
                 {"present_key", kFloats, "T1", opt},
                 {"present_value", kFloats, "T2", opt},
                 {"qk_matmul_output", kFloats, "T1", opt}};
-  op.attrs = {{"is_causal", AttrKind::kInt, 0},     {"kv_num_heads", AttrKind::kInt},
-              {"q_num_heads", AttrKind::kInt},      {"qk_matmul_output_mode", AttrKind::kInt, 0},
-              {"scale", AttrKind::kFloat},          {"softcap", AttrKind::kFloat, 0.0f},
+  op.attrs = {{"is_causal", AttrKind::kInt, 0},
+              {"kv_num_heads", AttrKind::kInt},
+              {"left_window_size", AttrKind::kInt, -1},
+              {"q_num_heads", AttrKind::kInt},
+              {"qk_matmul_output_mode", AttrKind::kInt, 0},
+              {"right_window_size", AttrKind::kInt, -1},
+              {"scale", AttrKind::kFloat},
+              {"softcap", AttrKind::kFloat, 0.0f},
               {"softmax_precision", AttrKind::kInt}};
   return op;
 }
@@ -222,6 +239,8 @@ OpDef AttentionRecord() {
 }  // namespace
 
 // softmax(Q * K^T * scale, capped and masked) * V for each head, with a cache of keys and values.
+// Row i stands at p = offset + i and sees keys [p - left_window_size, p + right_window_size]: the
+// offset is the past's length, or nonpad_kv_seqlen less the rows.
 GE_OP(attention) = AttentionRecord();
 
 }  // namespace ge

@@ -15,15 +15,17 @@ Status InferBitShift(InferContext& c) {
 }
 
 OpDef BitShiftRecord() {
-  OpDef op{"", "BitShift", 11, {}, {}, {{"direction", AttrKind::kString, true}}, InferBitShift};
-  op.inputs = {{"X", kUnsignedInts, "T"}, {"Y", kUnsignedInts, "T"}};
-  op.outputs = {{"Z", kUnsignedInts, "T"}};
+  OpDef op{"", "BitShift", 28, {}, {}, {{"direction", AttrKind::kString, true}}, InferBitShift};
+  op.inputs = {{"X", kInts, "T"}, {"Y", kInts, "T"}};
+  op.outputs = {{"Z", kInts, "T"}};
   return op;
 }
 
 }  // namespace
 
-// X's bits moved by Y places, with broadcasting; a shift by the width or more leaves 0.
+// X's bits moved by Y places, with broadcasting. Copies of the sign bit come in from the left. A
+// shift by the width or more, or by a negative number, leaves the sign alone of a right shift, else
+// 0.
 GE_OP(bit_shift) = BitShiftRecord();
 
 }  // namespace ge

@@ -9,7 +9,7 @@
 
 namespace ge {
 
-inline constexpr DTypeSet kCastTypes = kAnyDType & ~kComplexes;
+inline constexpr DTypeSet kCastTypes = kAnyDType & ~kComplexes;  // Cast takes float6 too
 
 // Output 0 = input 0 converted to `to`, with its content if small and integer.
 inline Status InferCastTo(InferContext& context, DType to) {

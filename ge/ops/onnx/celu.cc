@@ -13,7 +13,7 @@ Status InferCelu(InferContext& c) {
 }
 
 OpDef CeluRecord() {
-  OpDef op = Unary<12>("Celu", 12, Bit(DType::kFloat), "X", "Y");
+  OpDef op = Unary<12>("Celu", 28, kFloats, "X", "Y");
   op.attrs = {{"alpha", AttrKind::kFloat, 1.0f}};
   op.infer = InferCelu;
   return op;

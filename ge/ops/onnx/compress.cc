@@ -27,7 +27,7 @@ Status InferCompress(InferContext& c) {
 // Slices along an axis, or elements in row-major order, for which the condition holds.
 GE_OP(compress) = {"",
                    "Compress",
-                   11,
+                   28,
                    {{"input", kClassic, "T"}, {"condition", Bit(DType::kBool), "T1"}},
                    {{"output", kClassic, "T"}},
                    {{"axis", AttrKind::kInt}},

@@ -47,7 +47,7 @@ Status InferDepthToSpace(InferContext& c) {
 // Blocks of channels become blocks of pixels; DCR: the block index is the outer part of a channel.
 GE_OP(depth_to_space) = {"",
                          "DepthToSpace",
-                         13,
+                         28,
                          {{"input", kClassic, "T"}},
                          {{"output", kClassic, "T"}},
                          {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString, "DCR"}},

@@ -29,7 +29,7 @@ Status InferDequantizeLinear(InferContext& c) {
 
 OpDef DequantizeLinearRecord() {
   constexpr DTypeSet kWhole = kQuantizedTypes | Bit(DType::kInt32);
-  OpDef op{"", "DequantizeLinear",    25,          {}, {{"y", kShortFloats, "T3"}},
+  OpDef op{"", "DequantizeLinear",    28,          {}, {{"y", kShortFloats, "T3"}},
            {}, InferDequantizeLinear, PerOutput<2>};
   op.inputs = {{"x", kWhole, "T1"},
                {"x_scale", kShortFloats | Bit(DType::kFloat8e8m0), "T2"},

@@ -395,7 +395,7 @@ std::optional<EinsumPlan> PlanEinsum(const Node& node, const std::vector<Type>& 
   return plan;
 }
 
-// An operator of f16 is computed in f32, so that its result is rounded once.
+// An operator of f16 or bf16 is computed in f32, so that its result is rounded once.
 std::vector<ValueId> DecomposeEinsum(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
   std::vector<Type> types;
@@ -403,7 +403,7 @@ std::vector<ValueId> DecomposeEinsum(Transaction& t, FunctionId fn, const Node& 
   const auto plan = PlanEinsum(node, types);
   const DType given = types[0].dtype;
   const bool whole = given == DType::kInt32 || given == DType::kInt64;
-  const bool real = given == DType::kFloat || given == DType::kDouble || given == DType::kFloat16;
+  const bool real = (kFloats & Bit(given)) != 0;
   if (!plan || !(whole || real)) return {};
   const DType dtype = whole ? given : StepDType(given);
   EinsumParts parts(&p, dtype, plan->sizes);
@@ -431,16 +431,14 @@ std::vector<ValueId> DecomposeEinsum(Transaction& t, FunctionId fn, const Node& 
   return {v};
 }
 
-constexpr DTypeSet kEinsumTypes = kNumeric & ~Bit(DType::kBfloat16);
-
 }  // namespace
 
 // A sum of products of elements; letters name the axes of each input and of the output.
 GE_OP(einsum) = {"",
                  "Einsum",
-                 12,
-                 {{"Inputs", kEinsumTypes, "T", Arity::kVariadic}},
-                 {{"Output", kEinsumTypes, "T"}},
+                 28,
+                 {{"Inputs", kNumeric, "T", Arity::kVariadic}},
+                 {{"Output", kNumeric, "T"}},
                  {{"equation", AttrKind::kString, true}},
                  InferEinsum,
                  EffortEinsum,

@@ -26,16 +26,11 @@ Status InferMod(InferContext& c) {
   if (fmod != 0 && fmod != 1) {
     return Bad(c.node(), fmt::format("attribute 'fmod' is {}, wanted 0 or 1", fmod));
   }
-  const DType dtype = c.input_type(0).dtype;
-  if (fmod == 0 && IsFloat(dtype)) {
-    return Bad(c.node(), fmt::format("attribute 'fmod' is 0 with inputs of {}, wanted 1 for floats",
-                                     DTypeName(dtype)));
-  }
   return InferFolded(c, fmod == 0 ? FoldFloorMod : FoldTruncatedMod);
 }
 
 OpDef ModRecord() {
-  OpDef op = Binary("Mod", 13, kNumeric, InferMod);
+  OpDef op = Binary("Mod", 28, kNumeric, InferMod);
   op.attrs = {{"fmod", AttrKind::kInt, 0}};
   op.work = PerOutput<10>;
   return op;

@@ -51,9 +51,8 @@ Status InferOneHot(InferContext& c) {
 
 OpDef OneHotRecord() {
   const DTypeSet numbers = kNumeric & ~Bit(DType::kBfloat16);
-  const DTypeSet any = kClassic & ~Bit(DType::kBfloat16);
-  OpDef op{"", "OneHot", 11, {}, {{"output", any, "T3"}}, {}};
-  op.inputs = {{"indices", numbers, "T1"}, {"depth", numbers, "T2"}, {"values", any, "T3"}};
+  OpDef op{"", "OneHot", 28, {}, {{"output", kClassic, "T3"}}, {}};
+  op.inputs = {{"indices", numbers, "T1"}, {"depth", numbers, "T2"}, {"values", kClassic, "T3"}};
   op.attrs = {{"axis", AttrKind::kInt, -1}};
   op.infer = InferOneHot;
   op.work = PerOutput<0>;

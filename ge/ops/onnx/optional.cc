@@ -25,7 +25,7 @@ Status InferOptional(InferContext& c) {
 // A value, or nothing of a stated type.
 GE_OP(optional) = {"",
                    "Optional",
-                   15,
+                   28,
                    {{"input", kAnyType, "", Arity::kOptional}},
                    {{"output", kAnyType}},
                    {{"type", AttrKind::kType}},

@@ -16,7 +16,7 @@ Status InferOptionalGetElement(InferContext& c) {
 
 // What an optional holds; a value that is none is taken as it is.
 GE_OP(optional_get_element) = {
-    "", "OptionalGetElement",    18,          {{"input", kAnyType}}, {{"output", kAnyType}},
+    "", "OptionalGetElement",    28,          {{"input", kAnyType}}, {{"output", kAnyType}},
     {}, InferOptionalGetElement, PerOutput<0>};
 
 }  // namespace ge

@@ -13,7 +13,7 @@ Status InferOptionalHasElement(InferContext& c) { return SetTensor(c, 0, DType::
 // Whether an optional holds a value.
 GE_OP(optional_has_element) = {"",
                                "OptionalHasElement",
-                               18,
+                               28,
                                {{"input", kAnyType, "", Arity::kOptional}},
                                {{"output", Bit(DType::kBool)}},
                                {},

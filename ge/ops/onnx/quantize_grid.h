@@ -10,8 +10,8 @@ namespace ge {
 
 inline constexpr DTypeSet kQuantizedTypes =
     Bit(DType::kInt8) | Bit(DType::kUint8) | Bit(DType::kInt16) | Bit(DType::kUint16) | kFloat8s |
-    Bit(DType::kInt4) | Bit(DType::kUint4) | Bit(DType::kFloat4e2m1) | Bit(DType::kInt2) |
-    Bit(DType::kUint2);
+    kFloat6s | Bit(DType::kInt4) | Bit(DType::kUint4) | Bit(DType::kFloat4e2m1) |
+    Bit(DType::kInt2) | Bit(DType::kUint2);
 inline constexpr DTypeSet kShortFloats =
     Bit(DType::kFloat) | Bit(DType::kFloat16) | Bit(DType::kBfloat16);
 

@@ -12,7 +12,7 @@ Status InferQuantizeLinear(InferContext& c) {
   };
   if (stated != 0 && !known(stated, kQuantizedTypes)) {
     return Bad(n, fmt::format("attribute 'output_dtype' is {}, wanted the number of an integer "
-                              "dtype of at most 16 bits, a float8 or float4e2m1",
+                              "dtype of at most 16 bits, a float8, a float6 or float4e2m1",
                               stated));
   }
   if (precision != 0 && !known(precision, kFloats)) {
@@ -38,7 +38,7 @@ Status InferQuantizeLinear(InferContext& c) {
 
 OpDef QuantizeLinearRecord() {
   constexpr DTypeSet kReal = kShortFloats | Bit(DType::kInt32);
-  OpDef op{"", "QuantizeLinear",    25,          {}, {{"y", kQuantizedTypes, "T3"}},
+  OpDef op{"", "QuantizeLinear",    28,          {}, {{"y", kQuantizedTypes, "T3"}},
            {}, InferQuantizeLinear, PerOutput<3>};
   op.inputs = {{"x", kReal, "T1"},
                {"y_scale", kReal | Bit(DType::kFloat8e8m0), "T2"},

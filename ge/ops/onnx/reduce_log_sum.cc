@@ -2,8 +2,9 @@
 
 namespace ge {
 
-// The logarithm of the sum along axes; of no elements, -infinity.
-GE_OP(reduce_log_sum) = Reduction("ReduceLogSum", 18,
+// The logarithm of the sum along axes; of no elements, -infinity. Integers were taken until
+// opset 27.
+GE_OP(reduce_log_sum) = Reduction("ReduceLogSum", 28,
                                   kFloats | kIndex | Bit(DType::kUint32) | Bit(DType::kUint64));
 
 }  // namespace ge

@@ -40,16 +40,14 @@ Status InferReverseSequence(InferContext& c) {
   return InferSame(c);
 }
 
-constexpr DTypeSet kReversed = kClassic & ~Bit(DType::kBfloat16);
-
 }  // namespace
 
 // The first sequence_lens[b] steps of each sample in reverse order, the others as they are.
 GE_OP(reverse_sequence) = {"",
                            "ReverseSequence",
-                           10,
-                           {{"input", kReversed, "T"}, {"sequence_lens", Bit(DType::kInt64)}},
-                           {{"Y", kReversed, "T"}},
+                           28,
+                           {{"input", kClassic, "T"}, {"sequence_lens", Bit(DType::kInt64)}},
+                           {{"Y", kClassic, "T"}},
                            {{"batch_axis", AttrKind::kInt, 1}, {"time_axis", AttrKind::kInt, 0}},
                            InferReverseSequence,
                            PerOutput<0>};

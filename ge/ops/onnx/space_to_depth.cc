@@ -9,9 +9,13 @@ namespace {
 Status InferSpaceToDepth(InferContext& c) {
   const Type& x = c.input_type(0);
   const int64_t block = AttrInt(c.node(), "blocksize");
+  const std::string_view mode = AttrString(c.node(), "mode");
   // Its square must not overflow.
   if (block < 1 || block > (int64_t{1} << 30)) {
     return Bad(c.node(), fmt::format("attribute 'blocksize' is {}, wanted 1 or more", block));
+  }
+  if (mode != "DCR" && mode != "CRD") {
+    return Bad(c.node(), fmt::format("attribute 'mode' is '{:.64}', wanted DCR or CRD", mode));
   }
   if (!x.ranked) {
     c.SetOutput(0, UnrankedTensor(x.dtype));
@@ -38,13 +42,13 @@ Status InferSpaceToDepth(InferContext& c) {
 
 }  // namespace
 
-// Blocks of pixels become blocks of channels; the block index is the outer part of a channel.
+// Blocks of pixels become blocks of channels; DCR: the block index is the outer part of a channel.
 GE_OP(space_to_depth) = {"",
                          "SpaceToDepth",
-                         13,
+                         28,
                          {{"input", kClassic, "T"}},
                          {{"output", kClassic, "T"}},
-                         {{"blocksize", AttrKind::kInt, true}},
+                         {{"blocksize", AttrKind::kInt, true}, {"mode", AttrKind::kString, "DCR"}},
                          InferSpaceToDepth,
                          PerOutput<0>};
 

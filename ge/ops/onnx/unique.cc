@@ -39,7 +39,7 @@ Status InferUnique(InferContext& c) {
 // how often each occurs.
 GE_OP(unique) = {"",
                  "Unique",
-                 11,
+                 28,
                  {{"X", kClassic, "T"}},
                  {{"Y", kClassic, "T"},
                   {"indices", Bit(DType::kInt64), "", Arity::kOptional},

@@ -93,6 +93,14 @@ void SwishBack(Back& b) {
   b.Give(0, b.ct() * (s + b.x() * s * (1 - s) * alpha));
 }
 
+// s(alpha a) a b.
+void SwiGluBack(Back& b) {
+  const double alpha = b.Float("alpha", 1);
+  const Val a = b.x(0), s = Sigmoid(a * alpha);
+  if (b.wants(0)) b.Give(0, b.ct() * b.x(1) * (s + a * s * (1 - s) * alpha));
+  if (b.wants(1)) b.Give(1, b.ct() * (a * s));
+}
+
 void MishBack(Back& b) {
   const Val x = b.x(), t = Tanh(Unary("Softplus", x));
   b.Give(0, b.ct() * (t + x * (1 - t * t) * Sigmoid(x)));
@@ -114,6 +122,7 @@ GE_GRAD(activation) {
           {"", "Gelu", GeluBack},
           {"com.microsoft", "Gelu", GeluBack},
           {"", "Swish", SwishBack},
+          {"", "SwiGLU", SwiGluBack},
           {"", "Mish", MishBack}};
 }
 

@@ -1,5 +1,6 @@
 // Attention, taken apart as its definition has it: two products and a softmax over what no mask
 // forbids.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -35,6 +36,7 @@ struct AttentionMask {
   Val unseeing;         // rows that see no key; absent = there are none
 };
 
+constexpr int64_t kFarApart = int64_t{1} << 40;  // no two keys are: sums do not overflow
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 Val EitherOf(Val a, Val b) { return a ? a.fn->Op("Or", {a, b}) : b; }
@@ -70,20 +72,25 @@ AttentionMask MaskOf(Back& b, Val q, Val k, Val past) {
     if (truth) m.forbidden = Unary("Not", mask);
     if (!truth) m.bias = fn.Cast(mask, b.type(q).dtype);
   }
-  const bool causal = b.Int("is_causal") != 0;
-  const Val at = causal || b.x(6) ? Iota(keys) : Val{};
-  if (causal) {
+  const int64_t left = b.Int("left_window_size", -1);
+  const int64_t right = b.Int("is_causal") != 0 ? 0 : b.Int("right_window_size", -1);
+  const Val at = left >= 0 || right >= 0 || b.x(6) ? Iota(keys) : Val{};
+  if (left >= 0 || right >= 0) {
     Val row = Unsqueeze(Iota(SizeOf(q, 2)), {1});
     if (past) row = row + SizeOf(past, 2);
-    // The last query sees the last key of its sample.
+    // The last query stands at the last key of its sample.
     if (b.x(6)) row = row + (Unsqueeze(b.x(6), {1, 2, 3}) - SizeOf(q, 2));
-    m.forbidden = EitherOf(m.forbidden, Compare("Greater", at, row));
+    const auto apart = [&](int64_t most) { return fn.Ints({std::min(most, kFarApart)}); };
+    if (right >= 0) {
+      m.forbidden = EitherOf(m.forbidden, Compare("Greater", at, row + apart(right)));
+    }
+    if (left >= 0) m.forbidden = EitherOf(m.forbidden, Compare("Less", at, row - apart(left)));
   }
   if (b.x(6)) {
     m.forbidden =
         EitherOf(m.forbidden, Compare("GreaterOrEqual", at, Unsqueeze(b.x(6), {1, 2, 3})));
   }
-  if (b.x(3) || b.x(6)) m.unseeing = UnseeingRows(m, b.type(q).dtype);
+  if (b.x(3) || b.x(6) || left >= 0) m.unseeing = UnseeingRows(m, b.type(q).dtype);
   return m;
 }
 

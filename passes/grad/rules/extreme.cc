@@ -37,6 +37,7 @@ void ClipBack(Back& b) {
 }
 
 // y = x - n d with whole n. At its jumps the slope of either side.
+// y = a - n b, n the rounded quotient, which does not move.
 void ModBack(Back& b) {
   b.Give(0, b.ct());
   if (b.wants(1)) b.Give(1, -(b.ct() * Unary("Round", (b.x(0) - b.y()) / b.x(1))));

@@ -83,21 +83,16 @@ void TileBack(Back& b) {
 void TriluBack(Back& b) { b.Give(0, Again(b, {b.ct(), b.x(1)}, 1)[0]); }
 void ReverseSequenceBack(Back& b) { b.Give(0, Again(b, {b.ct(), b.x(1)}, 1)[0]); }
 
+// Each is the other's inverse.
 void SpaceToDepthBack(Back& b) {
-  const int64_t size = b.Int("blocksize");
-  b.Give(0, b.fn().Op("DepthToSpace", {b.ct()}, Attrs().Int("blocksize", size)));
+  const Attrs same =
+      Attrs().Int("blocksize", b.Int("blocksize")).Text("mode", b.Text("mode", "DCR"));
+  b.Give(0, b.fn().Op("DepthToSpace", {b.ct()}, same));
 }
-
-// Of the mode CRD the blocks' axes stand behind the channels.
 void DepthToSpaceBack(Back& b) {
-  const int64_t size = b.Int("blocksize");
-  Fn& fn = b.fn();
-  if (b.Text("mode", "DCR") == "DCR") {
-    return b.Give(0, fn.Op("SpaceToDepth", {b.ct()}, Attrs().Int("blocksize", size)));
-  }
-  const Val ct = b.ct(), x = b.x(), s = fn.Ints({size});
-  const Val split = ReshapeTo(ct, {SizeOf(ct, 0), SizeOf(ct, 1), SizeOf(x, 2), s, SizeOf(x, 3), s});
-  b.Give(0, ReshapeLike(Transpose(split, {0, 1, 3, 5, 2, 4}), x));
+  const Attrs same =
+      Attrs().Int("blocksize", b.Int("blocksize")).Text("mode", b.Text("mode", "DCR"));
+  b.Give(0, b.fn().Op("SpaceToDepth", {b.ct()}, same));
 }
 
 // Places count from 1, so that what was put in has none.

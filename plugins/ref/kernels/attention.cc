@@ -15,6 +15,7 @@ struct AttentionPlan {
   int64_t mask_step[4] = {}, mask_len = 0;  // of batch, head, row, column; columns that it has
   double scale, softcap;                    // softcap 0 = none
   bool causal;
+  int64_t left, right;  // keys before and after its own that a row sees; -1 = all
   int64_t mode;
 };
 
@@ -30,12 +31,15 @@ double AttentionMaskAt(const Tensor& mask, int64_t i) {
 }
 
 // What is added to the scores of row (b, h, s), whose sample has `valid` tokens that are not
-// padding; of a causal one the last query sees the last of them, or the last of past and new.
-// Whether the row sees any key.
+// padding: the last query stands at the last of them, or the first behind the past. Whether the row
+// sees any key.
 bool AddAttentionBias(const AttentionPlan& p, const Call& c, int64_t b, int64_t h, int64_t s,
                       int64_t valid, double* score) {
-  int64_t end = valid;
-  if (p.causal) end = std::min(end, (c.has_in(6) ? valid - p.q_len : p.past) + s + 1);
+  const int64_t own = (c.has_in(6) ? valid - p.q_len : p.past) + s;  // the key at its place
+  int64_t first = 0, end = valid;
+  if (p.causal) end = std::min(end, own + 1);
+  if (p.right >= 0) end = std::min(end, own + p.right + 1);
+  if (p.left >= 0) first = own - p.left;
   const int64_t row = b * p.mask_step[0] + h * p.mask_step[1] + s * p.mask_step[2];
   bool sees = false;
   for (int64_t j = 0; j < p.total; ++j) {
@@ -43,7 +47,7 @@ bool AddAttentionBias(const AttentionPlan& p, const Call& c, int64_t b, int64_t 
     if (c.has_in(3)) {
       bias = j < p.mask_len ? AttentionMaskAt(c.in(3), row + j * p.mask_step[3]) : kAttentionMasked;
     }
-    if (j >= end) bias = score[j] = kAttentionMasked;
+    if (j < first || j >= end) bias = score[j] = kAttentionMasked;
     score[j] += bias;
     sees |= bias != kAttentionMasked;
   }
@@ -229,6 +233,10 @@ bool PlanAttention(const NodeView& n, AttentionPlan* p, Why* why) {
   p->scale = n.Float("scale", 1 / std::sqrt(static_cast<double>(p->size)));
   p->softcap = n.Float("softcap");
   p->causal = n.Int("is_causal") != 0;
+  // More than reaches every key from every row is no window.
+  const int64_t most = p->total + p->q_len;
+  p->left = std::min(n.Int("left_window_size", -1), most);
+  p->right = std::min(n.Int("right_window_size", -1), most);
   p->mode = n.Int("qk_matmul_output_mode");
   if (p->mode < 0 || p->mode > 3) {
     return why->Say(GE_WHY_ATTRIBUTE, "qk_matmul_output_mode is out of range");

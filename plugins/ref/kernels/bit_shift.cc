@@ -9,16 +9,22 @@ struct BitShiftOp {
   static constexpr const char* kFailure = "";
   template <class W>
   W operator()(W x, W y) const {
-    if (y >= W(std::numeric_limits<W>::digits)) return W(0);
-    const uint64_t wide = x;
-    return static_cast<W>(kLeft ? wide << y : wide >> y);
+    constexpr W kBits = 8 * sizeof(W);
+    bool gone = y >= kBits, negative = false;
+    if constexpr (std::is_signed_v<W>) {
+      gone = gone || y < 0;
+      negative = x < 0;
+    }
+    if (gone) return static_cast<W>(!kLeft && negative ? -1 : 0);
+    if (kLeft) return static_cast<W>(static_cast<uint64_t>(x) << y);
+    return static_cast<W>(x >> y);  // copies of the sign bit come in
   }
 };
 
 std::unique_ptr<Prepared> PrepareBitShift(const NodeView& n, Why* why) {
   const std::string_view way = n.Text("direction");
-  if (way == "LEFT") return PrepareBinary<Set::kUnsigned, BitShiftOp<true>>(n, why);
-  if (way == "RIGHT") return PrepareBinary<Set::kUnsigned, BitShiftOp<false>>(n, why);
+  if (way == "LEFT") return PrepareBinary<Set::kInt, BitShiftOp<true>>(n, why);
+  if (way == "RIGHT") return PrepareBinary<Set::kInt, BitShiftOp<false>>(n, why);
   return why->Say(GE_WHY_ATTRIBUTE, "direction is neither LEFT nor RIGHT"), nullptr;
 }
 

@@ -40,11 +40,16 @@ inline bool BlockNest(const TensorType& deep, const TensorType& wide, int64_t b,
   return true;
 }
 
-inline std::unique_ptr<Prepared> PrepareBlocks(const NodeView& n, bool depth_first, bool to_wide,
-                                               Why* why) {
+inline std::unique_ptr<Prepared> PrepareBlocks(const NodeView& n, bool to_wide, Why* why) {
   if (!NeedPorts(n, 1, 1, why) || !NeedSameDType(n.in(0), n.out(0), why)) return nullptr;
   const TensorType x = n.in(0), y = n.out(0);
   if (ElementBytes(x.dtype) == 0) return NoDType(x, why), nullptr;
+  const std::string_view mode = n.Text("mode");
+  if (mode != "DCR" && mode != "CRD") {
+    return why->Say(GE_WHY_ATTRIBUTE, "mode is %.*s", static_cast<int>(mode.size()), mode.data()),
+           nullptr;
+  }
+  const bool depth_first = mode == "DCR";
   LoopNest<2> nest;
   if (!BlockNest(to_wide ? x : y, to_wide ? y : x, n.Int("blocksize"), depth_first, to_wide, &nest,
                  why)) {

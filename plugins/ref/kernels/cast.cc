@@ -71,12 +71,14 @@ struct MiniFormat {
   bool negative_zero;
 };
 constexpr uint32_t kNoNan = ~0u;
-// The values are those of ONNX's float8 page and of OCP MX (float4).
+// The values are those of ONNX's float8 page and of OCP MX (float4, float6).
 constexpr MiniFormat kE4M3Fn = {8, 3, 7, 0x7e, 0x7f, 0x7f, true};
 constexpr MiniFormat kE4M3FnUz = {8, 3, 8, 0x7f, 0x80, 0x80, false};
 constexpr MiniFormat kE5M2 = {8, 2, 15, 0x7b, 0x7c, 0x7f, true};
 constexpr MiniFormat kE5M2FnUz = {8, 2, 16, 0x7f, 0x80, 0x80, false};
 constexpr MiniFormat kE2M1 = {4, 1, 1, 0x7, 0x7, kNoNan, true};
+constexpr MiniFormat kE2M3 = {6, 3, 1, 0x1f, 0x1f, kNoNan, true};
+constexpr MiniFormat kE3M2 = {6, 2, 3, 0x1f, 0x1f, kNoNan, true};
 
 uint32_t EncodeMini(const MiniFormat& f, double v, bool saturate) {
   const uint32_t sign_bit = 1u << (f.bits - 1);
@@ -233,6 +235,10 @@ CastCodec FindCastCodec(int32_t dtype) {
       return {Mid::kReal, DecodeMinis<kE5M2FnUz>, EncodeMinis<kE5M2FnUz>};
     case GE_F4E2M1:
       return {Mid::kReal, DecodeMinis<kE2M1>, EncodeMinis<kE2M1>};
+    case GE_F6E2M3:
+      return {Mid::kReal, DecodeMinis<kE2M3>, EncodeMinis<kE2M3>};
+    case GE_F6E3M2:
+      return {Mid::kReal, DecodeMinis<kE3M2>, EncodeMinis<kE3M2>};
     case GE_F8E8M0:
       return {Mid::kReal, DecodeE8M0, EncodeE8M0};
     default:

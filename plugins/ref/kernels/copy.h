@@ -70,14 +70,17 @@ inline int64_t ElementBytes(int32_t dtype) { return ge::plugin::ElementBits(dtyp
 // Packed elements, low bits first.
 inline uint32_t GetBits(const void* memory, int64_t i, uint32_t bits) {
   const uint64_t at = static_cast<uint64_t>(i) * bits;
-  const uint8_t byte = static_cast<const uint8_t*>(memory)[at / 8];
-  return (byte >> (at % 8)) & ((1u << bits) - 1);
+  const uint8_t* byte = static_cast<const uint8_t*>(memory) + at / 8;
+  // Six bits may lie in two bytes.
+  const uint32_t both = at % 8 + bits > 8 ? byte[0] | uint32_t{byte[1]} << 8 : byte[0];
+  return (both >> (at % 8)) & ((1u << bits) - 1);
 }
 inline void SetBits(void* memory, int64_t i, uint32_t bits, uint32_t value) {
   const uint64_t at = static_cast<uint64_t>(i) * bits;
   uint8_t* byte = static_cast<uint8_t*>(memory) + at / 8;
-  const uint32_t mask = ((1u << bits) - 1) << (at % 8);
-  *byte = static_cast<uint8_t>((*byte & ~mask) | ((value << (at % 8)) & mask));
+  const uint32_t mask = ((1u << bits) - 1) << (at % 8), moved = (value << (at % 8)) & mask;
+  byte[0] = static_cast<uint8_t>((byte[0] & ~mask) | moved);
+  if (at % 8 + bits > 8) byte[1] = static_cast<uint8_t>((byte[1] & ~(mask >> 8)) | moved >> 8);
 }
 
 // CopyNest for any dtype. Zero packed outputs first, so that spare bits are zero.

@@ -21,14 +21,17 @@ struct ModOp {
       const bool other_side = rest != 0 && (rest < W(0)) != (y < W(0));
       return !kTruncated && other_side ? static_cast<W>(rest + y) : rest;
     } else {
-      return std::fmod(x, y);
+      const W rest = std::fmod(x, y);
+      if (kTruncated) return rest;
+      if (rest == 0) return std::copysign(rest, y);
+      return (rest < 0) != (y < 0) ? rest + y : rest;  // NaN stays
     }
   }
 };
 
 std::unique_ptr<Prepared> PrepareMod(const NodeView& n, Why* why) {
   if (n.Int("fmod") != 0) return PrepareBinary<Set::kNumber, ModOp<true>>(n, why);
-  return PrepareBinary<Set::kInt, ModOp<false>>(n, why);
+  return PrepareBinary<Set::kNumber, ModOp<false>>(n, why);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "plugins/units/attention/attention.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "plugins/units/attention/attention_group.h"
@@ -121,7 +122,11 @@ bool ParseAttention(const Parser& g, uint32_t i, Unit* u, Why* why) {
       (in(6) != 0 && g.dtype(in(6)) != GE_I64)) {
     return why->Say(GE_WHY_SHAPE, "its tensors do not fit each other");
   }
-  s.causal = gp::AttrInt(n, "is_causal") != 0;
+  // More than reaches every key from every row is no window.
+  const int64_t most = s.past + s.fresh + s.rows;
+  s.before = std::min(gp::AttrInt(n, "left_window_size", -1), most);
+  s.after = std::min(gp::AttrInt(n, "right_window_size", -1), most);
+  if (gp::AttrInt(n, "is_causal") != 0) s.after = 0;
   s.sees_none = true;
   u->in = {in(0), in(1), in(2)};
   u->out = {out(0), out(1), out(2)};

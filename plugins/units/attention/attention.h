@@ -33,8 +33,10 @@ struct AttendSpec {
   bool of_product = false;  // k is the right operand of a product and lies as that is found
   std::vector<ScoreStep> steps;
   bool sees_none = false;  // rows that see no key become zeros, else NaN
-  // Row i sees keys up to past + i; with lengths the last row sees the last key.
-  bool causal = false;
+  // Row i stands at key past + i; with lengths the last row stands at the last key. It sees
+  // `before` keys before its own and `after` behind it; -1: all.
+  int64_t before = -1, after = -1;
+  bool windowed() const { return before >= 0 || after >= 0; }
   int64_t past = 0;  // keys that came before those of k and v, which are `fresh`
   int64_t fresh = 0;
   bool lengths = false;  // how many keys each batch has, int64

@@ -22,7 +22,7 @@ bool ParseBlocks(const Parser& g, uint32_t i, Unit* u, Why* why) {
                     fine[2] % b == 0 && fine[3] % b == 0 && coarse[1] % (b * b) == 0 &&
                     coarse[1] / (b * b) == fine[1];
   if (!fits) return why->Say(GE_WHY_SHAPE, "the block size does not fit");
-  const bool depth_first = !to_space || gp::AttrString(n, "mode") != "CRD";
+  const bool depth_first = gp::AttrString(n, "mode") != "CRD";
   const int64_t c = fine[1], in_row = depth_first ? c : 1, row = in_row * b;
   const int64_t channel = depth_first ? 1 : b * b;
   const int64_t line = y[3], plane = y[2] * line, image = y[1] * plane;
@@ -31,8 +31,8 @@ bool ParseBlocks(const Parser& g, uint32_t i, Unit* u, Why* why) {
     axes = {{x[0], 0, 1, image}, {c, 1, channel, plane}, {x[2], 2, 1, b * line},
             {b, 1, row, line},   {x[3], 3, 1, b},        {b, 1, in_row, 1}};
   } else {
-    axes = {{x[0], 0, 1, image}, {b, 2, 1, row * plane}, {b, 3, 1, in_row * plane},
-            {c, 1, 1, plane},    {y[2], 2, b, line},     {y[3], 3, b, 1}};
+    axes = {{x[0], 0, 1, image},        {b, 2, 1, row * plane}, {b, 3, 1, in_row * plane},
+            {c, 1, 1, channel * plane}, {y[2], 2, b, line},     {y[3], 3, b, 1}};
   }
   return true;
 }

@@ -100,7 +100,7 @@ struct Attr {
   }
 };
 
-inline constexpr uint32_t kOpset = 27;  // ONNX's, whose meaning nodes have
+inline constexpr uint32_t kOpset = 28;  // ONNX's, whose meaning nodes have
 
 struct Node {
   std::string domain, op, name;

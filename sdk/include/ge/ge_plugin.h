@@ -43,7 +43,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0xa7d36f91773c25d2ull
+#define GE_HEADER_HASH 0x4f181e57d799916ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -137,7 +137,8 @@ enum { /* ONNX's numbers */
   GE_F32 = 1, GE_U8 = 2, GE_I8 = 3, GE_U16 = 4, GE_I16 = 5, GE_I32 = 6, GE_I64 = 7, GE_STRING = 8,
   GE_BOOL = 9, GE_F16 = 10, GE_F64 = 11, GE_U32 = 12, GE_U64 = 13, GE_C64 = 14, GE_C128 = 15,
   GE_BF16 = 16, GE_F8E4M3FN = 17, GE_F8E4M3FNUZ = 18, GE_F8E5M2 = 19, GE_F8E5M2FNUZ = 20,
-  GE_U4 = 21, GE_I4 = 22, GE_F4E2M1 = 23, GE_F8E8M0 = 24, GE_U2 = 25, GE_I2 = 26
+  GE_U4 = 21, GE_I4 = 22, GE_F4E2M1 = 23, GE_F8E8M0 = 24, GE_U2 = 25, GE_I2 = 26,
+  GE_F6E2M3 = 27, GE_F6E3M2 = 28
 };
 /* clang-format on */
 
@@ -237,7 +238,7 @@ typedef struct ge_value {
 typedef struct ge_node {
   ge_hdr h;
   ge_str domain, op;  /* "" = ai.onnx */
-  uint32_t version;   /* opset of the node's meaning; ai.onnx: 27, for any model */
+  uint32_t version;   /* opset of the node's meaning; ai.onnx: 28, for any model */
   uint32_t id;        /* the user graph's node id */
   const uint32_t* in; /* value indices; 0 = an omitted optional input */
   const uint32_t* out;

@@ -53,6 +53,9 @@ inline uint32_t ElementBits(int32_t dtype) {
     case GE_I4:
     case GE_F4E2M1:
       return 4;
+    case GE_F6E2M3:
+    case GE_F6E3M2:
+      return 6;
     case GE_U8:
     case GE_I8:
     case GE_BOOL:
@@ -85,13 +88,12 @@ inline uint32_t ElementBits(int32_t dtype) {
 
 inline const char* DTypeName(int32_t dtype) {
   static constexpr const char* kNames[] = {
-      "undefined",      "float32",  "uint8",        "int8",           "uint16",
-      "int16",          "int32",    "int64",        "string",         "bool",
-      "float16",        "float64",  "uint32",       "uint64",         "complex64",
-      "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-      "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
-      "uint2",          "int2"};
-  return dtype >= 0 && dtype <= GE_I2 ? kNames[dtype] : "unknown";
+      "undefined",      "float32",    "uint8",          "int8",       "uint16",    "int16",
+      "int32",          "int64",      "string",         "bool",       "float16",   "float64",
+      "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
+      "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
+  return dtype >= 0 && dtype <= GE_F6E3M2 ? kNames[dtype] : "unknown";
 }
 
 // False when the rank or a dim is unknown, or the product does not fit.

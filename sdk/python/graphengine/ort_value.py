@@ -14,7 +14,8 @@ _NUMBERS: Dict[str, int] = _native.element_types()
 _ONNX_WORDS = {"float32": "float", "float64": "double", "float8_e4m3fn": "float8e4m3fn",
                "float8_e4m3fnuz": "float8e4m3fnuz", "float8_e5m2": "float8e5m2",
                "float8_e5m2fnuz": "float8e5m2fnuz", "float8_e8m0fnu": "float8e8m0",
-               "float4_e2m1fn": "float4e2m1"}
+               "float4_e2m1fn": "float4e2m1", "float6_e2m3fn": "float6e2m3",
+               "float6_e3m2fn": "float6e3m2"}
 
 
 def tensor_word(dtype: str) -> str:

@@ -71,12 +71,14 @@ void SwapBytes(char* data, uint64_t bytes, const Element& element) {
 
 // Elements of `bits` bits that lie one to a byte, the first in the lowest bits of their new byte.
 void Pack(char* data, uint64_t elements, uint32_t bits) {
-  const uint64_t each = 8 / bits, mask = (1u << bits) - 1;
+  const uint32_t mask = (1u << bits) - 1;
   for (uint64_t i = 0; i < elements; ++i) {
-    const uint64_t at = i / each, shift = i % each * bits;
-    const auto value = static_cast<uint8_t>((static_cast<uint8_t>(data[i]) & mask) << shift);
-    // The byte that is written is not read any more: i / each <= i.
-    data[at] = static_cast<char>(shift == 0 ? value : static_cast<uint8_t>(data[at]) | value);
+    const uint64_t at = i * bits / 8, shift = i * bits % 8;
+    const uint32_t value = (static_cast<uint8_t>(data[i]) & mask) << shift;
+    // The bytes that are written are not read any more: none lies behind i.
+    const uint32_t low = shift == 0 ? value : static_cast<uint8_t>(data[at]) | value;
+    data[at] = static_cast<char>(low);
+    if (shift + bits > 8) data[at + 1] = static_cast<char>(value >> 8);
   }
 }
 

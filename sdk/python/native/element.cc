@@ -39,6 +39,8 @@ constexpr Element kElements[] = {
     {24, "float8_e8m0fnu", static_cast<uint8_t>(Code::Float8_E8M0FNU), 8, false},
     {25, "uint2", kUint, 2, false},
     {26, "int2", kInt, 2, false},
+    {27, "float6_e2m3fn", static_cast<uint8_t>(Code::Float6_E2M3FN), 6, false},
+    {28, "float6_e3m2fn", static_cast<uint8_t>(Code::Float6_E3M2FN), 6, false},
 };
 
 uint8_t CodeOfLetter(char letter) {

@@ -18,7 +18,7 @@ void Expect(bool good, const std::string& what, const std::string& found) {
 }
 
 std::string Model(const std::string& dims, const std::string& node) {
-  return "ge 1\nopset \"\" 27\nopset \"my_plugin\" 1\nfn main(x: f32[" + dims +
+  return "ge 1\nopset \"\" 28\nopset \"my_plugin\" 1\nfn main(x: f32[" + dims +
          "]) -> (y) {\n  y = " + node + "\n}\nentry infer \"main\" = main\n";
 }
 

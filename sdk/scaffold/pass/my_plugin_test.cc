@@ -17,7 +17,7 @@ void Expect(bool good, const std::string& what, const std::string& found) {
 }
 
 std::string Model(const std::string& body) {
-  return "ge 1\nopset \"\" 27\nfn main(x: f32[5]) -> (y) {\n" + body +
+  return "ge 1\nopset \"\" 28\nfn main(x: f32[5]) -> (y) {\n" + body +
          "}\nentry infer \"main\" = main\n";
 }
 

@@ -18,7 +18,7 @@ LONG = "/".join(f"net_1.00_224_1/block_{i}/batchnorm" for i in range(12)) + "/su
 WIDE = "слой" * 40 + "/конец"  # two bytes a letter, so that a cut by bytes splits one
 PLAIN = "Überlauf"
 MODEL = f"""ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[64,64]) -> (y) {{
   a = Add(x, x) "{LONG}"
   b = Mul(a, x) "{WIDE}"

@@ -23,7 +23,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OTHER, OLD = 65534, b"what was there before"
 NET = """ge 1
-opset "" 27
+opset "" 28
 symbol N from "x axis 0"
 const w1 : f32[8,4] = [%s]
 fn f(x: f32[N,4]) -> (y) {
@@ -32,7 +32,7 @@ fn f(x: f32[N,4]) -> (y) {
 entry infer "main" = f
 """ % ",".join(f"0.{i % 9 + 1}" for i in range(32))
 WITH_STATE = """ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const zero : f32[32] = splat 0
 state total : f32[32] buffer init zero
@@ -461,7 +461,7 @@ class Checks:
         """Outputs whose names differ only in what a file cannot have."""
         model, to = self.scratch / "names.gt", self.scratch / "to"
         names = ["a_b", "a/b", "a:b", "a_b-2", "..", "a b"]
-        model.write_text('ge 1\nopset "" 27\nfn f(x: f32[2]) -> (%s) {\n%s}\nentry infer "main" = f\n'
+        model.write_text('ge 1\nopset "" 28\nfn f(x: f32[2]) -> (%s) {\n%s}\nentry infer "main" = f\n'
                          % (", ".join(f'"{n}"' for n in names),
                             "".join(f' "{n}" = {op}(x)\n' for n, op in zip(
                                 names, ("Neg", "Abs", "Sqrt", "Exp", "Sin", "Cos")))))

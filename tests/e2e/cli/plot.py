@@ -163,7 +163,7 @@ def check_picture(root, report):
     return crossing
 
 
-HEAD = "ge 1\nmodule \"{}\"\nopset \"\" 27\nfn main(a: f32[16,16]) -> ({}) {{\n"
+HEAD = "ge 1\nmodule \"{}\"\nopset \"\" 28\nfn main(a: f32[16,16]) -> ({}) {{\n"
 
 
 def random_graph(seed, n, reach):

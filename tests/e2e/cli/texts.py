@@ -22,7 +22,7 @@ project_venv.enter("numpy")
 
 import numpy as np  # noqa: E402
 
-HEAD = 'ge 1\nopset "" 27\nopset "ai.onnx.ml" 5\n'
+HEAD = 'ge 1\nopset "" 28\nopset "ai.onnx.ml" 5\n'
 ECHO = HEAD + """symbol n
 symbol m
 fn main(x: str[n,m]) -> (y) {

@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "install"))
 import installed  # noqa: E402
 from installed import ROOT  # noqa: E402
 
-HEAD = 'ge 1\nopset "" 27\nopset "acme" 1\n'
+HEAD = 'ge 1\nopset "" 28\nopset "acme" 1\n'
 NOBODY = 65534
 
 
@@ -169,7 +169,7 @@ def pins(c):
            "act=native@blocked1x8")
     c.says(2, "a pin names the node 'atc', which the graph that is placed does not have", "run", *words, "atc=native")
     # Of ONNX's own operators as well.
-    c.file("h.gt", 'ge 1\nopset "" 27\nfn main(x: f32[2,4]) -> (y) {\n  y = HardSwish(x) "act"\n}\n'
+    c.file("h.gt", 'ge 1\nopset "" 28\nfn main(x: f32[2,4]) -> (y) {\n  y = HardSwish(x) "act"\n}\n'
            'entry infer "main" = main\n')
     free, _ = c.value("h.gt", "--input", "x=x.npy", "--engines", "ref")
     for pin in ("act=ref", "act=native"):

@@ -28,7 +28,7 @@ OK, CANCELLED, DEADLINE = 0, 7, 8
 ENGINES = b"ref"
 
 ENDLESS = """ge 1
-opset "" 27
+opset "" 28
 const go : bool[] = true
 fn step(i: i64[], go_on: bool[], a: f32[4]) -> (go_on, b) {
   b: f32[4] = Neg(a)
@@ -41,7 +41,7 @@ entry infer "main" = main
 
 # The first run cuts it into pieces, whose shapes it works out.
 UNSIZED = """ge 1
-opset "" 27
+opset "" 28
 symbol n
 const go : bool[] = true
 fn step(i: i64[], go_on: bool[], s: f32[n], x: f32[n]) -> (go_on, t, t) {
@@ -68,7 +68,7 @@ KERNELS = {
 
 def chain(nodes, constant):
     """A chain of cheap nodes, on a constant (folding) or on the input (planning)."""
-    lines = ["ge 1", 'opset "" 27', "const c : f32[4] = [1, 2, 3, 4]",
+    lines = ["ge 1", 'opset "" 28', "const c : f32[4] = [1, 2, 3, 4]",
              "fn main(x: f32[4]) -> (y) {"]
     at = "c" if constant else "x"
     for i in range(nodes):
@@ -81,7 +81,7 @@ def chain(nodes, constant):
 def kernel(name):
     body, (x, w) = KERNELS[name]
     dims = lambda d: ",".join(map(str, d))
-    return (f"ge 1\nopset \"\" 27\nconst big : i64[4] = [1, 1, 7900, 7900]\n"
+    return (f"ge 1\nopset \"\" 28\nconst big : i64[4] = [1, 1, 7900, 7900]\n"
             f"fn main(x: f32[{dims(x)}], w: f32[{dims(w)}]) -> (y) {{\n  {body}\n}}\n"
             'entry infer "main" = main\n')
 

@@ -54,7 +54,7 @@ conv=$(mktemp --suffix=.gt)
 trap 'rm -f "$conv"' EXIT
 cat >"$conv" <<'GT'
 ge 1
-opset "" 27
+opset "" 28
 const w : f32[64,64,3,3] = splat 0.01
 fn main(x: f32[1,64,56,56]) -> (y) {
   y = Conv(x, w) {pads=[1, 1, 1, 1]}

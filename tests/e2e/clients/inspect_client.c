@@ -198,7 +198,7 @@ static void Names(const char* model, const char* engines) {
 
 static void ModelInfo(void) {
   static const char text[] =
-      "ge 1\nmodule \"net\" producer \"tool\"\nopset \"\" 27\nmeta \"b\" = \"2\"\n"
+      "ge 1\nmodule \"net\" producer \"tool\"\nopset \"\" 28\nmeta \"b\" = \"2\"\n"
       "meta \"a\" = \"\"\nmeta \"ge.model.version\" = \"-7\"\nmeta \"ge.source_opset\" = \"17\"\n"
       "meta \"ge.model.domain\" = \"org.example\"\nmeta \"ge.model.doc_string\" = \"of the "
       "model\"\n"
@@ -242,7 +242,7 @@ static void ModelInfo(void) {
 /* Text models have no initializers that are inputs too; what reads ONNX is tested from Python. */
 static void Defaults(void) {
   static const char text[] =
-      "ge 1\nopset \"\" 27\nfn main(x: f32[N,N]) -> (y) {\n  y = Neg(x)\n}\nentry infer \"main\" = "
+      "ge 1\nopset \"\" 28\nfn main(x: f32[N,N]) -> (y) {\n  y = Neg(x)\n}\nentry infer \"main\" = "
       "main\n";
   const char* names[] = {"w", NULL};
   ge_tensor_info info = {.size = sizeof info};

@@ -42,7 +42,7 @@ PLUGINS = ["minimal.so", "my_engine/build/my_engine.so", "op.so", "my_op/build/m
 
 # The models that the pages name.
 MODEL = """ge 1
-opset "" 27
+opset "" 28
 const w : f32[4,3,7,7] = splat 0.01
 fn main(x: f32[N,3,224,224]) -> (y) {
   a: f32[N,4,112,112] = Conv(x, w, _) {kernel_shape=[7, 7], pads=[3, 3, 3, 3], strides=[2, 2]} "conv1"
@@ -51,7 +51,7 @@ fn main(x: f32[N,3,224,224]) -> (y) {
 entry infer "main" = main
 """
 NET = """ge 1
-opset "" 27
+opset "" 28
 const weights : f32[20,1] = splat 0.5
 fn main(x: f32[N,20]) -> (loss) {
   p: f32[N,1] = MatMul(x, weights) "product"
@@ -60,7 +60,7 @@ fn main(x: f32[N,20]) -> (loss) {
 entry infer "main" = main
 """
 LENET = """ge 1
-opset "" 27
+opset "" 28
 const c1 : f32[6,1,5,5] = splat 0.01
 const b1 : f32[6] = [0.1, -0.1, 0.2, -0.2, 0.3, -0.3]
 const c2 : f32[16,6,5,5] = splat 0.01

@@ -38,7 +38,7 @@ def const(name, dims):
     return f"const {name} : f32[{','.join(map(str, dims))}] = [{values}]\n"
 
 
-text = 'ge 1\nopset "" 27\n' + const("k", [32, 16, 3, 3]) + const("w", [97, 65])
+text = 'ge 1\nopset "" 28\n' + const("k", [32, 16, 3, 3]) + const("w", [97, 65])
 text += """fn main(x: f32[1,16,40,40], a: f32[9,97]) -> (y, z) {
   c = Conv(x, k) {pads=[1, 1, 1, 1]}
   y = Relu(c)
@@ -118,7 +118,7 @@ for level in (0, 3, 4):
     scales = ", ".join(f"{numbers.uniform(0.01, 0.02):.6g}" for _ in range(150))
     with open(f"{sys.argv[1]}/level{level}.gt", "w") as f:
         f.write(f"""ge 1
-opset "" 27
+opset "" 28
 opset "com.microsoft" 1
 const b : u8[50,3,16] = [{codes}]
 const s : f32[150] = [{scales}]

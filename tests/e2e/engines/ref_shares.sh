@@ -21,7 +21,7 @@ wanted() {
 
 # model NAME EXPRESSION: x: f32[2,64,64] -> y
 model() {
-  printf 'ge 1\nopset "" 27\nfn main(x: f32[2,64,64]) -> (y) {\n  a = Relu(x)\n  y = %s\n}\nentry infer "main" = main\n' \
+  printf 'ge 1\nopset "" 28\nfn main(x: f32[2,64,64]) -> (y) {\n  a = Relu(x)\n  y = %s\n}\nentry infer "main" = main\n' \
     "$2" > "$folder/$1.gt"
 }
 model det "Det(a)"

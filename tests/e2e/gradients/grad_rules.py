@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tools" / "bench"))
 from ge_session import GeError, GeSession  # noqa: E402
 
 HEAD = """ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 opset "com.microsoft" 1
 opset "ai.onnx.ml" 5

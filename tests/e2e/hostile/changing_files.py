@@ -68,7 +68,7 @@ def outside(name):
 
 
 TEXT = """ge 1
-opset "" 27
+opset "" 28
 opset "ge" 1
 const first : f32[512,512] = external "w.bin" @0 +1048576
 const table : f32[512,512] = external "w.bin" @2097152 +1048576

@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 GE = ROOT / "build/release/bin/ge"
 MOST_BYTES, MOST_RSS_KB, MOST_S = 100_000, 1_000_000, 10
 NET = """ge 1
-opset "" 27
+opset "" 28
 symbol N from "x axis 0"
 const s : i64[2] = [0,-1]
 const w : f32[2,{size}] = splat 0.01

@@ -17,7 +17,7 @@ ulimit -c 0
 cp build/models/lenet.onnx "$folder/"
 cat >"$folder/products.gt" <<'TEXT'
 ge 1
-opset "" 27
+opset "" 28
 const w : f32[256,256] = splat 0.001
 fn main(x: f32[64,256]) -> (y) {
   h = MatMul(x, w)

@@ -54,7 +54,7 @@ target_link_libraries(client PRIVATE GraphEngine::graphengine)
 """
 # A square of a weight: what `ge train` needs of a model.
 SMALL_NET = """ge 1
-opset "" 27
+opset "" 28
 const w : f32[4,2] = [0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8]
 fn main(x: f32[N,4]) -> (y) {
   y: f32[N,2] = MatMul(x, w) "product"

@@ -20,7 +20,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 ELEMENTS = 4096
 MODEL = f"""ge 1
-opset "" 27
+opset "" 28
 fn main(a: f32[{ELEMENTS}], b: f32[{ELEMENTS}], c: f32[{ELEMENTS}]) -> (y) {{
   s = Add(a, b) "first"
   m = Mul(s, c) "middle"
@@ -254,7 +254,7 @@ def check_sizes(c):
     for size, n in SIZES.items():
         models[size] = c.folder / f"{size}.gt"
         models[size].write_text(f'''ge 1
-opset "" 27
+opset "" 28
 fn main(a: f32[{n}], b: f32[{n}]) -> (y) {{
   y = Add(a, b) "sum"
 }}

@@ -56,7 +56,7 @@ class Graph:
     def text(self):
         last = self.nodes[-1][0]
         lines = [f"  {out} = {op}({', '.join(inputs)})" for out, op, inputs in self.nodes]
-        return "\n".join(["ge 1", 'opset "" 27', *self.constants,
+        return "\n".join(["ge 1", 'opset "" 28', *self.constants,
                           f"fn main(x: f32[{self.shape}]) -> ({last}) {{", *lines, "}",
                           'entry infer "main" = main', ""])
 

@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-HEAD = 'ge 1\nopset "" 27\n'
+HEAD = 'ge 1\nopset "" 28\n'
 # s is read inside and outside of a pattern of the first two nodes, and m is read and a result.
 CHAIN = HEAD + """fn main(a: f32[{n}], b: f32[{n}]) -> ({results}) {{
   s = Add(a, b) "first"
@@ -166,8 +166,8 @@ def operators(c):
             "recognised operators reach query", asked.err)
     c.check(any("Erf" in n and "Gelu" not in n for n in names) and len(queries) > 1,
             "and their parts in another query of the same graph", names)
-    c.check(all(v == 27 and d == "" for q in queries for d, _, v in q),
-            "operators of ONNX come at opset 27", queries)
+    c.check(all(v == 28 and d == "" for q in queries for d, _, v in q),
+            "operators of ONNX come at opset 28", queries)
 
 
 def main():

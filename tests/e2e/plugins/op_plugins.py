@@ -281,7 +281,7 @@ class Run:
         path = self.scratch / "twice.gt"
 
         def gradient(fault, dims="N,4"):
-            path.write_text('ge 1\nopset "" 27\nopset "acme" 1\n'
+            path.write_text('ge 1\nopset "" 28\nopset "acme" 1\n'
                             f"fn main(x: f32[{dims}]) -> (s) {{\n  t = Tanh(x)\n"
                             f'  y, z = acme.Twice(t) {{fault={fault}}} "act"\n  p = Mul(y, z)\n'
                             '  s = ReduceSum(p) {keepdims=0} "sum"\n}\nentry infer "main" = main\n')

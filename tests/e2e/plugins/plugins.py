@@ -169,7 +169,7 @@ def check_contained(c, folder):
             c.check(took > 0, f"chosen: {fault}", f"{code}: {out}{err}")
     # Where nobody else takes the node, why the offer was struck is said, too.
     add = folder / "add.gt"
-    add.write_text('ge 1\nopset "" 27\nfn main(x: f32[4], z: f32[4]) -> (y) {\n  y = Add(x, z)\n}\n'
+    add.write_text('ge 1\nopset "" 28\nfn main(x: f32[4], z: f32[4]) -> (y) {\n  y = Add(x, z)\n}\n'
                    'entry infer "main" = main\n')
     alone = c.run("run", add, "--engines", c.samples / "faulty_segment_error.so")
     c.check(alone[0] != 0 and "no loaded engine takes operator" in alone[2] and
@@ -351,7 +351,7 @@ def check_constructors(c, folder):
 def check_openblas(c, folder):
     """OpenBLAS takes milliseconds to open, so that it is opened where something is taken of it."""
     product = folder / "product.gt"
-    product.write_text('ge 1\nopset "" 27\nfn main(a: f32[64,64], b: f32[64,64]) -> (y) {\n'
+    product.write_text('ge 1\nopset "" 28\nfn main(a: f32[64,64], b: f32[64,64]) -> (y) {\n'
                        '  y: f32[64,64] = MatMul(a, b)\n}\nentry infer "main" = main\n')
     for model, wanted in ((product, True), (MODEL, False)):
         told = folder / f"libraries-{wanted}"

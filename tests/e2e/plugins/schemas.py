@@ -29,7 +29,7 @@ import onnxruntime  # noqa: E402
 from onnxruntime.capi import onnxruntime_pybind11_state  # noqa: E402
 
 MICROSOFT = "com.microsoft"
-OPSET = {"": 27, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1, MICROSOFT: 1}
+OPSET = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1, MICROSOFT: 1}
 OLDEST = 7  # opset that is loaded
 
 NAMES = {"float": "f32", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": "i16",
@@ -38,7 +38,7 @@ NAMES = {"float": "f32", "uint8": "u8", "int8": "i8", "uint16": "u16", "int16": 
          "complex128": "c128", "bfloat16": "bf16", "float8e4m3fn": "f8e4m3fn",
          "float8e4m3fnuz": "f8e4m3fnuz", "float8e5m2": "f8e5m2", "float8e5m2fnuz": "f8e5m2fnuz",
          "uint4": "u4", "int4": "i4", "float4e2m1": "f4e2m1", "float8e8m0": "f8e8m0",
-         "uint2": "u2", "int2": "i2"}
+         "uint2": "u2", "int2": "i2", "float6e2m3": "f6e2m3", "float6e3m2": "f6e3m2"}
 
 # Operators that have no record.
 MISSING = {
@@ -74,7 +74,7 @@ DEPENDS = {("RNN", "activations"): "two names are for two directions, of which t
 SEQUENCES = "+bf16 f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz u4 i4 f4e2m1 f8e8m0 u2 i2"
 OTHER_TYPES = {
     **{("", op): SEQUENCES for op in ("SequenceAt", "SequenceConstruct", "SequenceInsert", "ConcatFromSequence")},
-    **{("", op): "+bf16" for op in ("Unique", "Compress")},
+    **{("", op): "+i32 i64 u32 u64" for op in ("ReduceLogSum", "ReduceLogSumExp")},  # as until opset 27
     **{(MICROSOFT, op): "+bf16" for op in ("Inverse", "DequantizeLinear", "QuantizeLinear", "FusedConv", "Pad")},
     **{(MICROSOFT, op): "+f64" for op in ("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "Attention",
                                           "MultiHeadAttention", "MatMulNBits")},
@@ -95,13 +95,13 @@ ONE_TYPE = {
     (MICROSOFT, "GroupQueryAttention", "T_CACHE"): "caches of codes are refused",
 }
 # ONNX's schema leaves open whether they are deterministic, as it does of all that have a body.
-SETTLED = {"AffineGrid", "BlackmanWindow", "HammingWindow", "HannWindow", "SequenceMap", "If", "Loop", "Scan"}
+SETTLED = {"AffineGrid", "BlackmanWindow", "SequenceMap", "If", "Loop", "Scan"}
 # Defined by other operators in ONNX, and whole here: ref has a kernel of each.
 WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWithState", "Celu", "CenterCropPad", "Clip",
-         "DynamicQuantizeLinear", "Elu", "HammingWindow", "HannWindow", "HardSigmoid", "LeakyRelu", "LinearAttention",
+         "DepthToSpace", "DynamicQuantizeLinear", "Elu", "HammingWindow", "HannWindow", "HardSigmoid", "LeakyRelu", "LinearAttention",
          "LogSoftmax", "NegativeLogLikelihoodLoss", "PRelu", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum",
          "ReduceLogSumExp", "ReduceSumSquare", "Relu", "RotaryEmbedding", "Selu", "SequenceMap", "Shrink",
-         "SoftmaxCrossEntropyLoss", "Softmax", "Softplus", "ThresholdedRelu"}
+         "SoftmaxCrossEntropyLoss", "Softmax", "Softplus", "SpaceToDepth", "ThresholdedRelu"}
 # In parts here, and defined by words alone in ONNX.
 IN_PARTS = {"Adagrad", "Adam", "Einsum", "InstanceNormalization", "LinearRegressor", "Momentum", "Scaler", "Sum"}
 # Of com.microsoft everything has parts, but for these: no other operator does what they do.

@@ -17,7 +17,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = """ge 1
-opset "" 27
+opset "" 28
 opset "test" 1
 fn f(x: f32[16]) -> (y, s) {
   a = Neg(x)

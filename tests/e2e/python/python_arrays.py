@@ -192,7 +192,7 @@ def element_types(_):
 
 def types_that_numpy_lacks(_):
     bits = np.array([0x3f80, 0x4000, 0, 0x7f80], np.uint16)
-    text = ('ge 1\nopset "" 27\nfn main(x: f32[4]) -> (y) {\n  y = Cast(x) {to=16}\n}\n'
+    text = ('ge 1\nopset "" 28\nfn main(x: f32[4]) -> (y) {\n  y = Cast(x) {to=16}\n}\n'
             'entry infer "main" = main\n')
     session = graphengine.Session(text.encode(), format="text", engines="ref")
     x = np.array([1, 2, 0, np.inf], np.float32)
@@ -200,7 +200,7 @@ def types_that_numpy_lacks(_):
     check("bfloat16 by DLPack", hasattr(session.run({"x": x}, outputs="dlpack")["y"], "__dlpack__"))
     refused("bfloat16 without ml_dtypes", "UNSUPPORTED", "output 'y' is bfloat16",
             lambda: session.run({"x": x}))
-    packed = ('ge 1\nopset "" 27\nfn main(x: f32[4]) -> (y) {\n  y = Cast(x) {to=22}\n}\n'
+    packed = ('ge 1\nopset "" 28\nfn main(x: f32[4]) -> (y) {\n  y = Cast(x) {to=22}\n}\n'
               'entry infer "main" = main\n')
     int4 = graphengine.Session(packed.encode(), format="text", engines="ref")
     refused("int4", "UNSUPPORTED", "several to a byte", lambda: int4.run({"x": np.ones(4, np.float32)}))

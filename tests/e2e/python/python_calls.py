@@ -317,7 +317,7 @@ def errors(_):
     refused("a damaged model", "DATA_CORRUPT", "", lambda: graphengine.Session(b"\x07garbage"))
     # The model's fault is at a node, which the exception names.
     text = b"""ge 1
-opset "" 27
+opset "" 28
 fn main(x: f32[2,3], w: f32[5,7]) -> (y) {
   y = MatMul(x, w) "product"
 }

@@ -79,6 +79,6 @@ class OnlyDlpack:
 
 def identity(kind, shape="4"):
     """A session of a model that gives out what it takes."""
-    text = (f'ge 1\nopset "" 27\nfn main(x: {kind}[{shape}]) -> (y) {{\n  y = Identity(x)\n}}\n'
+    text = (f'ge 1\nopset "" 28\nfn main(x: {kind}[{shape}]) -> (y) {{\n  y = Identity(x)\n}}\n'
             'entry infer "main" = main\n')
     return graphengine.Session(text.encode(), format="text", engines="ref")

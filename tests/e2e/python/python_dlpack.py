@@ -87,7 +87,7 @@ def capsules_are_taken_once(_):
         check(f"a capsule, {words}", np.array_equal(session.run(given)["y"], x))
         refused(f"the same capsule again, {words}", "INVALID_ARGUMENT", "taken before",
                 lambda g=given: session.run(g))
-    text = (b'ge 1\nopset "" 27\nfn main(a: f32[4], b: f32[4]) -> (y) {\n  y = Add(a, b)\n}\n'
+    text = (b'ge 1\nopset "" 28\nfn main(a: f32[4], b: f32[4]) -> (y) {\n  y = Add(a, b)\n}\n'
             b'entry infer "main" = main\n')
     both, given = graphengine.Session(text, engines="ref"), Gives(x.__dlpack__())
     refused("one capsule for two inputs", "INVALID_ARGUMENT", "input 'b'", lambda: both.run([given, given]))
@@ -174,7 +174,7 @@ def what_a_producer_may_do(_):
 
 
 def elements_below_a_byte(_):
-    text = ('ge 1\nopset "" 27\nfn main(x: KIND[5]) -> (y) {\n  y = Cast(x) {to=1}\n}\n'
+    text = ('ge 1\nopset "" 28\nfn main(x: KIND[5]) -> (y) {\n  y = Cast(x) {to=1}\n}\n'
             'entry infer "main" = main\n')
 
     def values(kind, given):
@@ -199,6 +199,8 @@ def elements_below_a_byte(_):
     check("ml_dtypes.int4 from its end", values(
         "i4", given.astype(ml_dtypes.int4)[::-1]) == given.tolist()[::-1])
     check("ml_dtypes.uint2", values("u2", np.array([0, 1, 2, 3, 1], ml_dtypes.uint2)) == [0, 1, 2, 3, 1])
+    six = np.array([0.125, -7.5, 1, 3.5, 0.5], ml_dtypes.float6_e2m3fn)
+    check("ml_dtypes.float6_e2m3fn", values("f6e2m3", six) == [0.125, -7.5, 1, 3.5, 0.5])
 
 
 if __name__ == "__main__":

@@ -31,12 +31,12 @@ def sessions(_):
     info = ort.Session(THREE).model_info()
     check("a model that says nothing", (info["version"], info["metadata"], info["producer"])
           == (None, {}, ""))
-    free = b'ge 1\nopset "" 27\nfn main(x: f32[N,3]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
+    free = b'ge 1\nopset "" 28\nfn main(x: f32[N,3]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
     check("names of free sizes", ort.InferenceSession(free).get_inputs()[0].shape == ["N", 3])
-    declared = (b'ge 1\nopset "" 27\nfn main(x: f32[N], z: f32[M]) -> (y) {\n  a = Add(x, z)\n'
+    declared = (b'ge 1\nopset "" 28\nfn main(x: f32[N], z: f32[M]) -> (y) {\n  a = Add(x, z)\n'
                 b'  y: f32[N] = Neg(a)\n}\nentry infer "main" = main\n')
     check("a size of an output by the model's word", ort.Session(declared).outputs()[0].dim_names == ("N",))
-    unknown = b'ge 1\nopset "" 27\nfn main(x: f32[?]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
+    unknown = b'ge 1\nopset "" 28\nfn main(x: f32[?]) -> (y) {\n  y = Neg(x)\n}\nentry infer "main" = main\n'
     check("a rank that is not known", ort.InferenceSession(unknown).get_inputs()[0].shape == [])
     options = ort.SessionOptions()
     options.add_free_dimension_override_by_name("N", 5)
@@ -126,7 +126,7 @@ def as_the_module(_):
 
 def exceptions(args):
     """By onnxruntime's names, all of them graphengine.Error."""
-    bad = ('ge 1\nopset "" 27\nfn main(x: f32[2,3], w: f32[5,7]) -> (y) {\n  y = MatMul(x, w)\n}\n'
+    bad = ('ge 1\nopset "" 28\nfn main(x: f32[2,3], w: f32[5,7]) -> (y) {\n  y = MatMul(x, w)\n}\n'
            'entry infer "main" = main\n')
     program = ("import sys, graphengine; sys.modules['onnxruntime'] = graphengine\n"
                "from onnxruntime.capi import _pybind_state as C\n"

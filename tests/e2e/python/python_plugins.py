@@ -13,7 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "training")
 import train_numpy  # noqa: E402
 
 SWISH = b"""ge 1
-opset "" 27
+opset "" 28
 opset "sample" 1
 fn main(x: f32[N]) -> (y) {
   y = sample.Swish(x) {beta=2.0} "swish"
@@ -21,7 +21,7 @@ fn main(x: f32[N]) -> (y) {
 entry infer "main" = main
 """
 POWER = b"""ge 1
-opset "" 27
+opset "" 28
 const two : f32[] = 2
 fn main(x: f32[N]) -> (y) {
   y = Pow(x, two)
@@ -89,7 +89,7 @@ def training(_):
     consts = "".join(
         f"const {name} : f64[{','.join(map(str, w.shape))}] = [{', '.join(map(repr, w.ravel().tolist()))}]\n"
         for name, w in weights.items())
-    text = (f'ge 1\nopset "" 27\n{consts}fn main(x: f64[N,5]) -> (z) {{\n  y = Gemm(x, w0, b0) {{transB=1}}\n'
+    text = (f'ge 1\nopset "" 28\n{consts}fn main(x: f64[N,5]) -> (z) {{\n  y = Gemm(x, w0, b0) {{transB=1}}\n'
             '  r = Relu(y)\n  z = Gemm(r, w1, b1) {transB=1}\n}\nentry infer "main" = main\n')
     session = graphengine.Session(text.encode(), plugins="grad",
                                   passes=["train:loss=softmax-ce;optimizer=adam;lr=0.05"])

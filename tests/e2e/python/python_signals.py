@@ -18,7 +18,7 @@ import numpy as np
 import graphengine
 
 ENDLESS = """ge 1
-opset "" 27
+opset "" 28
 const go : bool[] = true
 fn step(i: i64[], go_on: bool[], a: f32[4]) -> (go_on, b) {
   b: f32[4] = Neg(a)
@@ -37,7 +37,7 @@ X = np.ones(4, np.float32)
 
 def chain(nodes, constant):
     """Many nodes, on a constant, which is folded at load, or on the input, which is planned."""
-    lines = ["ge 1", 'opset "" 27', "const c : f32[4] = [1, 2, 3, 4]",
+    lines = ["ge 1", 'opset "" 28', "const c : f32[4] = [1, 2, 3, 4]",
              "fn main(x: f32[4]) -> (y) {"]
     at = "c" if constant else "x"
     for i in range(nodes):

@@ -8,7 +8,7 @@ BAD, UNSUPPORTED = "INVALID_ARGUMENT", "UNSUPPORTED"
 
 
 def session(inputs, outputs, *lines):
-    text = ('ge 1\nopset "" 27\nopset "ai.onnx.ml" 5\n'
+    text = ('ge 1\nopset "" 28\nopset "ai.onnx.ml" 5\n'
             f'fn main({inputs}) -> ({outputs}) {{\n  ' + "\n  ".join(lines) + '\n}\nentry infer "main" = main\n')
     return graphengine.Session(text.encode(), format="text", engines="ref")
 
@@ -87,7 +87,7 @@ def optionals(_):
 
 def as_onnxruntime(_):
     s = graphengine.InferenceSession(
-        b'ge 1\nopset "" 27\nfn main(x: str[N]) -> (y) {\n  y = Identity(x)\n}\nentry infer "main" = main\n')
+        b'ge 1\nopset "" 28\nfn main(x: str[N]) -> (y) {\n  y = Identity(x)\n}\nentry infer "main" = main\n')
     check("its type", s.get_inputs()[0].type == "tensor(string)")
     for options in (None, graphengine.RunOptions()):
         check("by run", s.run(None, {"x": np.array(["a"])}, options)[0].tolist() == ["a"])

@@ -321,7 +321,7 @@ class Checks:
     def origins(self):
         """Nodes of a gradient name the node that they derive."""
         path = self.scratch / "origins.gt"
-        path.write_text('ge 1\nopset "" 27\nconst w : f32[4,3] = splat 0.1\n'
+        path.write_text('ge 1\nopset "" 28\nconst w : f32[4,3] = splat 0.1\n'
                         'fn main(x: f32[N,4]) -> (s) {\n  h = MatMul(x, w) "fc"\n'
                         '  t = Tanh(h) "act"\n  s = ReduceSum(t) {keepdims=0} "sum"\n}\n'
                         'entry infer "main" = main\n')

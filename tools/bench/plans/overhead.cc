@@ -48,7 +48,7 @@ int posix_memalign(void** out, size_t a, size_t n) {
 namespace {
 
 std::string Chain(int n) {
-  std::string text = "ge 1\nopset \"\" 27\nfn main(x: f32[4]) -> (t" + std::to_string(n) + ") {\n";
+  std::string text = "ge 1\nopset \"\" 28\nfn main(x: f32[4]) -> (t" + std::to_string(n) + ") {\n";
   for (int i = 1; i <= n; ++i) {
     const std::string from = i == 1 ? "x" : "t" + std::to_string(i - 1);
     text += "  t" + std::to_string(i) + (i % 2 ? " = Neg(" : " = Sin(") + from + ")\n";

@@ -19,7 +19,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from ge_session import GeSession  # noqa: E402
 
-HEAD = ["ge 1", 'opset "" 27', 'opset "ge" 1', "const w : f32[16] = splat 0.9",
+HEAD = ["ge 1", 'opset "" 28', 'opset "ge" 1', "const w : f32[16] = splat 0.9",
         "const m : f32[16,16] = splat 0.05"]
 PASS = "grad:wrt=x+w;name=g"
 

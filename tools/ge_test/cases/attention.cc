@@ -52,6 +52,8 @@ void AttentionCase(CaseMaker& m) {
     m.Set("kv_num_heads", kv);
   }
   if (m.r.Chance(0.4)) m.Set("is_causal", int64_t{1});
+  if (m.r.Chance(0.3)) m.Set("left_window_size", m.r.Int(-1, kv_len));
+  if (m.r.Chance(0.3)) m.Set("right_window_size", m.r.Int(-1, kv_len));
   if (m.r.Chance(0.3)) m.Set("softcap", 0.5);
   if (m.r.Chance(0.3)) m.Set("scale", 0.25);
   if (m.r.Chance(0.2)) m.Set("softmax_precision", int64_t{1});
@@ -86,7 +88,10 @@ double PlainAttentionBias(const RandomCase& c, const Dims& at, int64_t before, i
   const HostTensor* lengths = Maybe(c, 6);
   // With lengths the last query sees the last key; else the first sees one more than the past.
   const int64_t offset = lengths != nullptr ? ElementAsInt(*lengths, at[0]) - steps : before;
-  if (IntOr(c, "is_causal", 0) != 0 && at[3] > at[2] + offset) return masked;
+  const int64_t left = IntOr(c, "left_window_size", -1);
+  const int64_t right = IntOr(c, "right_window_size", -1), ahead = at[3] - at[2] - offset;
+  if (IntOr(c, "is_causal", 0) != 0 && ahead > 0) return masked;
+  if ((left >= 0 && -ahead > left) || (right >= 0 && ahead > right)) return masked;
   if (lengths != nullptr && at[3] >= ElementAsInt(*lengths, at[0])) return masked;
   const HostTensor* mask = Maybe(c, 3);
   if (mask == nullptr) return 0;

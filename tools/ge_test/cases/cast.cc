@@ -3,7 +3,14 @@
 namespace ge::test {
 namespace {
 
-void CastCase(CaseMaker& m) { m.Set("to", static_cast<int64_t>(AddCastInput(m))); }
+void CastCase(CaseMaker& m) {
+  static const std::vector<DType> kNarrow = [] {
+    std::vector<DType> all = NarrowTypes();
+    all.insert(all.end(), {DType::kFloat6e2m3, DType::kFloat6e3m2});
+    return all;
+  }();
+  m.Set("to", static_cast<int64_t>(AddCastInput(m, kNarrow)));
+}
 
 bool PlainCast(const RandomCase& c, HostTensor* out) {
   if (out->dtype != static_cast<DType>(IntOr(c, "to", 0))) return false;

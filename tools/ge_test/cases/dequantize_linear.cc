@@ -5,9 +5,9 @@ namespace {
 
 void DequantizeLinearCase(CaseMaker& m) {
   static const std::vector<DType> kNarrow = {
-      DType::kUint4,          DType::kInt4,           DType::kUint2,
-      DType::kInt2,           DType::kFloat8e4m3fn,   DType::kFloat8e5m2,
-      DType::kFloat8e4m3fnuz, DType::kFloat8e5m2fnuz, DType::kFloat4e2m1};
+      DType::kUint4,        DType::kInt4,       DType::kUint2,          DType::kInt2,
+      DType::kFloat8e4m3fn, DType::kFloat8e5m2, DType::kFloat8e4m3fnuz, DType::kFloat8e5m2fnuz,
+      DType::kFloat4e2m1,   DType::kFloat6e2m3, DType::kFloat6e3m2};
   static const std::vector<DType> kFloat = {DType::kFloat, DType::kFloat, DType::kFloat16,
                                             DType::kBfloat16};
   const DType from = m.r.Chance(0.5) ? m.dtype() : m.r.Pick(kNarrow);

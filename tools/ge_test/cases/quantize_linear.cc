@@ -13,9 +13,10 @@ void QuantizeLinearCase(CaseMaker& m) {
       DType::kUint4,        DType::kInt4,       DType::kUint2,          DType::kInt2,
       DType::kFloat8e4m3fn, DType::kFloat8e5m2, DType::kFloat8e4m3fnuz, DType::kFloat8e5m2fnuz,
       DType::kFloat4e2m1};
+  static const std::vector<DType> kSixBits = {DType::kFloat6e2m3, DType::kFloat6e3m2};
   const Dims dims = m.Shape(0, 3);
   const Dims grid = MakeGrid(m, dims);
-  DType to = m.r.Pick(kTo);
+  DType to = m.r.Pick(m.r.Chance(0.1) ? kSixBits : kTo);
   m.Add(m.Numbers(m.dtype(), dims, -40, 40));
   m.Add(Scales(m, m.r.Pick(kScale), grid));
   if (m.r.Chance(0.6)) {
@@ -24,7 +25,7 @@ void QuantizeLinearCase(CaseMaker& m) {
   } else if (m.r.Chance(0.7)) {
     m.Set("output_dtype", static_cast<int64_t>(to));
   }
-  if (IsFloat8(to) && m.r.Chance(0.5)) m.Set("saturate", int64_t{0});
+  if (IsFloat8(to) && m.r.Chance(0.7)) m.Set("saturate", int64_t{0});
   static const std::vector<DType> kPrecision = {DType::kFloat, DType::kFloat16, DType::kBfloat16};
   if (m.r.Chance(0.2)) m.Set("precision", static_cast<int64_t>(m.r.Pick(kPrecision)));
   m.c.typed = false;

@@ -54,8 +54,10 @@ std::string NpyBytes(const HostTensor& t) {
   }
   const int bits = DTypeBits(t.dtype);
   for (int64_t i = 0, n = t.count(); i < n; ++i) {
-    const auto byte = std::to_integer<unsigned>(t.data.get()[i * bits / 8]);
-    out += static_cast<char>((byte >> (i * bits % 8)) & ((1u << bits) - 1));
+    const std::byte* byte = t.data.get() + i * bits / 8;
+    auto both = std::to_integer<unsigned>(byte[0]);
+    if (i * bits % 8 + bits > 8) both |= std::to_integer<unsigned>(byte[1]) << 8;
+    out += static_cast<char>((both >> (i * bits % 8)) & ((1u << bits) - 1));
   }
   return out;
 }

@@ -29,15 +29,15 @@ inline bool SetCastWays(CaseMaker& maker, DType to) {
 }
 
 // Adds the input of a conversion and returns the target dtype.
-inline DType AddCastInput(CaseMaker& maker) {
+inline DType AddCastInput(CaseMaker& maker, const std::vector<DType>& narrow = NarrowTypes()) {
   static const std::vector<DType> kWide = {
       DType::kFloat,  DType::kDouble, DType::kFloat16, DType::kBfloat16, DType::kInt8,
       DType::kInt16,  DType::kInt32,  DType::kInt64,   DType::kUint8,    DType::kUint16,
       DType::kUint32, DType::kUint64, DType::kBool};
   // Equal types now and then: engines for one type take these.
   const bool same = maker.r.Chance(0.1), narrow_from = !same && maker.r.Chance(0.3);
-  const DType from = narrow_from ? maker.r.Pick(NarrowTypes()) : maker.dtype();
-  const DType to = same ? from : maker.r.Pick(maker.r.Chance(0.5) ? kWide : NarrowTypes());
+  const DType from = narrow_from ? maker.r.Pick(narrow) : maker.dtype();
+  const DType to = same ? from : maker.r.Pick(maker.r.Chance(0.5) ? kWide : narrow);
   // A negative float has no unsigned value and no exponent alone.
   const bool negative = (Bit(to) & (kUnsignedInts | Bit(DType::kUint4) | Bit(DType::kUint2) |
                                     Bit(DType::kFloat8e8m0))) == 0;

@@ -52,7 +52,7 @@ class Attended final : public Kernel {
     int64_t row, rows;  // of all of the head's
     int64_t first;      // that row among those of all heads
     int64_t keys;       // that the batch has
-    int64_t before;     // of a causal one: keys that its first row sees, besides its own
+    int64_t own;        // the key at the place of its first row
     const float *q, *k, *v;
     float* y;
   };
@@ -82,18 +82,20 @@ class Attended final : public Kernel {
     c.first = pair * s_.rows + c.row;
     const auto* lengths = reinterpret_cast<const int64_t*>(p[4 + s_.steps.size()]);
     c.keys = s_.lengths ? std::min(lengths[b], s_.keys) : s_.keys;
-    c.before = s_.lengths ? lengths[b] - s_.rows : s_.past;
+    c.own = (s_.lengths ? lengths[b] - s_.rows : s_.past) + c.row;
     c.q = p[1] + b * s_.q.batch + h * s_.q.head + c.row * s_.q.row;
     c.k = p[2] + b * s_.k.batch + kv * s_.k.head;
     c.v = p[3] + b * s_.v.batch + kv * s_.v.head;
     c.y = p[0] + b * s_.y.batch + h * s_.y.head + c.row * s_.y.row;
     Begin(c, room);
-    for (int64_t j = 0; j < Seen(c, c.rows - 1); j += block_) {
-      const int64_t keys = std::min(block_, Seen(c, c.rows - 1) - j);
+    const int64_t end = Seen(c, c.rows - 1);
+    for (int64_t j = First(c, 0); j < end; j += block_) {
+      const int64_t keys = std::min(block_, end - j);
       if (!p_.thin()) Pack(c, room, j, keys);
       for (int64_t r = 0; r < c.rows; r += kAttendRows) {
         const int64_t rows = std::min(kAttendRows, c.rows - r);
-        if (j < Seen(c, r + rows - 1)) Tile(p, c, room, r, rows, j, keys);
+        const bool seen = j < Seen(c, r + rows - 1) && j + keys > First(c, r);
+        if (seen) Tile(p, c, room, r, rows, j, keys);
       }
     }
     for (int64_t r = 0; r < c.rows; ++r) {
@@ -106,9 +108,12 @@ class Attended final : public Kernel {
     }
   }
 
-  // Keys that row r of a chunk sees at most.
+  // Row r of a chunk sees at most the keys from First to Seen.
+  int64_t First(const Chunk& c, int64_t r) const {
+    return s_.before >= 0 ? std::clamp<int64_t>(c.own + r - s_.before, 0, c.keys) : 0;
+  }
   int64_t Seen(const Chunk& c, int64_t r) const {
-    return s_.causal ? std::clamp<int64_t>(c.before + c.row + r + 1, 0, c.keys) : c.keys;
+    return s_.after >= 0 ? std::clamp<int64_t>(c.own + r + s_.after + 1, 0, c.keys) : c.keys;
   }
 
   // Whether row r, whose sum is 0 or NaN, sees no key: all its scores are -infinity, or a mask that
@@ -119,7 +124,9 @@ class Attended final : public Kernel {
       if (s_.steps[k].kind != ScoreStep::kBinary) continue;
       const float* mask =
           p[4 + k] + room.offsets[k * static_cast<size_t>(p_.chunk) + static_cast<size_t>(r)];
-      if (std::all_of(mask, mask + Seen(c, r), [](float v) { return v == kMasked; })) return true;
+      const int64_t first = std::min(First(c, r), Seen(c, r));
+      const auto hides = [](float v) { return v == kMasked; };
+      if (std::all_of(mask + first, mask + Seen(c, r), hides)) return true;
     }
     return false;
   }
@@ -167,6 +174,7 @@ class Attended final : public Kernel {
       Steps(p, room, r + i, j, keys, row);
       const int64_t seen = std::clamp<int64_t>(Seen(c, r + i) - j, 0, keys);
       std::fill(row + seen, row + keys, kMasked);
+      std::fill(row, row + std::clamp<int64_t>(First(c, r + i) - j, 0, keys), kMasked);
       const float before = simd_.softmax_more(row, keys, room.top + r + i, room.sum + r + i);
       if (before == 1) continue;
       simd_.unary(Fn::kLinear, before, 0, y + i * s_.y.row, y + i * s_.y.row, s_.v_size);
@@ -288,8 +296,13 @@ uint64_t AttendPlan::floats() const {
 // for each other step of a score; copies into panels; one read of keys and values from memory.
 double AttendPlan::ns(const Machine& machine) const {
   const auto pairs = static_cast<double>(s.batch * s.heads), rows = static_cast<double>(s.rows);
-  const auto depth = static_cast<double>(s.size + s.v_size), keys = static_cast<double>(s.keys);
-  const double scores = pairs * rows * keys * (s.causal && s.rows == s.keys ? 0.5 : 1);
+  const auto depth = static_cast<double>(s.size + s.v_size);
+  const bool window = s.before >= 0 && s.after >= 0;
+  // A chunk of rows meets the windows of all of them.
+  const int64_t met = window ? s.before + s.after + chunk : s.keys;
+  const auto keys = static_cast<double>(std::min(met, s.keys));
+  const bool half = s.windowed() && !window && s.rows == s.keys;
+  const double scores = pairs * rows * keys * (half ? 0.5 : 1);
   const double rate = ByIsa(machine, 150, 95, 25) * std::min(1.0, (rows + 2) / 8);
   const double each = 2 * depth / rate + ByIsa(machine, 0.52, 1.25, 3.3) +
                       0.1 * static_cast<double>(s.steps.size());

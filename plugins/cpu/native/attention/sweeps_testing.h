@@ -30,7 +30,9 @@ inline Wanted AttendWanted(const AttendSpec& spec, const float* q, const float* 
       }
       score = score * 0.125 + double{mask[r * keys + j]};
       if (seen[Z(h * keys + j)] == 0) score = -1e9;
-      if (spec.causal && j > spec.past + r) score = -INFINITY;
+      const int64_t own = spec.past + r;
+      if (spec.before >= 0 && j < own - spec.before) score = -INFINITY;
+      if (spec.after >= 0 && j > own + spec.after) score = -INFINITY;
       share[Z(j)] = score;
       top = std::max(top, score);
     }
@@ -47,7 +49,7 @@ inline Wanted AttendWanted(const AttendSpec& spec, const float* q, const float* 
 }
 
 // Two heads with an added mask, with a bool mask that keeps each row's first key, with a scale;
-// causal too.
+// causal and with windows, too.
 inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size) {
   constexpr int64_t kHeads = 2;
   const float *q = Numbers(kHeads * rows * size), *v = Weights(kHeads * keys * v_size);
@@ -77,9 +79,12 @@ inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size
   s.steps[2].a = -1e9f;
   s.steps[2].view = {kHeads, rows};
   s.steps[2].step = {keys, 0};
-  for (const bool causal : {false, true}) {
-    s.causal = causal;
-    s.past = keys > rows ? keys - rows : 0;
+  s.past = keys > rows ? keys - rows : 0;
+  // Windows in which each row sees a key.
+  const int64_t left = std::max<int64_t>(rows - keys, 0) + 3;
+  for (const auto& [before, after] : {std::pair<int64_t, int64_t>{-1, -1}, {-1, 0}, {left, 2}}) {
+    s.before = before;
+    s.after = after;
     const Wanted want = AttendWanted(s, q, k, v, mask, seen);
     for (const bool transposed : {true, false}) {
       s.transposed = transposed;
@@ -87,7 +92,7 @@ inline void SweepAttend(int64_t rows, int64_t keys, int64_t size, int64_t v_size
       InEachSetting([&](const Setting& setting) {
         SCOPED_TRACE(testing::Message()
                      << rows << " rows, " << keys << " keys, " << size << " and " << v_size
-                     << ", causal " << causal << ", turned " << transposed);
+                     << ", window " << s.before << " " << s.after << ", turned " << transposed);
         const AttendPlan plan(setting.simd(), s, setting.threads);
         std::vector<float> y(Z(kHeads * rows * v_size + 1), kGuard);
         AlignedBlock room(plan.floats() * sizeof(float) * static_cast<uint64_t>(plan.threads));

@@ -328,7 +328,7 @@ def chain_of_100_000():
 # ---- our own text --------------------------------------------------------------------------------
 
 GT = """ge 1
-opset "" 27
+opset "" 28
 {above}fn main(x: f32[4]) -> (y) {{
   {nodes}
 }}
@@ -373,7 +373,7 @@ def gt_node_ids():
 
 @bomb()
 def gt_recursion():
-    return ('ge 1\nopset "" 27\nfn f(x: f32[4]) -> (y) recursive {\n'
+    return ('ge 1\nopset "" 28\nfn f(x: f32[4]) -> (y) recursive {\n'
             "  a: f32[4] = ge.Call(x) calls {fn=f}\n"
             "  b: f32[4] = ge.Call(a) calls {fn=f}\n  y: f32[4] = Relu(b)\n}\n"
             'entry infer "main" = f\n')

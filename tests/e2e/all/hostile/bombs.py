@@ -38,7 +38,7 @@ WALL_SECONDS = 180    # a busy machine gives less than a core
 MORE_BYTES = 10**9    # above a trivial model's peak and the model's size
 ADDRESS_BYTES = 6 << 30   # nothing that we try may take the machine
 SIGINT_AFTER, SIGINT_SECONDS = 2.0, 1.0
-TRIVIAL = ('ge 1\nopset "" 27\nfn main(x: f32[4]) -> (y) {\n  y = Relu(x)\n}\n'
+TRIVIAL = ('ge 1\nopset "" 28\nfn main(x: f32[4]) -> (y) {\n  y = Relu(x)\n}\n'
            'entry infer "main" = main\n')
 
 
