@@ -75,6 +75,7 @@ SEQUENCES = "+bf16 f8e4m3fn f8e4m3fnuz f8e5m2 f8e5m2fnuz u4 i4 f4e2m1 f8e8m0 u2 
 OTHER_TYPES = {
     **{("", op): SEQUENCES for op in ("SequenceConstruct", "SequenceInsert", "ConcatFromSequence")},
     ("", "SequenceAt"): SEQUENCES + " f6e2m3 f6e3m2",
+    ("", "Scan"): "+f6e2m3 f6e3m2",
     **{("", op): "+i32 i64 u32 u64" for op in ("ReduceLogSum", "ReduceLogSumExp")},  # as until opset 27
     **{(MICROSOFT, op): "+bf16" for op in ("Inverse", "DequantizeLinear", "QuantizeLinear", "FusedConv", "Pad")},
     **{(MICROSOFT, op): "+f64" for op in ("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "Attention",
