@@ -97,7 +97,7 @@ ONE_TYPE = {
     (MICROSOFT, "GroupQueryAttention", "T_CACHE"): "caches of codes are refused",
 }
 # ONNX's schema leaves open whether they are deterministic, as it does of all that have a body.
-SETTLED = {"AffineGrid", "BlackmanWindow", "SequenceMap", "If", "Loop", "Scan"}
+SETTLED = {"AffineGrid", "SequenceMap", "If", "Loop", "Scan"}
 # Defined by other operators in ONNX, and whole here: ref has a kernel of each.
 WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWithState", "Celu", "CenterCropPad", "Clip",
          "DepthToSpace", "DynamicQuantizeLinear", "Elu", "HammingWindow", "HannWindow", "HardSigmoid", "LeakyRelu", "LinearAttention",
