@@ -98,6 +98,14 @@ struct DeltaNetSizes {
   Dim requests, heads, v_heads, size, v_size;
 };
 
+// (row - values) / 2 / size, where some of them are symbols.
+std::optional<Dim> PackedHeads(InferContext& c, Dim row, const DeltaNetSizes& s) {
+  const auto values = c.dims().Mul(s.v_heads, s.v_size);
+  const auto keys = values ? c.dims().Sub(row, *values) : std::nullopt;
+  const auto each = c.dims().Mul(s.size, KnownDim(2));
+  return keys && each ? c.dims().FloorDiv(*keys, *each) : std::nullopt;
+}
+
 // Heads of queries: of packed rows what the values leave, halved.
 Status ReadPackedDelta(InferContext& c, DeltaNetSizes* s) {
   const Type& q = c.input_type(kDeltaQuery);
@@ -106,7 +114,10 @@ Status ReadPackedDelta(InferContext& c, DeltaNetSizes* s) {
   s->lead.assign(q.dims.begin(), q.dims.end() - 1);
   const Dim row = q.dims.back();
   const bool known = row.known() && s->v_heads.known() && s->v_size.known() && s->size.known();
-  if (!known) return {};
+  if (!known) {
+    s->heads = PackedHeads(c, row, *s).value_or(s->heads);
+    return {};
+  }
   const auto values = c.dims().Mul(s->v_heads, s->v_size);
   const int64_t keys = values && values->known() ? row.value - values->value : -1;
   if (keys > 0 && s->size.value > 0 && keys % 2 == 0 && keys / 2 % s->size.value == 0) {
@@ -210,6 +221,8 @@ Result<Dim> CheckDeltaGates(InferContext& c, const DeltaNetSizes& s) {
     std::vector<Dim> wanted = gates;
     if (c.input_type(kDeltaDecay).rank() == gates.size() + 1) wanted.push_back(each = s.size);
     GE_RETURN_IF_ERROR(WantShape(c, kDeltaDecay, "decay", wanted));
+  } else if (HasInput(c, kDeltaDecay)) {  // one a head, or one an element
+    each = c.FreshDim("decays", false);
   }
   if (HasInput(c, kDeltaBeta) && !s.lead.empty()) {
     GE_RETURN_IF_ERROR(WantShape(c, kDeltaBeta, "beta", gates));
