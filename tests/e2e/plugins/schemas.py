@@ -102,10 +102,10 @@ SETTLED = {"AffineGrid", "SequenceMap", "If", "Loop", "Scan"}
 WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWithState", "Celu", "CenterCropPad", "Clip",
          "DepthToSpace", "DynamicQuantizeLinear", "Elu", "HammingWindow", "HannWindow", "HardSigmoid", "LeakyRelu", "LinearAttention",
          "LogSoftmax", "NegativeLogLikelihoodLoss", "PRelu", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum",
-         "ReduceLogSumExp", "ReduceSumSquare", "Relu", "RotaryEmbedding", "Selu", "SequenceMap", "Shrink",
-         "SoftmaxCrossEntropyLoss", "Softmax", "Softplus", "SpaceToDepth", "ThresholdedRelu"}
+         "ReduceLogSumExp", "ReduceSumSquare", "Relu", "RotaryEmbedding", "SequenceMap", "Shrink",
+         "SoftmaxCrossEntropyLoss", "Softmax", "Softplus", "SpaceToDepth"}
 # In parts here, and defined by words alone in ONNX.
-IN_PARTS = {"Adagrad", "Adam", "Einsum", "InstanceNormalization", "LinearRegressor", "Momentum", "Scaler", "Sum"}
+IN_PARTS = {"Adagrad", "Adam", "Einsum", "InstanceNormalization", "LinearRegressor", "Mean", "Momentum", "Scaler", "Sum"}
 # Of com.microsoft everything has parts, but for these: no other operator does what they do.
 WHOLE_MICROSOFT = {"CropAndResize", "GatedDeltaNet", "Inverse", "Unique"}
 # As the ONNX Runtime of this version has them, which added ports and attributes.
