@@ -38,9 +38,9 @@ void PackRows(const std::array<const uint8_t*, 4>& rows, uint8_t flip, int64_t n
   }
 }
 
-class Product final : public Loop {
+class ComputedProduct final : public Loop {
  public:
-  Product(const Dot4Kernels& kernels, const ComputedProductPlan& plan, bool b_zero)
+  ComputedProduct(const Dot4Kernels& kernels, const ComputedProductPlan& plan, bool b_zero)
       : plan_(plan), b_zero_(b_zero), product_(Dot4Loop(kernels, plan.product)) {}
 
   void Run(float* const* p) const override {
@@ -117,7 +117,7 @@ void ComputedProductPlan::Pack(const uint8_t* b, int32_t zero, void* packed) con
 
 std::unique_ptr<Loop> ComputedProductLoop(const Dot4Kernels& kernels,
                                           const ComputedProductPlan& plan, bool b_zero) {
-  return std::make_unique<Product>(kernels, plan, b_zero);
+  return std::make_unique<ComputedProduct>(kernels, plan, b_zero);
 }
 
 }  // namespace ge_engines::cpu::native
