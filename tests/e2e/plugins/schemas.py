@@ -99,9 +99,9 @@ ONE_TYPE = {
 # ONNX's schema leaves open whether they are deterministic, as it does of all that have a body.
 SETTLED = {"AffineGrid", "SequenceMap", "If", "Loop", "Scan"}
 # Defined by other operators in ONNX, and whole here: ref has a kernel of each.
-WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWithState", "Celu", "CenterCropPad", "Clip",
+WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWithState", "CenterCropPad", "Clip",
          "DepthToSpace", "DynamicQuantizeLinear", "Elu", "HammingWindow", "HannWindow", "HardSigmoid", "LeakyRelu", "LinearAttention",
-         "LogSoftmax", "NegativeLogLikelihoodLoss", "PRelu", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum",
+         "NegativeLogLikelihoodLoss", "PRelu", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum",
          "ReduceLogSumExp", "ReduceSumSquare", "Relu", "RotaryEmbedding", "SequenceMap", "Shrink",
          "SoftmaxCrossEntropyLoss", "Softmax", "Softplus", "SpaceToDepth"}
 # In parts here, and defined by words alone in ONNX.
