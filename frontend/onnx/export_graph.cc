@@ -235,6 +235,9 @@ Status GraphExporter::AddNode(Scope* scope, const Node& n) {
     }
     out.add_output(v == 0 ? std::string() : scope->names[v]);
   }
+  // ONNX has one output of it or three; a pass may have dropped the last.
+  const bool two = n.op == "BatchNormalization" && n.domain.empty() && out.output_size() == 2;
+  if (two) out.add_output(Unique("running_var"));
   *scope->out->add_node() = std::move(out);
   return {};
 }

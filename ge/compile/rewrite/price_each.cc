@@ -14,6 +14,7 @@
 #include "ge/compile/rewrite/assumed_sizes.h"
 #include "ge/engine/offers.h"
 #include "ge/engine/view.h"
+#include "ge/infer/infer.h"
 
 namespace ge {
 namespace {
@@ -175,6 +176,8 @@ Result<std::map<NodeId, double>> LeastOfParts(const Graph& g, const EngineList& 
   for (const auto& [key, id] : first) asked.push_back(id);
   std::sort(asked.begin(), asked.end());
   Graph apart = g;
+  // Assumed sizes may contradict an operator's rule, which its decomposition relies on.
+  std::erase_if(asked, [&](NodeId id) { return !InferNode(&apart, 1, position.at(id)).ok(); });
   GE_ASSIGN_OR_RETURN(const std::vector<Expansion> expansions, ExpandToAsk(&apart, 1, asked));
   const Function& parts = apart.fn(1);
   GE_ASSIGN_OR_RETURN(const std::vector<double> least, LeastOffers(apart, parts, engines));
