@@ -67,6 +67,13 @@ inline Status CheckExpertAttrs(const Node& n) {
   GE_RETURN_IF_ERROR(RefuseAttr(n, "use_sparse_mixer", 0));
   GE_RETURN_IF_ERROR(WantFiniteAttr(n, "activation_alpha"));
   GE_RETURN_IF_ERROR(WantFiniteAttr(n, "activation_beta"));
+  GE_RETURN_IF_ERROR(WantFlag(n, "swiglu_limit_after_activation"));
+  if (AttrInt(n, "swiglu_limit_after_activation") != 0 &&
+      AttrString(n, "activation_type") != "swiglu") {
+    return Bad(n, fmt::format("attribute 'swiglu_limit_after_activation' is 1 where "
+                              "'activation_type' is '{:.64}', wanted 0 or 'swiglu'",
+                              AttrString(n, "activation_type")));
+  }
   const double limit = AttrFloat(n, "swiglu_limit", 0);
   if (limit >= 0) return {};
   return Bad(n, fmt::format("attribute 'swiglu_limit' is {}, wanted at least 0", limit));
@@ -182,21 +189,27 @@ inline ValueId AddExpertCurve(Steps* s, std::string_view kind, ValueId x) {
   return s->Pair("Mul", half, half);
 }
 
-// gate * sigmoid(alpha * gate) * (value + beta), both clipped before that, or Gelu(gate) * value.
+// gate * sigmoid(alpha * gate) * (value + beta), or Gelu(gate) * value. A limit clips the value, and
+// the gate before its activation or behind it.
 inline ValueId AddGatedExpert(Steps* s, const Experts& e, const Node& n, ValueId gate,
                               ValueId value) {
   if (AttrString(n, "activation_type") == "geglu") {
     return s->Pair("Mul", s->Map("Gelu", {gate}, {{"approximate", std::string("tanh")}}), value);
   }
-  if (HasAttr(n, "swiglu_limit")) {
-    const double limit = AttrFloat(n, "swiglu_limit", 0);
-    const ValueId most = s->Scalar(e.step, limit);
-    gate = s->Map("Clip", {gate, 0, most});
-    value = s->Map("Clip", {value, s->Scalar(e.step, -limit), most});
+  const bool limited = HasAttr(n, "swiglu_limit");
+  const bool after = AttrInt(n, "swiglu_limit_after_activation") != 0;
+  const double limit = AttrFloat(n, "swiglu_limit", 0);
+  const auto clipped = [&](ValueId v) {
+    return s->Map("Clip", {v, 0, s->Scalar(e.step, limit)});
+  };
+  if (limited) {
+    value = s->Map("Clip", {value, s->Scalar(e.step, -limit), s->Scalar(e.step, limit)});
+    if (!after) gate = clipped(gate);
   }
   const double beta = AttrFloat(n, "activation_beta");
   if (beta != 0) value = s->Pair("Add", value, s->Scalar(e.step, beta));
-  return s->Pair("Mul", AddSwish(s, gate, AttrFloat(n, "activation_alpha")), value);
+  gate = AddSwish(s, gate, AttrFloat(n, "activation_alpha"));
+  return s->Pair("Mul", limited && after ? clipped(gate) : gate, value);
 }
 
 // Both halves of [G,W,C]: side by side, or one behind the other.
@@ -276,6 +289,7 @@ inline std::vector<AttrDef> ExpertAttrs() {
           {"normalize_routing_weights", kInt, 0},
           {"swiglu_fusion", kInt, 0},
           {"swiglu_limit", kReal},
+          {"swiglu_limit_after_activation", kInt, 0},
           {"use_sparse_mixer", kInt, 0}};
 }
 

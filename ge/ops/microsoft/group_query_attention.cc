@@ -6,7 +6,7 @@ namespace {
 
 Status RefuseGqaExtras(InferContext& c) {
   const std::pair<size_t, const char*> inputs[] = {
-      {12, "k_scale"}, {13, "v_scale"}, {14, "q_norm_weight"}, {15, "k_norm_weight"}};
+      {12, "k_scale"}, {13, "v_scale"}, {16, "query_seqlens"}};
   for (const auto& [i, name] : inputs) GE_RETURN_IF_ERROR(RefuseInput(c, i, name));
   for (const char* name : {"sliding_window_cache", "kv_cache_bit_width"}) {
     GE_RETURN_IF_ERROR(RefuseAttr(c.node(), name, 0));
@@ -120,6 +120,28 @@ Status CheckGqaOptions(InferContext& c, Dim batch, Dim steps, Dim keys) {
   return WantVector(c, 11, "head_sink", KnownDim(heads));
 }
 
+// The epsilon of its own, or that of both.
+double GqaNormEpsilon(const Node& n, const char* own) {
+  return HasAttr(n, own) ? AttrFloat(n, own) : AttrFloat(n, "qk_norm_epsilon");
+}
+
+// Queries and keys are normalized head by head, both or neither.
+Status CheckGqaNorms(InferContext& c, Dim size) {
+  const Node& n = c.node();
+  if (HasInput(c, 14) != HasInput(c, 15)) {
+    return Bad(n, fmt::format("input '{}' is absent, wanted both 'q_norm_weight' and "
+                              "'k_norm_weight' or neither",
+                              HasInput(c, 14) ? "k_norm_weight" : "q_norm_weight"));
+  }
+  for (const char* name : {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"}) {
+    const double value = HasAttr(n, name) ? AttrFloat(n, name) : 1;
+    if (std::isfinite(value) && value > 0) continue;
+    return Bad(n, fmt::format("attribute '{}' is {}, wanted above 0 and finite", name, value));
+  }
+  GE_RETURN_IF_ERROR(WantVector(c, 14, "q_norm_weight", size));
+  return WantVector(c, 15, "k_norm_weight", size);
+}
+
 Status InferGqa(InferContext& c) {
   GE_RETURN_IF_ERROR(CheckGqaAttrs(c.node()));
   GE_RETURN_IF_ERROR(RefuseGqaExtras(c));
@@ -137,6 +159,7 @@ Status InferGqa(InferContext& c) {
   const Dim batch = q.dims[0], steps = q.dims[1];
   GE_ASSIGN_OR_RETURN(const Dim size, GroupedHeadSize(c));
   GE_RETURN_IF_ERROR(CheckRotaryCaches(c, size, 7));
+  GE_RETURN_IF_ERROR(CheckGqaNorms(c, size));
   GE_RETURN_IF_ERROR(CheckGqaLengths(c, batch));
   const bool products = c.output_count() > 3 && c.has_output(3);
   const Dim keys = products || HasInput(c, 10) ? GqaKeys(c) : KnownDim(0);
@@ -204,6 +227,12 @@ ValueId GqaShares(Steps* s, const Node& node, const Grouped& g, ValueId scores) 
   return s->Slice(shares, 3, 0, g.rows);
 }
 
+// Each head over its root mean square, times the weight.
+ValueId GqaNormalized(Steps* s, ValueId heads, size_t weight, double epsilon) {
+  return s->Map("RMSNormalization", {heads, s->Cast(s->In(weight), s->DTypeOf(heads))},
+                {{"axis", int64_t{-1}}, {"epsilon", static_cast<float>(epsilon)}});
+}
+
 // What is made of queries, keys and values.
 struct GqaResult {
   ValueId output = 0, products = 0;  // products: where they are wanted, of all rows of the cache
@@ -248,6 +277,10 @@ std::vector<ValueId> DecomposeGqa(Transaction& t, FunctionId fn, const Node& nod
   const ValueId older = s.Pair("Add", last, s.Int32s({}, {1 - g.steps}));
   g.older = s.Node1("Max", {older, s.Int32s({1}, {0})}, DType::kInt32, {g.batch});
   GroupedHeads h = AddGroupedHeads(&s, g);
+  if (s.Has(14)) {
+    h.q = GqaNormalized(&s, h.q, 14, GqaNormEpsilon(node, "q_norm_epsilon"));
+    h.k = GqaNormalized(&s, h.k, 15, GqaNormEpsilon(node, "k_norm_epsilon"));
+  }
   if (AttrInt(node, "do_rotary") != 0) {
     const ValueId places = s.Has(9) ? GqaGivenPlaces(&s, g) : GroupedPlaces(&s, g);
     h.q = GroupedTurned(&s, node, g, h.q, places, 7);
@@ -285,7 +318,8 @@ OpDef GqaRecord() {
                {"k_scale", Bit(DType::kFloat), "", opt},
                {"v_scale", Bit(DType::kFloat), "", opt},
                {"q_norm_weight", kReal, "T", opt},
-               {"k_norm_weight", kReal, "T", opt}};
+               {"k_norm_weight", kReal, "T", opt},
+               {"query_seqlens", kWhole, "M", opt}};
   op.outputs = {{"output", kReal, "T"},
                 {"present_key", kReal, "T", opt},
                 {"present_value", kReal, "T", opt},
@@ -302,6 +336,8 @@ OpDef GqaRecord() {
               {"causal", kInt, 1},
               {"qk_output", kInt, 0},
               {"qk_norm_epsilon", kReals, 1e-6f},
+              {"q_norm_epsilon", kReals},
+              {"k_norm_epsilon", kReals},
               {"sliding_window_cache", kInt, 0},
               {"kv_cache_bit_width", kInt, 0},
               {"k_quant_type", kText, "NONE"},

@@ -25,7 +25,6 @@ project_venv.enter("pip", "onnx", "onnxruntime")
 
 import onnx  # noqa: E402
 import onnx.defs  # noqa: E402
-import onnxruntime  # noqa: E402
 from onnxruntime.capi import onnxruntime_pybind11_state  # noqa: E402
 
 MICROSOFT = "com.microsoft"
@@ -108,8 +107,6 @@ WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWi
 IN_PARTS = {"Adagrad", "Adam", "Einsum", "InstanceNormalization", "LinearRegressor", "Mean", "Momentum", "Scaler", "Sum"}
 # Of com.microsoft everything has parts, but for these: no other operator does what they do.
 WHOLE_MICROSOFT = {"CropAndResize", "GatedDeltaNet", "Inverse", "Unique"}
-# As the ONNX Runtime of this version has them, which added ports and attributes.
-NEWER = {"CausalConvWithState": (1, 32), "GatedDeltaNet": (1, 32)}
 
 
 def dtypes_of(port):
@@ -288,7 +285,6 @@ KEPT = {("ai.onnx.ml", "TreeEnsembleClassifier"), ("ai.onnx.ml", "TreeEnsembleRe
 THEIR_OWN = {("", "SimplifiedLayerNormalization")}
 
 HISTORY = onnx.defs.get_all_schemas_with_history()
-INSTALLED = tuple(int(n) for n in onnxruntime.__version__.split(".")[:2])
 
 
 def newest():
@@ -325,9 +321,6 @@ def main():
     for key, schema in sorted(schemas.items()):
         if schema.domain == MICROSOFT and key not in records:
             continue  # those of exporters are here, not all
-        if schema.domain == MICROSOFT and INSTALLED < NEWER.get(schema.name, (0, 0)):
-            skipped += 1
-            continue
         if schema.domain not in domains or schema.name == "Constant":  # never a node after loading
             continue
         faults = []
