@@ -189,8 +189,8 @@ inline ValueId AddExpertCurve(Steps* s, std::string_view kind, ValueId x) {
   return s->Pair("Mul", half, half);
 }
 
-// gate * sigmoid(alpha * gate) * (value + beta), or Gelu(gate) * value. A limit clips the value, and
-// the gate before its activation or behind it.
+// gate * sigmoid(alpha * gate) * (value + beta), or Gelu(gate) * value. A limit clips the value,
+// and the gate before its activation or behind it.
 inline ValueId AddGatedExpert(Steps* s, const Experts& e, const Node& n, ValueId gate,
                               ValueId value) {
   if (AttrString(n, "activation_type") == "geglu") {
@@ -199,9 +199,7 @@ inline ValueId AddGatedExpert(Steps* s, const Experts& e, const Node& n, ValueId
   const bool limited = HasAttr(n, "swiglu_limit");
   const bool after = AttrInt(n, "swiglu_limit_after_activation") != 0;
   const double limit = AttrFloat(n, "swiglu_limit", 0);
-  const auto clipped = [&](ValueId v) {
-    return s->Map("Clip", {v, 0, s->Scalar(e.step, limit)});
-  };
+  const auto clipped = [&](ValueId v) { return s->Map("Clip", {v, 0, s->Scalar(e.step, limit)}); };
   if (limited) {
     value = s->Map("Clip", {value, s->Scalar(e.step, -limit), s->Scalar(e.step, limit)});
     if (!after) gate = clipped(gate);
