@@ -104,7 +104,8 @@ Result<LoadedModel> ReadModelFile(const std::string& path, Format format, LoadOp
   }
   const std::string folder = std::filesystem::path(path).parent_path().string();
   GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder, options.data_roots));
-  return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults)};
+  return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults),
+                     std::move(stats.words)};
 }
 
 }  // namespace
@@ -143,7 +144,8 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format, const LoadO
   }
   if (format != Format::kOnnx) GE_RETURN_IF_ERROR(WantNoInitializerInputs(options));
   GE_RETURN_IF_ERROR(ToCanonicalOpset(&graph));
-  return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults)};
+  return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults),
+                     std::move(stats.words)};
 }
 
 }  // namespace ge

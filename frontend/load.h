@@ -17,6 +17,7 @@ struct LoadedModel {
   Graph graph;
   uint64_t copied_bytes = 0;  // of constants not usable in place
   std::vector<DefaultInput> defaults;
+  PortWords words;  // of an ONNX model
 };
 
 struct LoadOptions {

@@ -50,10 +50,19 @@ struct DefaultInput {
   std::vector<int64_t> dims;  // of the default
 };
 
+// What the model says of an axis of an input or output, "" for nothing.
+struct AxisWords {
+  std::string size;        // its word for a size that varies
+  std::string denotation;  // ONNX's, as "DATA_BATCH"
+};
+// By the names of those whose shapes are said.
+using PortWords = std::map<std::string, std::vector<AxisWords>, std::less<>>;
+
 struct ImportStats {
   uint64_t weight_bytes = 0;  // payload of all constants
   uint64_t copied_bytes = 0;  // bytes of these copied by the import itself
   std::vector<DefaultInput> defaults;
+  PortWords words;
 };
 
 Result<Graph> ImportOnnxFile(const std::string& path, const ImportOptions& options,

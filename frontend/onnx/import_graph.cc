@@ -168,6 +168,26 @@ Status GraphImporter::FindDefaults(const wire::Graph& graph) {
   return {};
 }
 
+// Inference and the import make up words for sizes that have none; callers ask for the model's own.
+Status GraphImporter::KeepWords(const wire::Graph& graph) {
+  for (const auto* list : {&graph.input(), &graph.output()}) {
+    for (const auto& port : *list) {
+      const wire::Type& type =
+          port.type().has_optional_type() ? port.type().optional_type().elem_type() : port.type();
+      if (!type.tensor_type().has_shape()) continue;
+      const std::string what = fmt::format("an axis of '{}'", port.name());
+      std::vector<AxisWords> axes;
+      for (const auto& dim : type.tensor_type().shape().dim()) {
+        GE_RETURN_IF_ERROR(CheckName(*s_, what, dim.dim_param()));
+        GE_RETURN_IF_ERROR(CheckName(*s_, what, dim.denotation()));
+        axes.push_back({dim.dim_param() == "?" ? "" : dim.dim_param(), dim.denotation()});
+      }
+      s_->stats->words.emplace(port.name(), std::move(axes));
+    }
+  }
+  return {};
+}
+
 // An input that has an initializer is a constant, but where the caller gives it: up to IR version 3
 // every initializer had to be listed among the inputs, and later exporters kept doing it.
 Status GraphImporter::AddInputs(const wire::Graph& graph, Scope* scope) {
@@ -524,6 +544,7 @@ Result<FunctionId> GraphImporter::ImportMain(const wire::Graph& graph) {
   scope.opsets = s_->opsets();
   GE_RETURN_IF_ERROR(FindDefaults(graph));
   GE_RETURN_IF_ERROR(ImportGraph(graph, graph.name().empty() ? "main" : graph.name(), &scope));
+  GE_RETURN_IF_ERROR(KeepWords(graph));
   return scope.fn;
 }
 

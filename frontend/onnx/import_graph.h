@@ -76,6 +76,7 @@ class GraphImporter {
   Status AddInputs(const wire::Graph& graph, Scope* scope);
   Status AddInput(const wire::ValueInfo& input, Scope* scope);
   Status FindDefaults(const wire::Graph& graph);
+  Status KeepWords(const wire::Graph& graph);
   // The caller gives this initializer of the main graph.
   bool IsGiven(std::string_view initializer) const;
   Status DeclareNodeOutputs(const NodeList& nodes, Scope* scope);

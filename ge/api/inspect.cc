@@ -55,33 +55,79 @@ DType DTypeOf(const Type& type) {
   return type.elems[0].is_tensor() ? type.elems[0].dtype : DType::kUndefined;
 }
 
+// ONNX's words for element types, by its numbers.
+constexpr const char* kElementWords[] = {
+    "undefined",      "float",      "uint8",          "int8",       "uint16",    "int16",
+    "int32",          "int64",      "string",         "bool",       "float16",   "double",
+    "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
+    "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
+    "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
+static_assert(std::size(kElementWords) == kDTypeCount);
+
+std::string ElementWord(DType dtype) {
+  const auto number = static_cast<size_t>(dtype);
+  return number < std::size(kElementWords) ? kElementWords[number] : "undefined";
+}
+
+std::string TypeText(const Type& type) {
+  const std::string inner = type.elems.empty() ? "unknown" : TypeText(type.elems[0]);
+  switch (type.kind) {
+    case TypeKind::kTensor:
+      return fmt::format("tensor({})", ElementWord(type.dtype));
+    case TypeKind::kSequence:
+      return fmt::format("seq({})", inner);
+    case TypeKind::kOptional:
+      return fmt::format("optional({})", inner);
+    case TypeKind::kMap:
+      return fmt::format("map({},{})", ElementWord(type.dtype), inner);
+    default:
+      return "unknown";
+  }
+}
+
+bool HasWords(const ge_tensor_info& out) {
+  return out.size >= offsetof(ge_tensor_info, value_dtype) + sizeof out.value_dtype;
+}
+
+// What may be there.
+const Type& Content(const Type& type) {
+  return type.kind == TypeKind::kOptional && !type.elems.empty() ? type.elems[0] : type;
+}
+
 // What later versions of ge_tensor_info have, as far as the caller's has it.
 void FillMore(ge_session* session, const DimTable& dims, const Type& type, ge_tensor_info* out) {
   if (out->size < offsetof(ge_tensor_info, optional) + sizeof out->optional) return;
+  const Type& content = Content(type);
   for (size_t i = 0; i < GE_MAX_RANK; ++i) {
-    const bool free = i < type.dims.size() && !type.dims[i].known();
-    out->dim_names[i] = free ? Keep(session, SizeName(dims, type.dims[i])) : nullptr;
+    const bool free = i < content.dims.size() && !content.dims[i].known();
+    out->dim_names[i] = free ? Keep(session, SizeName(dims, content.dims[i])) : nullptr;
   }
-  const bool optional = type.kind == TypeKind::kOptional && !type.elems.empty();
-  out->kind = KindOfType(optional ? type.elems[0] : type);
-  out->optional = optional;
+  out->kind = KindOfType(content);
+  out->optional = &content != &type;
+  if (!HasWords(*out)) return;
+  std::fill_n(out->model_dims, GE_MAX_RANK, nullptr);
+  std::fill_n(out->denotations, GE_MAX_RANK, nullptr);
+  out->type = Keep(session, TypeText(type));
+  const bool map = content.kind == TypeKind::kMap && !content.elems.empty();
+  out->value_dtype = map ? static_cast<int32_t>(content.elems[0].dtype) : 0;
 }
 
 }  // namespace
 
 Status FillInfo(ge_session* session, const DimTable& dims, const std::string& name,
                 const Type& type, ge_tensor_info* out) {
+  const Type& content = Content(type);
   if (out->size < kFirstTensorInfo) {
     return TooShort("ge_tensor_info", out->size, kFirstTensorInfo);
   }
-  if (type.dims.size() > GE_MAX_RANK) {
+  if (content.dims.size() > GE_MAX_RANK) {
     return Status(Code::kLimitExceeded, fmt::format("tensor '{}' has rank {}, beyond {}", name,
-                                                    type.dims.size(), GE_MAX_RANK));
+                                                    content.dims.size(), GE_MAX_RANK));
   }
   out->dtype = static_cast<int32_t>(DTypeOf(type));
-  out->rank = type.ranked ? static_cast<int32_t>(type.dims.size()) : -1;
-  for (size_t i = 0; i < type.dims.size(); ++i) {
-    out->dims[i] = type.dims[i].known() ? type.dims[i].value : -1;
+  out->rank = content.ranked ? static_cast<int32_t>(content.dims.size()) : -1;
+  for (size_t i = 0; i < content.dims.size(); ++i) {
+    out->dims[i] = content.dims[i].known() ? content.dims[i].value : -1;
   }
   out->name = name.c_str();
   FillMore(session, dims, type, out);
@@ -125,6 +171,33 @@ void NameAsDeclared(ge_session* session, const Session& s, const Entry& entry, u
   }
 }
 
+bool IsWordOf(const PortWords& words, std::string_view name) {
+  return std::any_of(words.begin(), words.end(), [name](const auto& port) {
+    return std::any_of(port.second.begin(), port.second.end(),
+                       [name](const AxisWords& axis) { return axis.size == name; });
+  });
+}
+
+// The model's own words. Models of our formats name every size that varies.
+void FillWords(const Session& s, ge_tensor_info* out) {
+  if (!HasWords(*out)) return;
+  const PortWords& words = s.words();
+  const auto port = words.find(out->name);
+  for (int32_t i = 0; i < out->rank; ++i) {
+    const auto axis = static_cast<size_t>(i);
+    const bool said = port != words.end() && axis < port->second.size();
+    if (said && !port->second[axis].denotation.empty()) {
+      out->denotations[i] = port->second[axis].denotation.c_str();
+    }
+    if (out->dim_names[i] == nullptr) continue;
+    if (said && !port->second[axis].size.empty()) {
+      out->model_dims[i] = port->second[axis].size.c_str();
+    } else if (words.empty() || IsWordOf(words, out->dim_names[i])) {
+      out->model_dims[i] = out->dim_names[i];
+    }
+  }
+}
+
 Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
             ge_tensor_info* out) {
   if (!out) return Null("out");
@@ -139,6 +212,7 @@ Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
   const Value& v = f.value(list[index]);
   GE_RETURN_IF_ERROR(FillInfo(session, s->graph().dims, v.name, v.type, out));
   if (!input) NameAsDeclared(session, *s, *e, index, out);
+  FillWords(*s, out);
   return {};
 }
 

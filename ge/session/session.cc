@@ -188,6 +188,7 @@ Status Session::LoadBy(Read read) {
   if (!model.ok()) return model.status();
   import_copied_bytes_ = model->copied_bytes;
   defaults_ = std::move(model->defaults);
+  words_ = std::move(model->words);
   load_ms_ = NowMs() - start;
   return LoadGraph(std::move(model->graph));
 }

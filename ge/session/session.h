@@ -82,6 +82,7 @@ class Session {
   uint64_t weight_bytes() const { return weight_bytes_; }
   // Initializers that a caller may override, by LoadOptions::initializer_inputs.
   const std::vector<DefaultInput>& defaults() const { return defaults_; }
+  const PortWords& words() const { return words_; }
   // `name` empty = the first entry. INVALID_ARGUMENT listing the present names.
   Result<const Entry*> FindEntry(std::string_view name) const { return EntryOf(graph_, name); }
 
@@ -235,6 +236,7 @@ class Session {
   double load_ms_ = 0;
   uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
   std::vector<DefaultInput> defaults_;
+  PortWords words_;  // empty where the model is none of ONNX
   std::vector<StageTime> times_;
   std::unique_ptr<Evaluator> evaluator_;
   std::optional<Rewriter> rewriter_;

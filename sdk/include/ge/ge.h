@@ -267,6 +267,12 @@ typedef struct ge_tensor_info {
   const char* dim_names[GE_MAX_RANK];
   int32_t kind;      /* GE_ANY_*; of an optional that of its content */
   uint32_t optional; /* 1 = it may be GE_ANY_NONE, too */
+  /* As dim_names, but NULL where the model itself has no word for the size. */
+  const char* model_dims[GE_MAX_RANK];
+  const char* denotations[GE_MAX_RANK]; /* ONNX's, "DATA_BATCH"; NULL where it has none */
+  const char* type;    /* in ONNX's words: "tensor(float)", "seq(map(string,tensor(float)))" */
+  int32_t value_dtype; /* of a map its values'; else 0 */
+  uint32_t reserved2;
 } ge_tensor_info;
 
 GE_API ge_status ge_session_entry_count(ge_session* session, uint32_t* out);

@@ -35,7 +35,11 @@ Port PortOf(const ge_tensor_info& info) {
   std::copy_n(info.dims, std::max(info.rank, 0), port.dims);
   for (int32_t i = 0; i < info.rank; ++i) {
     port.dim_names.emplace_back(info.dim_names[i] ? info.dim_names[i] : "");
+    port.model_dims.emplace_back(info.model_dims[i] ? info.model_dims[i] : "");
+    port.denotations.emplace_back(info.denotations[i] ? info.denotations[i] : "");
   }
+  port.type = info.type ? info.type : "";
+  port.value_element = ElementOf(info.value_dtype);
   return port;
 }
 

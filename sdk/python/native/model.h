@@ -35,7 +35,11 @@ struct Port {
   int32_t rank = -1;                   // -1 = unknown
   int64_t dims[GE_MAX_RANK];           // -1 = decided by the caller
   std::vector<std::string> dim_names;  // by axis, of those; "" where the size is known
-  int32_t kind = GE_ANY_TENSOR;        // GE_ANY_*; of a sequence `element` is that of its tensors
+  // By axis: the model's own word for a size that varies, and ONNX's denotation; "" for none.
+  std::vector<std::string> model_dims, denotations;
+  std::string type;                        // "tensor(float)"
+  const Element* value_element = nullptr;  // of a map's values; its `element` is that of its keys
+  int32_t kind = GE_ANY_TENSOR;  // GE_ANY_*; of a sequence `element` is that of its tensors
   bool optional = false;
 
   std::string Shape() const;  // "[1, None, 3]"

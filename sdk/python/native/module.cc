@@ -35,10 +35,10 @@ nb::object ShapeOf(const Port& port) {
   return nb::tuple(out);
 }
 
-nb::object DimNamesOf(const Port& port) {
+nb::object Words(const Port& port, const std::vector<std::string>& names) {
   if (port.rank < 0) return nb::none();
   nb::list out;
-  for (const std::string& name : port.dim_names) {
+  for (const std::string& name : names) {
     out.append(name.empty() ? nb::object(nb::none()) : graphengine::Text(name));
   }
   return nb::tuple(out);
@@ -62,9 +62,21 @@ void AddTensorInfo(nb::module_& m) {
       .def_ro("optional", &Port::optional, "Whether it may be None.")
       .def_prop_ro("shape", ShapeOf, nb::sig("def shape(self) -> tuple[int | None, ...] | None"),
                    "None for an axis that the caller decides; None where the rank is not known")
-      .def_prop_ro("dim_names", DimNamesOf,
-                   nb::sig("def dim_names(self) -> tuple[str | None, ...] | None"),
-                   "The model's words for axes that the caller decides, None for the others.")
+      .def_prop_ro(
+          "dim_names", [](const Port& p) { return Words(p, p.dim_names); },
+          nb::sig("def dim_names(self) -> tuple[str | None, ...] | None"),
+          "Words for axes that the caller decides, None for the others; sizes of one name agree.")
+      .def_prop_ro(
+          "model_dims", [](const Port& p) { return Words(p, p.model_dims); },
+          nb::sig("def model_dims(self) -> tuple[str | None, ...] | None"),
+          "As dim_names, but None where the model itself has no word.")
+      .def_prop_ro(
+          "denotations", [](const Port& p) { return Words(p, p.denotations); },
+          nb::sig("def denotations(self) -> tuple[str | None, ...] | None"),
+          "ONNX's denotations of the axes, \"DATA_BATCH\"; None where there is none.")
+      .def_prop_ro(
+          "type", [](const Port& p) { return graphengine::Text(p.type); },
+          nb::sig("def type(self) -> str"), "In ONNX's words: \"seq(map(string,tensor(float)))\".")
       .def(
           "__repr__",
           [](const Port& p) {

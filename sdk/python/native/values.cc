@@ -112,6 +112,29 @@ Any OfSequence(nb::handle object, const Element* element, const std::string& wha
   });
 }
 
+// Keys and values, by their types in the model.
+Any OfMap(nb::handle object, const Port& port, const std::string& what) {
+  if (!PyDict_Check(object.ptr())) {
+    Raise(GE_STATUS_INVALID_ARGUMENT,
+          what + " is a " + TypeName(object) + ", wanted a dict, which is a map");
+  }
+  const auto part = [](const nb::object& list, const Element* element, const std::string& name) {
+    return element && element->bits == 0 ? OfTexts(list, name) : OfNumbers(list, element, name);
+  };
+  const nb::dict dict = nb::borrow<nb::dict>(object);
+  const bool texts = port.element && port.element->bits == 0;
+  for (auto [key, value] : dict) {
+    if (texts ? IsText(key) : PyIndex_Check(key.ptr()) != 0) continue;
+    Raise(GE_STATUS_INVALID_ARGUMENT, what + " has a key that is a " + TypeName(key) + ", wanted " +
+                                          (texts ? "texts" : "integers"));
+  }
+  const Any keys = part(dict.keys(), port.element, "a key of " + what);
+  const Any values = part(dict.values(), port.value_element, "a value of " + what);
+  return Made([&](ge_any** out, ge_error* error) {
+    return ge_any_of_map(keys.get(), values.get(), out, error);
+  });
+}
+
 Any Of(nb::handle object, const Port& port) {
   const std::string what = "input '" + port.name + "'";
   if (port.optional && (!object.is_valid() || object.is_none())) return Made(ge_any_of_none);
@@ -119,9 +142,7 @@ Any Of(nb::handle object, const Port& port) {
     case GE_ANY_SEQUENCE:
       return OfSequence(object, port.element, what);
     case GE_ANY_MAP:
-      Raise(GE_STATUS_UNSUPPORTED, what +
-                                       " is a map, which is not taken from Python; feed what the "
-                                       "node that reads it makes of it");
+      return OfMap(object, port, what);
     case GE_ANY_TEXTS:
       return OfTexts(object, what);
     default:

@@ -3,6 +3,7 @@
  * MODEL ENGINES DEVSIM, MODEL being inspect.gt, DEVSIM a path with options. */
 #define _POSIX_C_SOURCE 200809L
 #include <ge/ge.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,9 @@ static void Names(const char* model, const char* engines) {
   CHECK_OK(ge_session_input_info(s, "main", 0, &info));
   CHECK(info.dims[0] == -1 && info.dim_names[0] && !strcmp(info.dim_names[0], "batch"));
   CHECK(info.dims[1] == 4 && info.dim_names[1] == NULL && info.dim_names[2] == NULL);
-  CHECK(info.kind == GE_ANY_TENSOR && info.optional == 0);
+  CHECK(info.kind == GE_ANY_TENSOR && info.optional == 0 && info.value_dtype == 0);
+  CHECK(info.model_dims[0] && !strcmp(info.model_dims[0], "batch") && info.model_dims[1] == NULL);
+  CHECK(info.denotations[0] == NULL && !strcmp(info.type, "tensor(float)"));
   CHECK_OK(ge_session_output_info(s, "joined", 0, &info));
   CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "2*batch"));
   CHECK_OK(ge_session_state_info(s, 0, &info));
@@ -189,6 +192,10 @@ static void Names(const char* model, const char* engines) {
   CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "Dim.0"));
   CHECK_OK(ge_session_output_info(s, "odd", 0, &info));
   CHECK(info.dim_names[0] && !strcmp(info.dim_names[0], "2*\"Dim.0\""));
+  info.size = offsetof(ge_tensor_info, model_dims);
+  info.value_dtype = 99; /* as it was before it had words of the model */
+  CHECK_OK(ge_session_input_info(s, "main", 0, &info));
+  CHECK(info.value_dtype == 99 && info.dim_names[0] != NULL);
   info.size = 152;
   info.kind = 99; /* as it was first published */
   CHECK_OK(ge_session_input_info(s, "main", 0, &info));
