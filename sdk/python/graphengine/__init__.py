@@ -17,20 +17,24 @@ from graphengine._error import Error
 from graphengine._native import Prepared, Run, Runtime, TensorInfo
 from graphengine.inference_session import (InferenceSession, ModelMetadata, NodeArg,
                                            disable_telemetry_events, enable_telemetry_events,
-                                           get_all_providers, get_available_providers, get_device,
-                                           get_version_string, set_default_logger_severity,
-                                           set_default_logger_verbosity)
+                                           get_build_info, get_version_string, has_collective_ops,
+                                           preload_dlls, set_default_logger_severity,
+                                           set_default_logger_verbosity, set_seed)
 from graphengine.ort_options import (ExecutionMode, ExecutionOrder, GraphOptimizationLevel, RunOptions,
-                                     SessionOptions)
-from graphengine.ort_value import IOBinding, OrtValue
+                                     SessionOptions, set_global_thread_pool_sizes)
+from graphengine.ort_providers import get_all_providers, get_available_providers, get_device
+from graphengine.ort_value import IOBinding, OrtDevice, OrtValue
+
+SessionIOBinding = IOBinding
 
 __version__ = _native.version()
 __all__ = ["Error", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding",
-           "InferenceSession", "ModelMetadata", "NodeArg", "OrtValue", "Prepared", "Run", "RunOptions",
-           "Runtime", "Session", "SessionOptions", "TensorInfo", "disable_telemetry_events",
-           "enable_telemetry_events", "engines", "get_all_providers", "get_available_providers",
-           "get_device", "get_include", "get_version_string", "set_default_logger_severity",
-           "set_default_logger_verbosity"]
+           "InferenceSession", "ModelMetadata", "NodeArg", "OrtDevice", "OrtValue", "Prepared", "Run",
+           "RunOptions", "Runtime", "Session", "SessionIOBinding", "SessionOptions", "TensorInfo",
+           "disable_telemetry_events", "enable_telemetry_events", "engines", "get_all_providers",
+           "get_available_providers", "get_build_info", "get_device", "get_include",
+           "get_version_string", "has_collective_ops", "preload_dlls", "set_default_logger_severity",
+           "set_default_logger_verbosity", "set_global_thread_pool_sizes", "set_seed"]
 
 
 class Session(_native.Session):

@@ -22,14 +22,20 @@ class Error(RuntimeError):
 
 
 class Fail(Error):
-    """What has no other name there."""
+    """What has no other name there, and what onnxruntime calls so where this engine says more: a program
+    that waits for Fail gets those, too.
+    """
 
 
 class InvalidArgument(Error):
     """INVALID_ARGUMENT."""
 
 
-class InvalidGraph(Error):
+class BadValue(InvalidArgument, ValueError):
+    """INVALID_ARGUMENT where onnxruntime has ValueError."""
+
+
+class InvalidGraph(Fail):
     """INVALID_GRAPH."""
 
 
@@ -41,12 +47,32 @@ class NoSuchFile(Error):
     """IO_ERROR."""
 
 
-class NotImplemented(Error):  # pylint: disable=redefined-builtin
+class NotImplemented(Fail):  # pylint: disable=redefined-builtin
     """UNSUPPORTED."""
 
 
 class RuntimeException(Error):
     """PLUGIN_ERROR, RESOURCE_EXHAUSTED, DEVICE_LOST, INTERNAL."""
+
+
+class EngineError(Error):
+    """Never raised."""
+
+
+class EPFail(Error):
+    """Never raised."""
+
+
+class ModelLoaded(Error):
+    """Never raised."""
+
+
+class NoModel(Error):
+    """Never raised."""
+
+
+class NotFound(Error):
+    """Never raised."""
 
 
 _KINDS: Dict[str, Type[Error]] = {
@@ -63,6 +89,11 @@ def error_of(message: str, code: str, status: int, node: Optional[str] = None) -
 def bad_argument(text: str) -> Error:
     """The error for what a caller gave."""
     return InvalidArgument(f"INVALID_ARGUMENT: {text}", "INVALID_ARGUMENT", 2)
+
+
+def bad_value(text: str) -> Error:
+    """The same where onnxruntime has ValueError."""
+    return BadValue(f"INVALID_ARGUMENT: {text}", "INVALID_ARGUMENT", 2)
 
 
 def refusal(what: str, instead: str) -> Error:

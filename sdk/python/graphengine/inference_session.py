@@ -4,19 +4,21 @@
     session = ort.InferenceSession("model.onnx", providers=["CPUExecutionProvider"])
     outputs = session.run(None, {session.get_inputs()[0].name: array})
 
-Options are in ort_options.py, values and bindings in ort_value.py.
+Options are in ort_options.py, providers in ort_providers.py, values and bindings in ort_value.py.
 """
 import json
 import os
 import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Union
 
-from graphengine import _native
-from graphengine._error import Error, bad_argument, refusal
-from graphengine.ort_options import RunOptions, SessionOptions
-from graphengine.ort_value import IOBinding, OrtValue, tensor_word
+import numpy as np
 
-_PROVIDER = "CPUExecutionProvider"
+from graphengine import _native
+from graphengine._error import Error, Fail, InvalidGraph, bad_argument, bad_value
+from graphengine.ort_options import RunOptions, SessionOptions
+from graphengine.ort_providers import PROVIDER, check_providers
+from graphengine.ort_value import IOBinding, OrtValue
+
 _NO_VERSION = 2**63 - 1  # what onnxruntime says of a model without one
 
 
@@ -27,6 +29,9 @@ class NodeArg(NamedTuple):
     name: str
     shape: List[Union[int, str, None]]
     type: str
+
+    def __str__(self) -> str:
+        return f"NodeArg(name='{self.name}', type='{self.type}', shape={self.shape})"
 
 
 class ModelMetadata(NamedTuple):
@@ -40,24 +45,20 @@ class ModelMetadata(NamedTuple):
     version: int
 
 
-def _node_arg(info: _native.TensorInfo, sizes: Dict[str, int]) -> NodeArg:
-    shape = [sizes.get(name or "", name) if size is None else size
-             for size, name in zip(info.shape or (), info.dim_names or ())]
-    word = tensor_word(info.dtype)
-    if info.kind == "sequence":
-        word = "seq(unknown)" if info.dtype == "unknown" else f"seq({word})"
-    elif info.kind == "map":
-        word = f"map({info.dtype},...)"
-    return NodeArg(info.name, shape, f"optional({word})" if info.optional else word)
+def _node_arg(info: _native.TensorInfo, options: SessionOptions) -> NodeArg:
+    shape: List[Union[int, str, None]] = []
+    for size, name, denotation in zip(info.shape or (), info.model_dims or (), info.denotations or ()):
+        known = options._sizes.get(name or "", options._denoted.get(denotation or "", name))
+        shape.append(known if size is None else size)
+    return NodeArg(info.name, shape, info.type)
 
 
-def _check_providers(providers: Optional[Sequence[Any]], options: Optional[Sequence[Any]]) -> None:
-    names = [p if isinstance(p, str) else p[0] for p in providers or []]
-    if names and _PROVIDER not in names:
-        raise refusal(f"{names} without {_PROVIDER}", f"add {_PROVIDER}")
-    if options and len(options) != len(names):
-        raise bad_argument(f"provider_options has {len(options)} elements, wanted one for each of the "
-                           f"{len(names)} providers")
+def _overridden(infos: Sequence[_native.TensorInfo], args: Sequence[NodeArg]) -> Dict[str, Dict[int, int]]:
+    """{input: {axis: size}} of free sizes that the options fix."""
+    found = {arg.name: {axis: wanted for axis, (size, wanted) in enumerate(zip(info.shape or (), arg.shape))
+                        if size is None and isinstance(wanted, int)}
+             for info, arg in zip(infos, args)}
+    return {name: axes for name, axes in found.items() if axes}
 
 
 def _open(model: Any, options: Dict[str, Any]) -> _native.Session:
@@ -75,33 +76,39 @@ class InferenceSession:
 
     def __init__(self, path_or_bytes: Any, sess_options: Optional[SessionOptions] = None,
                  providers: Optional[Sequence[Any]] = None,
-                 provider_options: Optional[Sequence[Dict[str, Any]]] = None, **_: Any) -> None:
-        _check_providers(providers, provider_options)
-        self._options = sess_options or SessionOptions()
+                 provider_options: Optional[Sequence[Dict[str, Any]]] = None, **words: Any) -> None:
+        check_providers(providers, provider_options, bool(words.get("enable_fallback", True)))
+        # Packages read some of onnxruntime's own members (insightface, for one): by the names they have there.
+        self._providers = [PROVIDER]
+        self._provider_options: Dict[str, Dict[str, str]] = {PROVIDER: {}}
+        self._sess_options = sess_options or SessionOptions()
         self._model_path = "" if isinstance(path_or_bytes, bytes) else os.fspath(path_or_bytes)
-        self._session = _open(path_or_bytes, self._options._for_session())
-        self._defaults = [_node_arg(info, {}) for info in self._session.defaults()]
-        sizes = self._options._sizes
-        told = self._session.inputs() + self._session.outputs()
-        self._inputs = [_node_arg(info, sizes) for info in self._session.inputs()]
-        self._outputs = [_node_arg(info, sizes) for info in self._session.outputs()]
-        self._of_tensors = all(info.kind in ("tensor", "unknown") and not info.optional for info in told)
+        self._session = _open(path_or_bytes, self._sess_options._for_session())
+        inputs, outputs = self._session.inputs(), self._session.outputs()
+        self._inputs_meta, self._outputs_meta, self._overridable_initializers = (
+            [_node_arg(info, self._sess_options) for info in infos]
+            for infos in (inputs, outputs, self._session.defaults()))
+        self._fixed = _overridden(inputs, self._inputs_meta)
+        self._required = {info.name for info in inputs if not info.optional}
+        self._of_tensors = all(info.kind in ("tensor", "unknown") and not info.optional
+                               for info in inputs + outputs)
 
     def get_inputs(self) -> List[NodeArg]:
         """Inputs in the model's order."""
-        return self._inputs
+        return self._inputs_meta
 
     def get_outputs(self) -> List[NodeArg]:
         """Outputs in the model's order."""
-        return self._outputs
+        return self._outputs_meta
 
     def get_overridable_initializers(self) -> List[NodeArg]:
         """Initializers that are inputs too: a feed that has some overrides them."""
-        return self._defaults
+        return self._overridable_initializers
 
     def run(self, output_names: Optional[Sequence[str]], input_feed: Dict[str, Any],
             run_options: Optional[RunOptions] = None) -> List[Any]:
         """The outputs named, all of them for None, in that order."""
+        self._check_feed(input_feed)
         self._check_names(output_names)
         return self._named(output_names, self._outputs_of(input_feed, run_options))
 
@@ -118,14 +125,18 @@ class InferenceSession:
 
     def run_with_iobinding(self, iobinding: IOBinding, run_options: Optional[RunOptions] = None) -> None:
         """Runs on what is bound; iobinding.get_outputs() has the outputs that were bound."""
+        if iobinding._session is not self:
+            raise bad_value("IOBinding must be used with the session that created it.")
         iobinding._run(run_options)
 
     def run_async(self, output_names: Optional[Sequence[str]], input_feed: Dict[str, Any],
                   callback: Callable[[Any, Any, str], None], user_data: Any = None,
                   run_options: Optional[RunOptions] = None) -> None:
         """Calls callback(outputs, user_data, error) from another thread; error is "" on success."""
+        self._check_feed(input_feed)
         self._check_names(output_names)
         options = run_options or RunOptions()
+        self._check_sizes(input_feed)
         run = self._session.run_async(input_feed) if self._of_tensors else None
 
         def finish() -> None:
@@ -141,14 +152,34 @@ class InferenceSession:
                     out: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
         if options is not None and options.terminate:
             raise options._ended()
-        # Values of other kinds have no run that `terminate` reaches.
-        if options is None or not self._of_tensors:
-            return self._session.run(feed, out or None)
-        outputs: Dict[str, Any] = options._result(lambda: self._session.run_async(feed, out))
-        return outputs
+        self._check_sizes(feed)
+        try:
+            # Values of other kinds have no run that `terminate` reaches.
+            if options is None or not self._of_tensors:
+                return self._session.run(feed, out or None)
+            outputs: Dict[str, Any] = options._result(lambda: self._session.run_async(feed, out))
+            return outputs
+        except InvalidGraph as error:
+            # What a node cannot do with the arrays of this run is no fault of the model there.
+            raise Fail(str(error), error.code, error.status, error.node) from None
+
+    def _check_feed(self, feed: Dict[str, Any]) -> None:
+        if not self._required <= feed.keys():
+            missing = [arg.name for arg in self._inputs_meta if arg.name in self._required - feed.keys()]
+            raise bad_value(f"Required inputs ({missing}) are missing from input feed ({list(feed)}).")
+
+    def _check_sizes(self, feed: Dict[str, Any]) -> None:
+        """That inputs have the sizes which the options fix."""
+        for name, axes in self._fixed.items():
+            shape = np.shape(feed.get(name, ()))
+            for axis, size in axes.items():
+                if axis < len(shape) and shape[axis] != size:
+                    raise bad_argument(f"Got invalid dimensions for input: {name} for the following "
+                                       f"indices\n index: {axis} Got: {shape[axis]} Expected: {size}\n"
+                                       "; a free dimension override of the session options fixed it")
 
     def _check_name(self, name: str, kind: str) -> None:
-        known = [arg.name for arg in (self._inputs if kind == "input" else self._outputs)]
+        known = [arg.name for arg in (self._inputs_meta if kind == "input" else self._outputs_meta)]
         if name not in known:
             raise bad_argument(f"there is no {kind} '{name}'; the model has {', '.join(known)}")
 
@@ -162,15 +193,15 @@ class InferenceSession:
 
     def get_providers(self) -> List[str]:
         """Engines are chosen by price, all on the CPU."""
-        return [_PROVIDER]
+        return self._providers
 
     def get_provider_options(self) -> Dict[str, Dict[str, str]]:
         """The provider has no options."""
-        return {_PROVIDER: {}}
+        return self._provider_options
 
-    def set_providers(self, providers: Sequence[Any], provider_options: Any = None) -> None:
+    def set_providers(self, providers: Optional[Sequence[Any]] = None, provider_options: Any = None) -> None:
         """Keeps what is: there is one provider."""
-        _check_providers(providers, provider_options)
+        check_providers(providers, provider_options, True)
 
     def disable_fallback(self) -> None:
         """Has no effect: there is one provider."""
@@ -180,7 +211,7 @@ class InferenceSession:
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""
-        return self._options
+        return self._sess_options
 
     def get_modelmeta(self) -> ModelMetadata:
         """What the model says of itself."""
@@ -190,28 +221,13 @@ class InferenceSession:
                              info["graph_description"], info["name"], info["producer"], version)
 
     def end_profiling(self) -> str:
-        """Refused, as enable_profiling is."""
-        raise refusal("end_profiling", "`ge run --times` and `ge explain` show times")
+        """No file: enable_profiling is refused."""
+        return ""
 
     def report(self) -> Dict[str, Any]:
         """Not of onnxruntime: as Session.report."""
         found: Dict[str, Any] = json.loads(self._session.report_text())
         return found
-
-
-def get_available_providers() -> List[str]:
-    """The one provider."""
-    return [_PROVIDER]
-
-
-def get_all_providers() -> List[str]:
-    """The one provider."""
-    return [_PROVIDER]
-
-
-def get_device() -> str:
-    """Engines run on the CPU."""
-    return "CPU"
 
 
 def get_version_string() -> str:
@@ -237,3 +253,23 @@ def set_default_logger_severity(severity: int) -> None:
 def set_default_logger_verbosity(verbosity: int) -> None:
     """Has no effect: the severity decides."""
     del verbosity
+
+
+def set_seed(seed: int) -> None:
+    """Has no effect: random numbers without a seed of their own are the same in every session."""
+    del seed
+
+
+def get_build_info() -> str:
+    """The engine's own version."""
+    return f"graphengine {_native.version()}"
+
+
+def has_collective_ops() -> bool:
+    """False."""
+    return False
+
+
+def preload_dlls(cuda: bool = True, cudnn: bool = True, msvc: bool = True, directory: Any = None) -> None:
+    """Has no effect: no library of a device is needed."""
+    del cuda, cudnn, msvc, directory

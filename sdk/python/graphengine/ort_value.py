@@ -5,7 +5,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from graphengine import _native
-from graphengine._error import bad_argument, refusal
+from graphengine._error import bad_argument, bad_value, refusal
 from graphengine.ort_options import RunOptions
 
 # ONNX's numbers of element types, by the words of numpy and ml_dtypes.
@@ -64,8 +64,22 @@ def _at(address: int, element_type: Any, shape: Sequence[int]) -> Any:
     return np.frombuffer(memory, np.uint8).view(dtype).reshape(shape)
 
 
+def _type_of(value: Any) -> str:
+    """The type of a value in onnxruntime's words."""
+    if isinstance(value, list):
+        return f"seq({_type_of(value[0]) if value else 'tensor(float)'})"
+    if isinstance(value, dict):
+        key, held = next(iter(value.items()), (0, 0.0))
+        words = ["string" if isinstance(x, str) else "int64" if isinstance(x, int) else "float"
+                 for x in (key, held)]
+        return f"map({words[0]},tensor({words[1]}))"
+    return tensor_word("string" if value.dtype.kind in "OU" else value.dtype.name)
+
+
 class OrtValue:
-    """A tensor on the CPU: an array of numpy, which is not copied."""
+    """A tensor on the CPU: an array of numpy, which is not copied. Of sequences, maps and optionals that
+    are results a list, a dict and None.
+    """
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -117,11 +131,11 @@ class OrtValue:
 
     def data_type(self) -> str:
         """ "tensor(float)" and so on."""
-        return tensor_word(self._array.dtype.name)
+        return _type_of(self._array)
 
     def element_type(self) -> int:
         """ONNX's number."""
-        return _NUMBERS[self._array.dtype.name]
+        return _NUMBERS["string" if self._array.dtype.kind in "OU" else self._array.dtype.name]
 
     def tensor_size_in_bytes(self) -> int:
         """Of the elements."""
@@ -136,20 +150,20 @@ class OrtValue:
         return "cpu"
 
     def has_value(self) -> bool:
-        """True: it is no empty optional."""
-        return True
+        """Whether it is no empty optional."""
+        return self._array is not None
 
     def is_tensor(self) -> bool:
-        """True."""
-        return True
+        """Whether it is no sequence, map or empty optional."""
+        return self._array is not None and not isinstance(self._array, (list, dict))
 
     def is_sparse_tensor(self) -> bool:
         """False."""
         return False
 
     def is_tensor_sequence(self) -> bool:
-        """False."""
-        return False
+        """Whether it is a list of arrays."""
+        return isinstance(self._array, list) and not any(isinstance(each, dict) for each in self._array)
 
     def update_inplace(self, data: Any) -> None:
         """Writes other elements into the same memory."""
@@ -193,8 +207,7 @@ class IOBinding:
         _on_cpu(device_type)
         self._session._check_name(name, "output")
         if buffer_ptr is not None and (element_type is None or shape is None):
-            raise bad_argument(f"output '{name}' is bound to memory without element_type and shape; give "
-                               "both")
+            raise bad_value(f"output '{name}' is bound to memory without element_type and shape; give both")
         self._outputs[name] = None if buffer_ptr is None else _at(buffer_ptr, element_type, shape or ())
 
     def bind_ortvalue_output(self, name: str, ortvalue: OrtValue) -> None:
@@ -227,6 +240,44 @@ class IOBinding:
         self._results.clear()
 
     def _run(self, run_options: Optional[RunOptions]) -> None:
+        if not self._outputs:
+            raise bad_argument("no output is bound; bind one")
         out = {name: array for name, array in self._outputs.items() if array is not None}
         results = self._session._outputs_of(self._inputs, run_options, out)
         self._results = {name: results[name] for name in self._outputs}
+
+
+class OrtDevice:
+    """Where values lie: on the CPU."""
+
+    def __init__(self, device_id: int = 0) -> None:
+        self._device_id = device_id
+
+    @staticmethod
+    def cpu() -> int:
+        """The number of its kind."""
+        return 0
+
+    @staticmethod
+    def default_memory() -> int:
+        """The number of its memory."""
+        return 0
+
+    @staticmethod
+    def make(ort_device_name: str, device_id: int, vendor_id: int = -1) -> "OrtDevice":
+        """Of "cpu"."""
+        del vendor_id
+        _on_cpu(ort_device_name)
+        return OrtDevice(device_id)
+
+    def device_id(self) -> int:
+        """As it was given."""
+        return self._device_id
+
+    def device_type(self) -> int:
+        """The number of the CPU."""
+        return self.cpu()
+
+    def device_vendor_id(self) -> int:
+        """The CPU has none."""
+        return 0

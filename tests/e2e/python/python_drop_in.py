@@ -7,6 +7,7 @@ import importlib
 import pathlib
 import sys
 import threading
+import warnings
 
 import numpy as np
 
@@ -17,9 +18,7 @@ def told(session):
     """What a session says of its model, as one text."""
     lines = []
     for arg in session.get_inputs() + session.get_outputs():
-        # Free axes have names there and none here.
-        shape = [n if isinstance(n, int) else None for n in arg.shape]
-        lines.append(f"{arg.name} {shape} {arg.type}")
+        lines.append(f"{arg.name} {arg.shape} {arg.type}")
     lines += session.get_providers()
     lines.append(str(len(session.get_overridable_initializers())))
     return "\n".join(lines)
@@ -42,7 +41,7 @@ def varint(n):
 
 def documented(full):
     """An ONNX model of one Identity that says of itself what a model may, or nothing."""
-    dim = field(1, field(2, "batch")) + field(1, field(1, 3)) + field(1, b"")
+    dim = field(1, field(2, "batch") + field(3, "DATA_BATCH")) + field(1, field(1, 3)) + field(1, b"")
     port = lambda name: field(1, name) + field(2, field(1, field(1, 1) + field(2, dim)))
     graph = field(1, field(1, "x") + field(2, "y") + field(4, "Identity"))
     graph += field(2, "the graph") + field(11, port("x")) + field(12, port("y"))
@@ -65,8 +64,110 @@ def metadata(ort):
         lines = [f"{name} {getattr(meta, name)}" for name in
                  ("description", "domain", "graph_description", "graph_name", "producer_name", "version")]
         lines += [f"{k}={v}" for k, v in sorted(meta.custom_metadata_map.items())]
-        lines.append(str(session.get_inputs()[0].shape[:2]))
+        lines += [str(arg) for arg in session.get_inputs() + session.get_outputs()]
         out[f"metadata {full}"] = np.array("\n".join(lines))
+    return out
+
+
+def kind_of(call):
+    """What a call gives, or all classes of the exception that it leaves with."""
+    try:
+        return repr(call())
+    except Exception as error:  # pylint: disable=broad-except
+        return "raises " + " ".join(each.__name__ for each in type(error).__mro__)
+
+
+def free_sizes(ort):
+    """Free dimension overrides by name and by denotation."""
+    out, x = {}, np.ones((2, 3, 1), np.float32)
+    for name, word in (("name", "batch"), ("denotation", "DATA_BATCH")):
+        for size in (2, 4):
+            options = ort.SessionOptions()
+            getattr(options, f"add_free_dimension_override_by_{name}")(word, size)
+            session = ort.InferenceSession(documented(True), options, providers=["CPUExecutionProvider"])
+            shapes = [arg.shape for arg in session.get_inputs() + session.get_outputs()]
+            out[f"{name} {size}"] = np.array(str(shapes))
+            out[f"{name} {size}, run"] = np.array(kind_of(
+                lambda: session.run(None, {"x": x})[0].shape))  # pylint: disable=cell-var-from-loop
+    return out
+
+
+def providers(ort):
+    """What is said of providers, with the warnings."""
+    cuda = "CUDAExecutionProvider"
+    cases = {"several": {"providers": [cuda, "CPUExecutionProvider"]}, "another": {"providers": [cuda]},
+             "none": {"providers": None}, "twice": {"providers": ["CPUExecutionProvider"] * 2},
+             "pairs": {"providers": [("CPUExecutionProvider", {"use_arena": 0})]},
+             "lists": {"providers": ["CPUExecutionProvider"], "provider_options": [{"use_arena": "1"}]},
+             "too many": {"providers": ["CPUExecutionProvider"], "provider_options": [{}, {}],
+                          "enable_fallback": 0},
+             "a number": {"providers": [5], "enable_fallback": 0}}
+    out = {}
+    for name, words in cases.items():
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            told = kind_of(lambda: (lambda s: (s.get_providers(), s.get_provider_options()))(
+                ort.InferenceSession(documented(True), **words)))  # pylint: disable=cell-var-from-loop
+        said = [f"{w.category.__name__} {str(w.message)[:60]}" for w in said]
+        out["providers, " + name] = np.array(told)
+        out["warnings, " + name] = np.array(str(said))
+    return out
+
+
+def refusals(ort):
+    """What a program may wait for."""
+    session = ort.InferenceSession(MODEL, providers=["CPUExecutionProvider"])
+    x, options, run = np.zeros((3, 1, 28, 28), np.float32), ort.SessionOptions(), ort.RunOptions()
+    ended = ort.RunOptions()
+    ended.terminate = True
+    binding = session.io_binding()
+    cases = {
+        "a missing input": lambda: session.run(None, {}), "another output": lambda: session.run(["q"], {"x": x}),
+        "another input": lambda: session.run(None, {"x": x, "q": x}),
+        "a type": lambda: session.run(None, {"x": x.astype("f8")}),
+        "a rank": lambda: session.run(None, {"x": x[0]}), "a list": lambda: session.run(None, [x]),
+        "no file": lambda: ort.InferenceSession("/nowhere.onnx"),
+        "no model": lambda: ort.InferenceSession(b"garbage garbage"),
+        "no bytes": lambda: ort.InferenceSession(b""), "a number": lambda: ort.InferenceSession(5),
+        "an option": lambda: setattr(options, "intra", 1), "its type": lambda: setattr(options, "logid", 1),
+        "an entry": lambda: options.get_session_config_entry("a"),
+        "an option of a run": lambda: setattr(run, "tag", 1), "its entry": lambda: run.get_run_config_entry("a"),
+        "an end": lambda: session.run(None, {"x": x}, ended), "severity": lambda: ort.set_default_logger_severity(9),
+        "nothing bound": lambda: session.run_with_iobinding(binding),
+        "no such input": lambda: binding.bind_cpu_input("q", x),
+        "an address": lambda: binding.bind_output(session.get_outputs()[0].name, "cpu", 0, None, None, 1),
+        "another's binding": lambda: ort.InferenceSession(MODEL).run_with_iobinding(binding),
+        "values": lambda: session.run_with_ort_values(None, {}),
+        "a later run": lambda: session.run_async(None, {}, lambda *_: None, None)}
+    out = {name: np.array(kind_of(call)) for name, call in cases.items()}
+    words = ("execution_mode", "execution_order", "graph_optimization_level", "intra_op_num_threads", "logid",
+             "log_severity_level", "optimized_model_filepath", "profile_file_prefix", "enable_profiling")
+    out["options"] = np.array(str([str(getattr(options, word)) for word in words]))
+    out["options of a run"] = np.array(str([getattr(run, word) for word in (
+        "log_severity_level", "log_verbosity_level", "logid", "terminate", "only_execute_path_to_fetches")]))
+    return out
+
+
+def maps_in(ort):
+    """A map of each kind of keys, as vectorizers of scikit-learn take them."""
+    out = {}
+    for number, words, given in ((8, field(9, "a") + field(9, "b") + field(20, 8), {"b": 2.5}),
+                                 (7, field(8, 3) + field(8, 5) + field(20, 7), {5: 2.5, 3: 1.0})):
+        attribute = field(1, "string_vocabulary" if number == 8 else "int64_vocabulary") + words
+        graph = field(1, field(1, "m") + field(2, "y") + field(4, "DictVectorizer") + field(5, attribute)
+                      + field(7, "ai.onnx.ml")) + field(2, "vectorizer")
+        held = field(1, field(1, 1) + field(2, b""))
+        graph += field(11, field(1, "m") + field(2, field(5, field(1, number) + field(2, held))))
+        graph += field(12, field(1, "y") + field(2, field(1, field(1, 1))))
+        model = field(1, 8) + field(7, graph) + field(8, field(2, 17))
+        model += field(8, field(1, "ai.onnx.ml") + field(2, 1))
+        session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+        arg = session.get_inputs()[0]
+        out[f"a map of {number}"] = session.run(None, {"m": given})[0]
+        out[f"its type {number}"] = np.array(f"{arg.type} {arg.shape}")
+        wrong = {1: 1.0} if number == 8 else {"a": 1.0}
+        out[f"wrong keys {number}"] = np.array(kind_of(
+            lambda: session.run(None, {"m": wrong})))  # pylint: disable=cell-var-from-loop
     return out
 
 
@@ -85,7 +186,8 @@ def texts(ort):
     model = field(1, 8) + field(7, graph) + field(8, field(2, 17)) + field(8, field(1, "ai.onnx.ml") + field(2, 3))
     session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
     t, p = session.run(None, {"s": np.array(["a", "b\u00e9"], object), "x": np.eye(2, dtype=np.float32)})
-    told = f"{t.dtype} {t.shape} {t.tolist()} {p} {session.get_inputs()[0].type}"
+    types = [arg.type for arg in session.get_inputs() + session.get_outputs()]
+    told = f"{t.dtype} {t.shape} {t.tolist()} {p} {types}"
     return {"texts and maps": np.array(told)}
 
 
@@ -175,7 +277,8 @@ def calls(ort):
     out["device"] = np.array(ort.get_device())
     out["kept"] = np.array(session.get_session_options().intra_op_num_threads)
     ort.enable_telemetry_events()
-    return {**out, **metadata(ort), **texts(ort), **defaults(ort), **bound(ort, session, x)}
+    more = [part(ort) for part in (metadata, texts, maps_in, defaults, free_sizes, providers, refusals)]
+    return {**out, **bound(ort, session, x), **{name: value for part in more for name, value in part.items()}}
 
 
 def compare(theirs, ours):
@@ -185,6 +288,8 @@ def compare(theirs, ours):
         a, b = theirs[name], ours[name] if name in ours else np.array("nothing")
         if a.dtype.kind == "f":
             good = a.shape == b.shape and np.max(np.abs(a - b)) <= 1e-4 * np.max(np.abs(a))
+        elif str(a).startswith("raises "):  # theirs is among ours, which are of one family beside
+            good = str(b).startswith("raises ") and str(a).split()[1] in str(b).split()
         else:
             good = np.array_equal(a, b)
         passed, failed = passed + bool(good), failed + (not good)

@@ -1,9 +1,11 @@
 """The calls of onnxruntime that have no like there, or are refused; python_drop_in.py compares the others."""
 import os
+import pathlib
 import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 
@@ -18,14 +20,11 @@ ONES = {name: np.ones(256, np.float32) for name in "abc"}
 def sessions(_):
     session = ort.InferenceSession(THREE)
     refused("an unknown output", "INVALID_ARGUMENT", "no output 'q'; the model has y",
-            lambda: session.run(["q"], {}))
-    refused("providers that are not here", "UNSUPPORTED", "add CPUExecutionProvider",
-            lambda: ort.InferenceSession("x", providers=["CUDAExecutionProvider"]))
-    refused("options of other providers", "INVALID_ARGUMENT", "provider_options has 2 elements",
-            lambda: ort.InferenceSession("x", None, ["CPUExecutionProvider"], [{}, {}]))
-    named = ort.InferenceSession(THREE, providers=[("CUDAExecutionProvider", {"device_id": 0}),
-                                                   "CPUExecutionProvider"], provider_options=[{}, {}])
-    check("several providers", named.get_providers() == ["CPUExecutionProvider"])
+            lambda: session.run(["q"], ONES))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        named = ort.InferenceSession(THREE, None, ["CPUExecutionProvider"], [{}, {}])
+    check(f"options that fit no providers: {said}", "runs on CPUExecutionProvider" in str(said[0].message))
     named.disable_fallback()
     check("no metadata", "author" not in session.get_modelmeta().custom_metadata_map)
     info = ort.Session(THREE).model_info()
@@ -40,7 +39,14 @@ def sessions(_):
     check("a rank that is not known", ort.InferenceSession(unknown).get_inputs()[0].shape == [])
     options = ort.SessionOptions()
     options.add_free_dimension_override_by_name("N", 5)
-    check("a free size that is said", ort.InferenceSession(free, options).get_outputs()[0].shape == [5, 3])
+    sized = ort.InferenceSession(free, options)
+    check("a free size that is said", sized.get_outputs()[0].shape == [5, 3])
+    refused("another size", "INVALID_ARGUMENT", "Got: 4 Expected: 5", lambda: sized.run(None, {"x": np.ones((4, 3), "f")}))
+    refused("another size, later", "INVALID_ARGUMENT", "free dimension override",
+            lambda: sized.run_async(None, {"x": np.ones((4, 3), "f")}, print))
+    ort.set_global_thread_pool_sizes(1, 1)
+    check("threads of the process", options._for_session()["threads"] == 1)
+    ort.set_global_thread_pool_sizes(0, 0)
 
 
 def options(_):
@@ -124,6 +130,40 @@ def as_the_module(_):
     check(f"a subclass of the session: {done.stderr[-300:]}", done.stdout == "a\n")
 
 
+def by_its_name(args):
+    """graphengine.as_onnxruntime: the package where `import onnxruntime` looks."""
+    folder = args.scratch / "by_its_name"
+    folder.mkdir()
+    (folder / "program.py").write_text(
+        "import importlib.util, sys, onnxruntime as ort\n"
+        "from onnxruntime.capi.onnxruntime_pybind11_state import InvalidArgument\n"
+        "from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession\n"
+        "import graphengine, graphengine.capi, onnxruntime.transformers.io_binding_helper as helper\n"
+        "assert InferenceSession is ort.InferenceSession is graphengine.InferenceSession\n"
+        "assert ort.capi is graphengine.capi and helper.TypeHelper\n"
+        "assert graphengine.capi.__spec__.name == 'graphengine.capi'\n"
+        "assert importlib.util.find_spec('onnxruntime').name == 'onnxruntime'\n"
+        "assert importlib.util.find_spec('onnxruntime.quantization') is None\n"
+        "assert importlib.util.find_spec('onnxruntime.capi.nothing') is None\n"
+        "assert int(ort.__version__.split('.')[0]) >= 1 and ort.__version__ == ort.get_version_string()\n"
+        f"session = ort.InferenceSession({str(pathlib.Path(THREE).resolve())!r})\n"
+        "print(session.get_inputs()[0].name, sys.argv[1:], __name__)\n")
+    (folder / "late.py").write_text("import onnxruntime, graphengine.as_onnxruntime\n")
+    (folder / "onnxruntime.py").write_text("")
+    plain = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    for command in (["-m", "graphengine.as_onnxruntime", "program.py", "1"],
+                    ["-m", "graphengine.as_onnxruntime", "-m", "program", "1"],
+                    ["-c", "import sys, runpy, graphengine.as_onnxruntime; sys.path.insert(0, '')\n"
+                     "sys.argv = ['', '1']; runpy.run_path('program.py', run_name='__main__')"]):
+        done = subprocess.run([sys.executable, *command], cwd=folder, env=plain, capture_output=True, text=True)
+        check(f"{command[:4]}: {done.stdout} {done.stderr[-400:]}", done.stdout == "a ['1'] __main__\n")
+    done = subprocess.run([sys.executable, "late.py"], cwd=folder, env=plain, capture_output=True, text=True)
+    check(f"too late: {done.stderr[-300:]}", "imported already, from" in done.stderr and done.returncode == 1)
+    done = subprocess.run([sys.executable, "-m", "graphengine.as_onnxruntime"], env=plain, capture_output=True,
+                          text=True)
+    check("no program", done.returncode == 1 and "PROGRAM.py ARGUMENT" in done.stderr)
+
+
 def exceptions(args):
     """By onnxruntime's names, all of them graphengine.Error."""
     bad = ('ge 1\nopset "" 28\nfn main(x: f32[2,3], w: f32[5,7]) -> (y) {\n  y = MatMul(x, w)\n}\n'
@@ -139,8 +179,9 @@ def exceptions(args):
                f"    ort.InferenceSession(model or '{THREE}').run(['q'], {{}})\n"
                "  except kind as error:\n"
                "    assert isinstance(error, graphengine.Error), error\n"
-               "try:\n  ort.InferenceSession('x', providers=['Other'])\n"
-               "except NotImplemented as error:\n  print(C.get_available_providers())\n")
+               "try:\n  ort.SessionOptions().add_provider('Other')\n"
+               "except Fail as error:\n"
+               "  assert isinstance(error, NotImplemented)\n  print(C.get_available_providers())\n")
     plain = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=plain)
     check(f"exceptions: {done.stderr[-600:]}", done.stdout == "['CPUExecutionProvider']\n")
@@ -180,4 +221,5 @@ def the_log(_):
 
 
 if __name__ == "__main__":
-    run_all([sessions, options, terminate, values, as_the_module, exceptions, words_of_types, the_log])
+    run_all([sessions, options, terminate, values, as_the_module, by_its_name, exceptions, words_of_types,
+             the_log])

@@ -72,7 +72,16 @@ def maps(_):
         check(f"maps of {keys}", out["y"] == [dict(zip(keys, [0.0, 1.0])), dict(zip(keys, [2.0, 3.0]))])
         check("tensors beside them", np.array_equal(out["z"], -x))
     taken = session("m: map(i64, f32[?])", "y", "y = ai.onnx.ml.CastMap(m) {map_form=\"DENSE\"}")
-    refused("a map in", UNSUPPORTED, "input 'm' is a map", lambda: taken.run({"m": {1: 2.0}}))
+    check("a map in", taken.run({"m": {2: 2.5, 0: 1}})["y"].tolist() == [[1, 2.5]])
+    check("numpy's keys", taken.run({"m": {np.int64(2): np.float32(2.5)}})["y"].tolist() == [[2.5]])
+    check("its type", (taken.inputs()[0].kind, taken.inputs()[0].type) == ("map", "map(int64,tensor(float))"))
+    named = session("m: map(str, i64[?])", "y", 'y = ai.onnx.ml.DictVectorizer(m) {string_vocabulary=["a", "b"]}')
+    check("a map of texts", named.run({"m": {"b": 7}})["y"].ravel().tolist() == [0, 7])
+    check("an empty map", named.run({"m": {}})["y"].ravel().tolist() == [0, 0])
+    refused("no dict", BAD, "input 'm' is a list, wanted a dict", lambda: taken.run({"m": [1]}))
+    refused("a text among keys", BAD, "a key that is a str, wanted integers", lambda: taken.run({"m": {"a": 1.0}}))
+    refused("a number among keys", BAD, "a key that is a int, wanted texts", lambda: named.run({"m": {1: 1}}))
+    refused("no number among values", BAD, "a value of input 'm'", lambda: taken.run({"m": {1: "b"}}))
 
 
 def optionals(_):
