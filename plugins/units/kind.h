@@ -22,6 +22,8 @@ enum class Types {
   kCast,       // those and float16, bfloat16
   kQuantized,  // float32, int32, int8, uint8
   kAny,        // whole bytes, moved
+  kDouble,     // float64. The row is for nodes whose first input is; it stands beside other rows of
+               // the operator, which see such nodes where no kind of the engine has this one
 };
 
 // The rule that makes units of one operator's nodes.

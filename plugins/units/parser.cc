@@ -62,11 +62,12 @@ class OperatorIndex {
 
   bool widens() const { return widens_; }
 
-  // nullptr where nobody knows it.
-  const Operator* Find(Domain domain, std::string_view op) const {
+  // The row of Types::kDouble, or the first of the others; nullptr where nobody knows it.
+  const Operator* Find(Domain domain, std::string_view op, bool doubles) const {
     for (size_t i = HashOf(op) % slots_.size(); slots_[i].entry != nullptr;
          i = (i + 1) % slots_.size()) {
-      if (slots_[i].domain == domain && slots_[i].name == op) return slots_[i].entry;
+      const Slot& s = slots_[i];
+      if (s.domain == domain && s.doubles == doubles && s.name == op) return s.entry;
     }
     return nullptr;
   }
@@ -75,6 +76,7 @@ class OperatorIndex {
   struct Slot {
     std::string_view name;
     Domain domain = Domain::kOnnx;
+    bool doubles = false;
     const Operator* entry = nullptr;
   };
 
@@ -89,10 +91,11 @@ class OperatorIndex {
       domain = of;
       name.remove_prefix(prefix.size());
     }
-    if (Find(domain, name) != nullptr) return;
+    const bool doubles = entry.types == Types::kDouble;
+    if (Find(domain, name, doubles) != nullptr) return;
     size_t i = HashOf(name) % slots_.size();
     while (slots_[i].entry != nullptr) i = (i + 1) % slots_.size();
-    slots_[i] = {name, domain, &entry};
+    slots_[i] = {name, domain, doubles, &entry};
     widens_ = widens_ || entry.widen != nullptr;
   }
 
@@ -113,6 +116,14 @@ bool Parser::Scalar(uint32_t given, float* out) const {
   if (!constant(given) || value(given).type.dtype != GE_F32) return false;
   if (!gp::ElementCount(value(given).type, &n) || n != 1) return false;
   std::memcpy(out, value(given).data, sizeof(float));
+  return true;
+}
+
+bool Parser::Double(uint32_t given, double* out) const {
+  int64_t n = 0;
+  if (!constant(given) || value(given).type.dtype != GE_F64) return false;
+  if (!gp::ElementCount(value(given).type, &n) || n != 1) return false;
+  std::memcpy(out, value(given).data, sizeof(double));
   return true;
 }
 
@@ -164,6 +175,7 @@ bool Parser::CheckValue(uint32_t given, const char* side, uint32_t slot, bool in
                     : types == Types::kNumber    ? number || t.dtype == GE_F32
                     : types == Types::kCast      ? number || t.dtype == GE_F32 || half
                     : types == Types::kQuantized ? code || t.dtype == GE_F32
+                    : types == Types::kDouble    ? t.dtype == GE_F64
                     : types == Types::kWord ? bits == 8 || bits == 16 || bits == 32 || bits == 64
                                             : bits >= 8;
   if (!fits) {
@@ -172,6 +184,7 @@ bool Parser::CheckValue(uint32_t given, const char* side, uint32_t slot, bool in
                          : types == Types::kCast
                              ? "float32, float16, bfloat16, int32, int64 and bool"
                          : types == Types::kQuantized ? "float32, int32, int8 and uint8"
+                         : types == Types::kDouble    ? "float64"
                          : types == Types::kWord      ? "elements of 1, 2, 4 or 8 bytes"
                                                       : "elements of whole bytes";
     return why->Say(GE_WHY_DTYPE, name() + " is " + gp::DTypeName(t.dtype) + ", only " + wanted);
@@ -233,7 +246,11 @@ bool Parser::OnlyFloats(const Unit& unit, Why* why) const {
 const Operator* Parser::EntryOf(const ge_node& n) const {
   const std::string_view domain = gp::View(n.domain);
   const std::optional<Domain> known = DomainOf(domain);
-  return known ? operators_.Find(*known, gp::View(n.op)) : nullptr;
+  if (!known) return nullptr;
+  if (n.n_in > 0 && n.in[0] != 0 && dtype(n.in[0]) == GE_F64) {
+    if (const Operator* own = operators_.Find(*known, gp::View(n.op), true)) return own;
+  }
+  return operators_.Find(*known, gp::View(n.op), false);
 }
 
 bool Parser::Group(uint32_t i, Unit* unit) const {

@@ -33,8 +33,9 @@ class Parser {
   // Whether the unit's inputs and outputs are float32. Engines without other kernels ask it.
   bool OnlyFloats(const Unit& unit, Why* why) const;
   bool constant(uint32_t given) const { return given != 0 && value(given).data != nullptr; }
-  // Reads constants with one element; constants of int64 or int32.
+  // Reads constants with one element of float32 or float64; constants of int64 or int32.
   bool Scalar(uint32_t given, float* out) const;
+  bool Double(uint32_t given, double* out) const;
   bool Integers(uint32_t given, Dims* out) const;
   // Payload of an f32 constant, copied.
   std::vector<float> Floats(uint32_t given) const;

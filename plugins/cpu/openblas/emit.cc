@@ -6,19 +6,26 @@
 
 #include "plugins/cpu/kit/conv_loop.h"
 #include "plugins/cpu/kit/float_mode.h"
+#include "plugins/cpu/kit/loop_parts.h"
+#include "plugins/cpu/kit/thresholds.h"
 #include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/double_product.h"
 #include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
 namespace {
 
+// Elements from the places to each product's matrices.
+struct ProductAt {
+  int64_t a = 0, b = 0, c = 0;
+};
+
 // Buffers: C, A, B. Several products of one shape.
+template <class T>
 class ProductWork final : public Loop {
  public:
-  struct At {  // elements from the places to each product's matrices
-    int64_t a = 0, b = 0, c = 0;
-  };
-  ProductWork(const Vendor& blas, const Product2& shape, std::vector<At> each, int threads)
+  ProductWork(const Vendor& blas, const Product2<T>& shape, std::vector<ProductAt> each,
+              int threads)
       : blas_(blas), shape_(shape), each_(std::move(each)), threads_(threads) {}
 
   void Run(float* const* p) const override {
@@ -51,25 +58,46 @@ class ProductWork final : public Loop {
       for (int64_t i = 0; i < whole; ++i) One(p, i);
 #pragma omp for schedule(static) nowait
       for (int64_t i = 0; i < (n - whole) * threads_; ++i) {
-        const At& at = each_[static_cast<size_t>(whole + i / threads_)];
-        shape_.RunStrip(blas_, static_cast<int>(i % threads_), threads_, p[1] + at.a, p[2] + at.b,
-                        p[0] + at.c);
+        const ProductAt& at = each_[static_cast<size_t>(whole + i / threads_)];
+        shape_.RunStrip(blas_, static_cast<int>(i % threads_), threads_, Of(p[1]) + at.a,
+                        Of(p[2]) + at.b, Of(p[0]) + at.c);
       }
     });
   }
 
   void One(float* const* p, int64_t i) const {
-    const At& at = each_[static_cast<size_t>(i)];
-    const float *a = p[1] + at.a, *b = p[2] + at.b;
+    const ProductAt& at = each_[static_cast<size_t>(i)];
+    const T *a = Of(p[1]) + at.a, *b = Of(p[2]) + at.b;
     // The host's threads OpenBLAS does not know, and is told.
-    OnHostThreads() ? shape_.RunAlone(blas_, a, b, p[0] + at.c)
-                    : shape_.Run(blas_, a, b, p[0] + at.c);
+    OnHostThreads() ? shape_.RunAlone(blas_, a, b, Of(p[0]) + at.c)
+                    : shape_.Run(blas_, a, b, Of(p[0]) + at.c);
   }
 
+  static T* Of(float* place) { return reinterpret_cast<T*>(place); }
+
   const Vendor& blas_;
-  Product2 shape_;
-  std::vector<At> each_;
+  Product2<T> shape_;
+  std::vector<ProductAt> each_;
   int threads_;
+};
+
+// Buffers: y, c. y[i][j] = beta * c[i * row + j * column].
+class Spread final : public Loop {
+ public:
+  Spread(int64_t m, int64_t n, double beta, int64_t row, int64_t column)
+      : m_(m), n_(n), beta_(beta), row_(row), column_(column) {}
+  void Run(float* const* p) const override {
+    ForRange(m_ * n_ > kParallel, m_, [&](int64_t i) {
+      double* y = reinterpret_cast<double*>(p[0]) + i * n_;
+      const double* c = reinterpret_cast<const double*>(p[1]) + i * row_;
+      for (int64_t j = 0; j < n_; ++j) y[j] = beta_ * c[j * column_];
+    });
+  }
+
+ private:
+  int64_t m_, n_;
+  double beta_;
+  int64_t row_, column_;
 };
 
 int ToInt(int64_t n) {
@@ -82,6 +110,7 @@ int ToInt(int64_t n) {
 void OpenblasBuilder::EmitMain(const Unit& unit) {
   if (const auto* conv = As<ConvSpec>(unit)) return EmitConv(unit, *conv);
   if (const auto* product = As<ProductSpec>(unit)) return EmitMatMul(unit, *product);
+  if (const auto* product = As<DoubleProductSpec>(unit)) return EmitDoubles(unit, *product);
   Builder::EmitMain(unit);
 }
 
@@ -137,7 +166,7 @@ void OpenblasBuilder::EmitMatMul(const Unit& unit, const ProductSpec& product) {
   const int rank = static_cast<int>(unit.dims.size());
   const Dims batch_b(bd.begin(), bd.end() - 2);
   const bool fold = Product(batch_b) == 1 && !product.trans_a;
-  Product2 s;
+  Product2<float> s;
   const int64_t n = unit.dims.back(), k = bd[bd.size() - (product.trans_b ? 1 : 2)];
   const int64_t m = fold ? Product(unit.dims) / n : unit.dims[unit.dims.size() - 2];
   s.m = ToInt(m);
@@ -154,12 +183,12 @@ void OpenblasBuilder::EmitMatMul(const Unit& unit, const ProductSpec& product) {
     s.alpha = product.alpha;
     from = 1;
   }
-  std::vector<ProductWork::At> each(1);
+  std::vector<ProductAt> each(1);
   if (!fold) {
     each.clear();
     const int64_t count = Product(unit.dims) / (m * n);
     for (int64_t i = 0; i < count; ++i) {
-      ProductWork::At at;
+      ProductAt at;
       at.c = i * m * n;
       int64_t rest = i;
       for (int axis = rank - 3; axis >= 0; --axis) {
@@ -173,9 +202,56 @@ void OpenblasBuilder::EmitMatMul(const Unit& unit, const ProductSpec& product) {
   }
   const BufferRef y = NewResult(unit.out[0], Layout::Dense(unit.dims)).place;
   const std::string label = "sgemm x" + std::to_string(each.size()) + " " + Sizes({m, n, k});
-  AddStep(label, std::make_unique<ProductWork>(vendor_, s, std::move(each), threads_),
+  AddStep(label, std::make_unique<ProductWork<float>>(vendor_, s, std::move(each), threads_),
           {y, a.rep.place, b.rep.place});
   FinishProduct(unit, from, y);
+}
+
+void OpenblasBuilder::EmitDoubles(const Unit& unit, const DoubleProductSpec& product) {
+  const Dims ad = p_.dims(unit.in[0]), bd = p_.dims(unit.in[1]);
+  ProductShape s = ShapeOfProduct(ad, bd, product);
+  // Rows of a behind each other are one matrix, where all batches meet one b.
+  if (Product(s.of_b) == 1 && !product.trans_a) {
+    s.m *= Product(s.batch);
+    s.batch.assign(s.batch.size(), 1);
+  }
+  Product2<double> one;
+  one.trans_a = product.trans_a;
+  one.trans_b = product.trans_b;
+  one.m = ToInt(s.m);
+  one.n = ToInt(s.n);
+  one.k = ToInt(s.k);
+  one.lda = product.trans_a ? one.m : one.k;
+  one.ldb = product.trans_b ? one.k : one.n;
+  one.ldc = one.n;
+  one.alpha = product.alpha;
+  std::vector<ProductAt> each;
+  for (int64_t i = 0; i < Product(s.batch); ++i) {
+    ProductAt at{0, 0, i * s.m * s.n};
+    int64_t rest = i, step_a = s.m * s.k, step_b = s.k * s.n;
+    for (size_t d = s.batch.size(); d-- > 0; rest /= s.batch[d]) {
+      at.a += s.of_a[d] == 1 ? 0 : rest % s.batch[d] * step_a;
+      at.b += s.of_b[d] == 1 ? 0 : rest % s.batch[d] * step_b;
+      step_a *= s.of_a[d];
+      step_b *= s.of_b[d];
+    }
+    each.push_back(at);
+  }
+  const BufferRef a = GetDense(unit.in[0]).place, b = GetDense(unit.in[1]).place;
+  const Rep y = NewResult(unit.out[0], Plain(unit.out[0]));
+  if (unit.in.size() > 2) {
+    const Dims c = p_.dims(unit.in[2]);
+    const int64_t columns = c.empty() ? 1 : c.back(), rows = c.size() < 2 ? 1 : c[0];
+    AddStep("spread " + Sizes(c),
+            std::make_unique<Spread>(s.m, s.n, product.beta, rows == 1 ? 0 : columns,
+                                     columns == 1 ? 0 : 1),
+            {y.place, GetDense(unit.in[2]).place});
+    one.beta = 1;
+  }
+  AddStep("dgemm x" + std::to_string(each.size()) + " " + Sizes({s.m, s.n, s.k}),
+          std::make_unique<ProductWork<double>>(vendor_, one, std::move(each), threads_),
+          {y.place, a, b});
+  AddRep(unit.out[0], y);
 }
 
 // ---- convolutions ------------------------------------------------------------------------------
@@ -202,7 +278,7 @@ void OpenblasBuilder::EmitConv(const Unit& unit, const ConvSpec& conv_spec) {
     const char* label = s.how == ConvShape::kGather ? "im2col sgemm " : "sgemm col2im ";
     auto multiply = [vendor = &vendor_](const TileProduct& p, const float* a, const float* b,
                                         float* conv_spec) {
-      Product2 one;
+      Product2<float> one;
       one.trans_a = p.transposed;
       one.m = static_cast<int>(p.m);
       one.n = static_cast<int>(p.n);
@@ -217,20 +293,21 @@ void OpenblasBuilder::EmitConv(const Unit& unit, const ConvSpec& conv_spec) {
   }
   const BufferRef x = GetDense(unit.in[0]).place;
   const BufferRef y = NewResult(unit.out[0], Layout::Dense(unit.dims)).place;
-  Product2 one;
+  Product2<float> one;
   one.m = ToInt(s.out);
   one.n = ToInt(s.dst_pixels());
   one.k = ToInt(s.in);
   one.lda = one.k;
   one.ldb = one.n;
   one.ldc = one.n;
-  std::vector<ProductWork::At> each;
+  std::vector<ProductAt> each;
   for (int64_t i = 0; i < s.images * s.groups; ++i) {
     each.push_back(
         {i % s.groups * s.out * s.in, i * s.in * s.dst_pixels(), i * s.out * s.dst_pixels()});
   }
   const std::string label = "conv sgemm x" + std::to_string(each.size()) + " " + Sizes(unit.dims);
-  AddStep(label, std::make_unique<ProductWork>(vendor_, one, std::move(each), threads_), {y, w, x});
+  AddStep(label, std::make_unique<ProductWork<float>>(vendor_, one, std::move(each), threads_),
+          {y, w, x});
   FinishProduct(unit, 0, y);
 }
 

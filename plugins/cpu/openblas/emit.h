@@ -1,6 +1,6 @@
 // The kernels of the engine `openblas`: matrix products, and convolutions as products. Everything
-// is in plain row-major order; the base's loops add bias and pointwise functions. Used once, by one
-// thread; throws.
+// is in plain row-major order; the base's loops add bias and pointwise functions to what is
+// float32. Used once, by one thread; throws.
 #pragma once
 
 #include <memory>
@@ -10,6 +10,7 @@
 #include "plugins/cpu/kit/im2col_tiles.h"
 #include "plugins/cpu/openblas/vendor.h"
 #include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/double_product.h"
 #include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
@@ -29,6 +30,7 @@ class OpenblasBuilder final : public Builder {
 
   void EmitMain(const Unit& unit) override;
   void EmitMatMul(const Unit& unit, const ProductSpec& product);
+  void EmitDoubles(const Unit& unit, const DoubleProductSpec& product);
   void EmitConv(const Unit& unit, const ConvSpec& conv_spec);
 
   // value as `rows` x `columns`: in place if sgemm can read it, else copied into plain order. With

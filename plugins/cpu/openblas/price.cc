@@ -6,6 +6,7 @@
 #include "plugins/cpu/kit/price.h"
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/units/conv/conv.h"
+#include "plugins/units/matmul/double_product.h"
 #include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
@@ -88,9 +89,34 @@ double ConvNs(const ConvShape& s, const Machine& machine) {
   return jobs * whole * (move + product);
 }
 
+// As two floats: half as many come in a vector, and a number takes twice the bytes.
+Price DoublesPrice(const Unit& unit, const DoubleProductSpec& product, const Parser& parser,
+                   const Machine& machine) {
+  const ProductShape s = ShapeOfProduct(parser.dims(unit.in[0]), parser.dims(unit.in[1]), product);
+  const bool fold = Product(s.of_b) == 1 && !product.trans_a;
+  const auto jobs = static_cast<double>(fold ? 1 : Product(s.batch));
+  const auto m = static_cast<double>(fold ? s.m * Product(s.batch) : s.m);
+  double ns =
+      jobs * ProductNs(m, 2 * static_cast<double>(s.n), static_cast<double>(s.k), false, machine);
+  double bytes = BytesOf(parser, unit.out[0]);
+  for (uint32_t v : unit.in) bytes += BytesOf(parser, v);
+  if (parser.constant(unit.in[1])) ns += BytesOf(parser, unit.in[1]) / (9 * machine.stream[2]);
+  ns += StreamNs(machine, BytesOf(parser, unit.out[0]) * (unit.in.size() > 2 ? 2 : 1));
+  if (machine.threads > 1 && ns > 4 * kForkNs) ns = ns / (kThreadGain * machine.threads) + kForkNs;
+  Price out;
+  out.work_ns = std::max(ns, StreamNs(machine, bytes));
+  for (uint32_t v : unit.in) {
+    if (parser.constant(v)) out.packed += static_cast<uint64_t>(BytesOf(parser, v)) + 64;
+  }
+  return out;
+}
+
 }  // namespace
 
 Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) {
+  if (const auto* product = As<DoubleProductSpec>(unit)) {
+    return DoublesPrice(unit, *product, parser, machine);
+  }
   Price out;
   double bytes = Bytes(unit.dims), ns = 0;
   for (uint32_t v : unit.in) bytes += Bytes(parser.dims(v));

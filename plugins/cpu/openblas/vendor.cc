@@ -120,6 +120,12 @@ void* Vendor::Symbol(const char* name) const {
   return p;
 }
 
+template <class T>
+void Vendor::Find(const char* gemm, const char* gemv, Routines<T>* to) const {
+  to->gemm = reinterpret_cast<decltype(to->gemm)>(Symbol(gemm));
+  to->gemv = reinterpret_cast<decltype(to->gemv)>(Symbol(gemv));
+}
+
 Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
   CheckRoom(machine.threads);
   std::string why;
@@ -137,8 +143,8 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
                   ", or leave openblas out of the engine list (GE_PLUGIN_DISABLE=openblas does so "
                   "for every command)");
   }
-  sgemm = reinterpret_cast<SgemmFn>(Symbol("cblas_sgemm"));
-  sgemv = reinterpret_cast<SgemvFn>(Symbol("cblas_sgemv"));
+  Find("cblas_sgemm", "cblas_sgemv", &floats_);
+  Find("cblas_dgemm", "cblas_dgemv", &doubles_);
   const char* core = reinterpret_cast<char* (*)()>(Symbol("openblas_get_corename"))();
   isa_ = IsaOfCore(core);
   if (isa_ > machine.isa) {
@@ -162,19 +168,21 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
   }
 }
 
-void Product2::Run(const Vendor& blas, const float* a, const float* b, float* c) const {
+template <class T>
+void Product2<T>::Run(const Vendor& blas, const T* a, const T* b, T* c) const {
+  const Routines<T>& by = blas.routines<T>();
   if (m == 1) {
     // A row times B: stored [k][n] it is read as a transposed matrix.
     const int incx = trans_a ? lda : 1;
-    blas.sgemv(kRowMajor, trans_b ? kNoTrans : kTrans, trans_b ? n : k, trans_b ? k : n, alpha, b,
-               ldb, a, incx, 0.0f, c, 1);
+    by.gemv(kRowMajor, trans_b ? kNoTrans : kTrans, trans_b ? n : k, trans_b ? k : n, alpha, b, ldb,
+            a, incx, beta, c, 1);
   } else if (n == 1) {
     const int incx = trans_b ? 1 : ldb;
-    blas.sgemv(kRowMajor, trans_a ? kTrans : kNoTrans, trans_a ? k : m, trans_a ? m : k, alpha, a,
-               lda, b, incx, 0.0f, c, ldc);
+    by.gemv(kRowMajor, trans_a ? kTrans : kNoTrans, trans_a ? k : m, trans_a ? m : k, alpha, a, lda,
+            b, incx, beta, c, ldc);
   } else {
-    blas.sgemm(kRowMajor, trans_a ? kTrans : kNoTrans, trans_b ? kTrans : kNoTrans, m, n, k, alpha,
-               a, lda, b, ldb, 0.0f, c, ldc);
+    by.gemm(kRowMajor, trans_a ? kTrans : kNoTrans, trans_b ? kTrans : kNoTrans, m, n, k, alpha, a,
+            lda, b, ldb, beta, c, ldc);
   }
 }
 
@@ -212,13 +220,15 @@ struct Strip {
 
 }  // namespace
 
-void Product2::RunAlone(const Vendor& blas, const float* a, const float* b, float* c) const {
+template <class T>
+void Product2<T>::RunAlone(const Vendor& blas, const T* a, const T* b, T* c) const {
   const Alone alone(blas);
   Run(blas, a, b, c);
 }
 
-void Product2::RunStrip(const Vendor& blas, int part, int parts, const float* a, const float* b,
-                        float* c) const {
+template <class T>
+void Product2<T>::RunStrip(const Vendor& blas, int part, int parts, const T* a, const T* b,
+                           T* c) const {
   const bool rows = m >= n;
   const Strip strip(part, parts, rows ? m : n);
   if (strip.n <= 0) return;
@@ -232,5 +242,8 @@ void Product2::RunStrip(const Vendor& blas, int part, int parts, const float* a,
     mine.RunAlone(blas, a, b + (trans_b ? at * ldb : at), c + at);
   }
 }
+
+template struct Product2<float>;
+template struct Product2<double>;
 
 }  // namespace ge_engines::cpu::openblas

@@ -1,9 +1,10 @@
-// OpenBLAS, opened at run time: its two routines for the engine and the facts about the library. It
-// is never closed. Construct it in one thread; any thread may call the routines.
+// OpenBLAS, opened at run time: its routines for the engine and the facts about the library. It is
+// never closed. Construct it in one thread; any thread may call the routines.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "plugins/cpu/kit/engine.h"
 
@@ -11,11 +12,14 @@ namespace ge_engines::cpu::openblas {
 
 // CBLAS's constants: the runtime package lacks its header.
 inline constexpr int kRowMajor = 101, kNoTrans = 111, kTrans = 112;
-using SgemmFn = void (*)(int order, int trans_a, int trans_b, int m, int n, int k, float alpha,
-                         const float* a, int lda, const float* b, int ldb, float beta, float* c,
-                         int ldc);
-using SgemvFn = void (*)(int order, int trans, int m, int n, float alpha, const float* a, int lda,
-                         const float* x, int incx, float beta, float* y, int incy);
+// The routines of float (s) or double (d).
+template <class T>
+struct Routines {
+  void (*gemm)(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const T* a,
+               int lda, const T* b, int ldb, T beta, T* c, int ldc) = nullptr;
+  void (*gemv)(int order, int trans, int m, int n, T alpha, const T* a, int lda, const T* x,
+               int incx, T beta, T* y, int incy) = nullptr;
+};
 
 class Vendor {
  public:
@@ -30,8 +34,14 @@ class Vendor {
   // own thread pool.
   Vendor(const ge_host_api* host, const Machine& machine);
 
-  SgemmFn sgemm = nullptr;
-  SgemvFn sgemv = nullptr;
+  template <class T>
+  const Routines<T>& routines() const {
+    if constexpr (std::is_same_v<T, double>) {
+      return doubles_;
+    } else {
+      return floats_;
+    }
+  }
   uint32_t isa() const { return isa_; }  // GE_ISA_* of its kernels
   // OpenMP of the library itself; null if it links none.
   void (*set_threads)(int) = nullptr;
@@ -39,27 +49,33 @@ class Vendor {
 
  private:
   void* Symbol(const char* name) const;
+  template <class T>
+  void Find(const char* gemm, const char* gemv, Routines<T>* to) const;
   // Maps the buffers of so many computing threads, while there is room for them.
   void MapBuffers(int threads) const;
 
   void* library_ = nullptr;
   std::string path_;
   uint32_t isa_ = 0;
+  Routines<float> floats_;
+  Routines<double> doubles_;
 };
 
-// A product of row-major matrices, C[m][n] = alpha * op(A) * op(B); vectors go to sgemv.
+// A product of row-major matrices, C[m][n] = alpha * op(A) * op(B) + beta * C; vectors go to gemv.
+template <class T>
 struct Product2 {
   bool trans_a = false, trans_b = false;  // A is stored [k][m], B is stored [n][k]
   int m = 0, n = 0, k = 0;
   int lda = 0, ldb = 0, ldc = 0;  // elements from one stored row to the next
-  float alpha = 1;
+  T alpha = 1, beta = 0;
   // Runs on OpenBLAS's own threads.
-  void Run(const Vendor& blas, const float* a, const float* b, float* c) const;
+  void Run(const Vendor& blas, const T* a, const T* b, T* c) const;
   // Runs on the calling thread alone.
-  void RunAlone(const Vendor& blas, const float* a, const float* b, float* c) const;
+  void RunAlone(const Vendor& blas, const T* a, const T* b, T* c) const;
   // Runs one of `parts` strips along C's longer side, on the calling thread alone.
-  void RunStrip(const Vendor& blas, int part, int parts, const float* a, const float* b,
-                float* c) const;
+  void RunStrip(const Vendor& blas, int part, int parts, const T* a, const T* b, T* c) const;
 };
+extern template struct Product2<float>;
+extern template struct Product2<double>;
 
 }  // namespace ge_engines::cpu::openblas
