@@ -2,6 +2,7 @@
 // thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -49,6 +50,23 @@ struct Broadcast {
         rest /= dim[k];
       }
       inner(r * n, ox, oz);
+    });
+  }
+
+  // inner(result's offset, elements, x's offset, z's) for pieces of runs along the last axis, on
+  // threads if `parallel`.
+  template <class F>
+  void ForPieces(bool parallel, int64_t piece, const F& inner) const {
+    const int64_t n = dim.back(), pieces = CeilDiv(n, piece);
+    ForRange(parallel, rows * pieces, [&](int64_t i) {
+      const int64_t at = i % pieces * piece;
+      int64_t rest = i / pieces, ox = at * x.back(), oz = at * z.back();
+      for (size_t k = dim.size() - 1; k-- > 0;) {
+        ox += rest % dim[k] * x[k];
+        oz += rest % dim[k] * z[k];
+        rest /= dim[k];
+      }
+      inner(i / pieces * n + at, std::min(piece, n - at), ox, oz);
     });
   }
 

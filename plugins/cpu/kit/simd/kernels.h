@@ -4,12 +4,25 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "plugins/units/functions.h"
 
 namespace ge_engines::cpu {
 
 enum class Compare : int { kEqual, kLess, kLessOrEqual, kGreater, kGreaterOrEqual };
+
+// What of float64 numbers is brought together: a sum of them, of their magnitudes, of their
+// squares, or of e^(x - shift); their product; the greatest or least, NaN where one is.
+enum class DoubleFold : int { kSum, kAbsSum, kSquareSum, kExpSum, kProduct, kMax, kMin };
+// That of no numbers.
+constexpr double StartOfFold(DoubleFold fold) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  return fold == DoubleFold::kProduct ? 1
+         : fold == DoubleFold::kMax   ? -kInfinity
+         : fold == DoubleFold::kMin   ? kInfinity
+                                      : 0;
+}
 
 // Evaluation points of Winograd's transforms for four pixels: 0, +-A, +-B and infinity.
 inline constexpr float kWinogradA = 0.625f, kWinogradB = 1.5f;
@@ -69,6 +82,18 @@ struct Simd {
   // y[i] = x[i] fn z[i]; y may equal x or z.
   void (*binary)(Fn fn, const float* x, const float* z, float* y, int64_t n);
   void (*binary_scalar)(Fn fn, const float* x, float z, float* y, int64_t n);
+  // The same of float64: all unary functions but the kinds of Gelu, Swish and HardSwish.
+  void (*unary_double)(Fn fn, double a, double b, const double* x, double* y, int64_t n);
+  // The fold of `start` and n numbers.
+  double (*fold_doubles)(DoubleFold fold, const double* x, double shift, double start, int64_t n);
+  // acc[i] = the fold of acc[i] and x[r * stride + i] for rows r in [0, rows), i in [0, n); a shift
+  // for each i, of kExpSum alone, else nullptr.
+  void (*fold_double_rows)(DoubleFold fold, const double* x, int64_t rows, int64_t stride,
+                           const double* shift, double* acc, int64_t n);
+  // Softmax or its logarithm; y may be x. Of n columns: along rows `stride` apart, in x and y.
+  void (*softmax_double)(bool log, const double* x, double* y, int64_t n);
+  void (*softmax_double_columns)(bool log, const double* x, double* y, int64_t rows, int64_t stride,
+                                 int64_t n);
   // Sum (kSum, kMean) or extreme of n >= 1 elements.
   float (*reduce)(Reduce op, const float* x, int64_t n);
   // acc[i] = acc[i] op x[r * stride + i] for rows r in [0, rows), i in [0, n).

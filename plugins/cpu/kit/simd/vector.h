@@ -97,8 +97,8 @@ GE_INLINE V MinNan(V value, V given) {
 }
 
 // c[0] + c[1] x + c[2] x^2 ...
-template <size_t kCount, class D, class V>
-GE_INLINE V Poly(D dims, V x, const float (&c)[kCount]) {
+template <size_t kCount, class D, class V, class T>
+GE_INLINE V Poly(D dims, V x, const T (&c)[kCount]) {
   V y = hn::Set(dims, c[kCount - 1]);
   for (size_t i = kCount - 1; i-- > 0;) y = hn::MulAdd(y, x, hn::Set(dims, c[i]));
   return y;
@@ -265,6 +265,13 @@ GE_INLINE V Cos(D dims, V x) {
 void Unary(Fn fn, float left, float right, const float* x, float* y, int64_t n);
 void Binary(Fn fn, const float* x, const float* z, float* y, int64_t n);
 void BinaryScalar(Fn fn, const float* x, float z, float* y, int64_t n);
+void UnaryDouble(Fn fn, double left, double right, const double* x, double* y, int64_t n);
+double FoldDoubles(DoubleFold fold, const double* x, double shift, double start, int64_t n);
+void FoldDoubleRows(DoubleFold fold, const double* x, int64_t rows, int64_t stride,
+                    const double* shift, double* acc, int64_t n);
+void SoftmaxDouble(bool log, const double* x, double* y, int64_t n);
+void SoftmaxDoubleColumns(bool log, const double* x, double* y, int64_t rows, int64_t stride,
+                          int64_t n);
 void LerpRows(const float* left, const float* right, float t, float* y, int64_t n);
 void CompareRow(Compare op, const float* x, const float* z, int64_t step, uint8_t* out, int64_t n);
 void Select(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz, float* out,
