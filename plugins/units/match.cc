@@ -142,6 +142,9 @@ bool Matcher::Append(Unit* unit, uint32_t node) {
     if (first.fn != Fn::kMul) return false;
     first = PostOp{Fn::kSquare, 0, 0, 0, nullptr};
   }
+  // A Sum has several; what reads the running tensor once more would read what is never stored.
+  const auto again = [v](const PostOp& post) { return post.operand == v; };
+  if (std::any_of(next.post_ops.begin() + 1, next.post_ops.end(), again)) return false;
   if (first.operand != 0 && !p_.constant(first.operand)) {
     // It must be there before the unit starts.
     const uint32_t producer = p_.value(first.operand).producer;
