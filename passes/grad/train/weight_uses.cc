@@ -47,7 +47,8 @@ bool HandsOn(const ge_node& n) {
 }
 
 // Inputs of floats that are numbers of the operator, and no weights: the scales of quantization,
-// sizes of pictures, the two values of OneHot, the ratio of Dropout.
+// sizes of pictures, the two values of OneHot, the ratio of Dropout, the bounds of Clip (which some
+// exporters write with an axis).
 bool IsNumberOf(const ge_node& n, uint32_t input) {
   static const std::map<std::string_view, std::set<uint32_t>> inputs = {
       {"QuantizeLinear", {1, 2}},
@@ -58,6 +59,7 @@ bool IsNumberOf(const ge_node& n, uint32_t input) {
       {"Upsample", {1}},
       {"OneHot", {2}},
       {"Dropout", {1}},
+      {"Clip", {1, 2}},
       {"DynamicQuantizeMatMul", {2}},
       {"MatMulIntegerToFloat", {2, 3}}};
   const std::string_view op = plugin::View(n.op);

@@ -349,6 +349,11 @@ class Checks:
         self.check("scales of quantization and of Resize are no weights",
                    not {"s", "sizes", "zero"} & set(states) and "w1" in states, sorted(states))
         self.check("quantized weights train", losses[0] != losses[1])
+        nodes = [node("MatMul", "x w1", "a"), node("Clip", "a low high", "b"), node("MatMul", "b w3", "z")]
+        bounds = {"low": np.float32(-0.1), "high": np.float32(0.4)}
+        wanted = self.run(Net(nodes, {**dense(), **{k: np.array(v) for k, v in bounds.items()}}))
+        found = self.run(Net(nodes, {**dense(), **{k: np.array([v]) for k, v in bounds.items()}}))
+        self.same("bounds of Clip with an axis are no weights", found, wanted)
 
     def exported(self, title, net, *arguments):
         """The file's own outputs are those of eval, and nothing in it is for training."""
