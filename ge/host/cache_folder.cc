@@ -1,57 +1,23 @@
 #include "ge/host/cache_folder.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <thread>
 
-#include "ge/base/clock.h"
 #include "ge/base/log.h"
 #include "ge/base/read_file.h"
 #include "ge/base/replace_file.h"
+#include "ge/host/file_lock.h"
 
 namespace ge {
 namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kFoundAnew = "what it held is found out anew";
 constexpr uintmax_t kMaxBytes = uintmax_t{64} << 20;
-// To merge 20,000 rows takes a fifth of a second; whoever holds the lock for longer is stopped, or
-// means to keep others waiting.
-constexpr double kLockWaitMs = 1000;
-constexpr auto kLockRetry = std::chrono::milliseconds(5);
-
-// Holds an advisory lock on a file beside the data, which itself is replaced and so cannot be it.
-class FileLock {
- public:
-  explicit FileLock(const std::string& path)
-      : fd_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600)) {
-    const double end_ms = NowMs() + kLockWaitMs;
-    while (fd_ >= 0 && !(held_ = flock(fd_, LOCK_EX | LOCK_NB) == 0)) {
-      if ((errno != EWOULDBLOCK && errno != EINTR) || NowMs() >= end_ms) return;
-      std::this_thread::sleep_for(kLockRetry);
-    }
-  }
-  ~FileLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-  FileLock(const FileLock&) = delete;
-  FileLock& operator=(const FileLock&) = delete;
-  bool held() const { return held_; }
-  bool opened() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-  bool held_ = false;
-};
-
 enum class Present { kNone, kRead, kUnreadable };
 // kNone also for what no cache would write.
 Present ReadWhole(const std::string& path, std::string* text) {
@@ -68,18 +34,6 @@ Present ReadWhole(const std::string& path, std::string* text) {
   return Present::kRead;
 }
 
-// Under the file's lock.
-void MoveAside(const std::string& path, const std::string& how) {
-  const std::string aside = path + ".damaged";
-  if (std::rename(path.c_str(), aside.c_str()) == 0) {
-    return LogLine(1, fmt::format("cache file '{}' is ignored: {}; it is kept as '{}', and what it "
-                                  "held is found out anew",
-                                  path, how, aside));
-  }
-  LogOnce(1, fmt::format("cache file '{}' is ignored: {}; remove it, since it cannot be moved",
-                         path, how));
-}
-
 }  // namespace
 
 std::string CacheFolder() {
@@ -90,6 +44,16 @@ std::string CacheFolder() {
   const char* home = secure_getenv("HOME");
   if (home && *home == '/') return std::string(home) + "/.cache/graphengine";
   return "";
+}
+
+void MoveAside(const std::string& path, const std::string& how, const std::string& rest) {
+  const std::string aside = path + ".damaged";
+  if (std::rename(path.c_str(), aside.c_str()) == 0) {
+    return LogLine(1, fmt::format("cache file '{}' is ignored: {}; it is kept as '{}', and {}",
+                                  path, how, aside, rest));
+  }
+  LogOnce(1, fmt::format("cache file '{}' is ignored: {}; remove it, since it cannot be moved",
+                         path, how));
 }
 
 std::optional<std::string> ReadCacheFile(const std::string& name) {
@@ -126,7 +90,7 @@ bool UpdateCacheFile(const std::string& name,
   }
   Result<std::string> text = merge(present);
   if (!present.empty() && !text.ok() && text.status().code() == Code::kDataCorrupt) {
-    MoveAside(path, text.status().message());
+    MoveAside(path, text.status().message(), kFoundAnew);
     text = merge("");
   }
   return text.ok() && ReplaceFile(path, *text, false).ok();
@@ -143,7 +107,8 @@ void PutAsideCacheFile(const std::string& name, const std::string& text, const s
                                   path, how, path));
   }
   std::string present;
-  if (ReadWhole(path, &present) == Present::kRead && present == text) MoveAside(path, how);
+  if (ReadWhole(path, &present) == Present::kRead && present == text)
+    MoveAside(path, how, kFoundAnew);
 }
 
 }  // namespace ge

@@ -32,4 +32,8 @@ bool UpdateCacheFile(const std::string& name,
 // renamed.
 void PutAsideCacheFile(const std::string& name, const std::string& text, const std::string& how);
 
+// Renames a file of that path to PATH.damaged and warns; `rest` goes on with what becomes of what
+// it held. For holders of its lock.
+void MoveAside(const std::string& path, const std::string& how, const std::string& rest);
+
 }  // namespace ge

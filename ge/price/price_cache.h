@@ -1,12 +1,12 @@
 // PriceCache: measured times of offers on this machine, and the usual error of engines where
-// nothing was measured. It never runs anything and knows no graph: rows go in, prices come out. One
-// file a machine in the cache folder (cache_folder.h): JSON, mergeable, with the machine in its
-// header; a damaged file, or one about another machine, is ignored with a log line. Owned by a
-// session; thread-safe.
+// nothing was measured. It never runs anything and knows no graph: rows go in, prices come out. Of
+// the machine's file in the cache folder (price_store.h) it reads what is asked for. A damaged
+// file, or one about another machine, is ignored with a log line. Owned by a session; thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,47 +15,27 @@
 
 #include "ge/base/status.h"
 #include "ge/host/probe.h"
+#include "ge/price/price_file.h"
 #include "ge/price/price_fit.h"
+#include "ge/price/price_row.h"
+#include "ge/price/price_store.h"
+#include "ge/price/price_text.h"
+#include "ge/price/prior_fit.h"
 #include "ge/price/prior_scale.h"
 #include "ge/price/priors.h"
 #include "ge/price/signature.h"
 
 namespace ge {
 
-// A ratio to a smaller price means nothing: a view that turned out to be a copy, a Transpose that
-// an engine takes for free inside a segment and whose share of it is some microseconds. By the
-// first a Split of 1.5 ms had once made others a million times dearer.
-inline constexpr double kNextToNothingNs = 50;
-
-// A geometric mean with its number of samples, bounded so new ones always count.
-struct Sampled {
-  double ns = 0;
-  uint32_t count = 0;     // 0 = unknown
-  bool doubtful = false;  // taken on a busy machine: a sound sample replaces them
-  // False when nothing changed: there are sound samples, and these are not.
-  bool Add(const Sampled& more);
-  // log(measured / asked); of doubtful samples a quarter of it.
-  double Log(double asked_ns) const;
-};
-
-struct PriceRow {
-  std::string family;
-  double size = 0;             // log2 of bytes
-  double asked_ns = 0;         // by the engine, for the offer alone
-  Sampled alone;               // a segment of its own
-  double asked_inside_ns = 0;  // marginal less its saving inside a segment
-  Sampled inside;              // its share of a larger segment
-  uint32_t day = 0;            // since 1970, of the last sample
-};
-
 class PriceCache {
  public:
   // Empty; `machine` gives cpu, isa and threads.
   explicit PriceCache(const MachineRecord& machine);
 
-  // Reads the file of this machine; ignores it where it is not usable.
+  // Opens the file of this machine; ignores it where it is not usable. A file of a release before
+  // is taken over first. Where the file has become long it is sorted beside what follows.
   void Load();
-  // Merges the rows added since Load into the file. Nothing to do, no folder or no right to write
+  // Appends the rows added since Load to the file. Nothing to do, no folder or no right to write
   // is no error.
   void Save();
 
@@ -67,9 +47,7 @@ class PriceCache {
   std::vector<PriorRow> AsPriors(const PriceBook& book) const;
   // The row of exactly this offer; false when there is none.
   bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
-  // kInsideShare, only for queries: the error of the price inside, relative to the error alone,
-  // from rows with both.
-  enum class Kind { kAlone, kInside, kInsideShare };
+  using Kind = PriceKind;
   // `asked_ns` is the engine's price in the same circumstance. Doubtful samples are dropped where
   // there are sound ones, and sound ones replace doubtful ones. `trusted_now`: this cache takes
   // them as sound, the file as doubtful. Offers measured under one load can be compared to find the
@@ -81,35 +59,36 @@ class PriceCache {
   Correction CorrectionFor(const PriceBook& book, const OfferName& name, Kind kind,
                            double confidence) const;
 
-  // ---- the file's text, for tests ---------------------------------------------------------------
+  // Of the file, so far.
+  PriceFile::Reads Reads() const;
+  // ---- all rows as text, for tests --------------------------------------------------------------
   std::string ToText() const;
   // DATA_CORRUPT or FAILED_PRECONDITION (another format or machine); then nothing has changed.
   Status FromText(const std::string& text);
 
  private:
-  struct Book {
-    std::unordered_map<std::string, PriceRow> rows;  // by signature, a bar, shape
+  // A row that was added or stands in the file's tail: it takes the place of the sorted one.
+  struct Kept {
+    PriceRow row;
+    std::optional<PriceRow> stored;  // what the file says
   };
-  using Books = std::map<PriceBook, Book>;
-  Status Parse(const std::string& text, Books* out) const;
-  std::string Print(const Books& books) const;
-  void Fitted() const;
-  // Shipped priors, and this machine's distance from them.
-  PriceFit FitOfPriors() const;
-  PriorScale PriorScaleHere() const;
-  void FitPriors() const;
-  static void Merge(const Books& from, Books* into);
-  static void Prune(Books* books);
+  void LoadText();
+  Kept& RowOf(const PriceBook& book, const std::string& key);
+  void Take(const PriceBooks& books);
+  PriceBooks AllRows() const;
+  PriceFit& Fitted() const;
+  void AddPriors() const;
+  // This machine's distance from shipped priors.
+  PriorScale ScaleHere() const;
 
-  const std::string cpu_;
-  const uint32_t isa_, threads_;
+  const MachineRecord machine_;
   mutable std::mutex mutex_;
-  Books books_;  // all known rows
-  std::map<PriceBook, std::vector<PriorRow>> priors_;
-  Books fresh_;  // rows of Add since the last Save
-  mutable bool fit_valid_ = false;
-  mutable PriceFit fit_;
-  mutable std::optional<PriceFit> priors_alone_;  // priors never change, rows do
+  std::unique_ptr<PriceFile> file_;
+  std::map<PriceBook, std::unordered_map<std::string, Kept>> books_;  // by signature, a bar, shape
+  PriceBooks fresh_;  // rows of Add since the last Save
+  mutable PriorFit priors_;
+  mutable std::optional<PriceFit> fit_;  // points to file_; none once something has changed
+  PriceStore store_;                     // last: its thread ends first
 };
 
 }  // namespace ge

@@ -35,16 +35,29 @@ void PriorScale::Add(const PriceBook& book, const WorkName& work, double log) {
   rows_[{{book, LeadOf(work.family)}, std::string(work.signature)}].push_back(log);
 }
 
+void PriorScale::Add(const PriceBook& book, const Term& term) {
+  terms_.push_back({{book, term.lead}, term.log});
+}
+
+std::vector<PriorScale::Term> PriorScale::Terms(const PriceBook& book) const {
+  std::vector<Term> out;
+  for (const auto& [name, logs] : rows_) {
+    if (name.first.first == book) out.push_back({name.first.second, MedianPace(logs)});
+  }
+  return out;
+}
+
 void PriorScale::Finish() {
   std::vector<double> all;
   std::map<PriceBook, std::vector<double>> of_book;
   std::map<Kind, std::vector<double>> of_kind;
-  for (const auto& [name, logs] : rows_) {
-    const double log = MedianPace(logs);
+  const auto count = [&](const Kind& kind, double log) {
     all.push_back(log);
-    of_book[name.first.first].push_back(log);
-    of_kind[name.first].push_back(log);
-  }
+    of_book[kind.first].push_back(log);
+    of_kind[kind].push_back(log);
+  };
+  for (const auto& [name, logs] : rows_) count(name.first, MedianPace(logs));
+  for (const auto& [kind, log] : terms_) count(kind, log);
   all_ = BlendedScale(all, kDoubtOfMachine, 0);
   for (const auto& [book, logs] : of_book)
     of_book_[book] = BlendedScale(logs, kDoubtOfEngine, all_);

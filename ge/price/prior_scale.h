@@ -18,6 +18,14 @@ class PriorScale {
  public:
   // log(measured / prior) of a row. Rows of one signature count as one.
   void Add(const PriceBook& book, const WorkName& work, double log);
+  // What rows of one signature said elsewhere, as Terms gives it.
+  struct Term {
+    std::string lead;  // the first operator
+    double log = 0;
+  };
+  void Add(const PriceBook& book, const Term& term);
+  // Of all rows of a book, one a signature.
+  std::vector<Term> Terms(const PriceBook& book) const;
   // After the last Add.
   void Finish();
   // The term to add to log errors of priors of such work: the median of the engine's rows with the
@@ -28,6 +36,7 @@ class PriorScale {
  private:
   using Kind = std::pair<PriceBook, std::string>;                     // engine and first operator
   std::map<std::pair<Kind, std::string>, std::vector<double>> rows_;  // by signature
+  std::vector<std::pair<Kind, double>> terms_;
   std::map<Kind, double> of_kind_;
   std::map<PriceBook, double> of_book_;
   double all_ = 0;

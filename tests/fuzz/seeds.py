@@ -15,19 +15,22 @@ import tarfile
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "bench"))
+sys.path[:0] = [str(ROOT / "tools" / "bench"), str(ROOT / "tools" / "bench" / "plans")]
 
 import project_venv  # noqa: E402
 
 project_venv.enter("onnx")
 
 import onnx  # noqa: E402
+import price_rows  # noqa: E402
 
 MOST_BYTES = 8192  # of a seed: small ones are mutated faster
 OLD_OPSETS = (1, 6, 7, 8, 9, 10, 11, 12, 13, 17, 18, 19, 20, 21)
 PRICES = ('{"format": 2, "cpu": "fuzz", "isa": 1, "threads": 1, "engines": [{"plugin": "hash", '
           '"device": "cpu", "rows": {"MatMul|10": ["MatMul", 10.5, 20000, 100.5, 90.5, 3, 50.5, '
           '40.5, 2, 1]}}]}')
+ROW = {"plugin": "hash", "device": "cpu", "signature": "MatMul(f32)", "shape": "10", "family": "MatMul", "size": 10.5,
+       "asked_ns": 100.5, "alone": [90.5, 3], "asked_inside_ns": 50.5, "inside": [40.5, 2], "day": 20000, "doubts": 1}
 MACHINE = ('{"probe": 1, "cpu": "fuzz", "isa_mask": 3, "isa": 1, "threads": 1, "flops_per_ns": [0, 20.5, '
            '0, 0], "copy": [[0, 0, 0], [60.5, 30.5, 9.5], [0, 0, 0], [0, 0, 0]], "thread_gain": [1, 1], '
            '"call_ns": 2.5, "fork_ns": 0, "cache_bytes": [1048576, 16777216], "doubtful": false')
@@ -98,8 +101,8 @@ def main():
         "gepb": proto,
         "onnx": models + list(aged([path.read_bytes() for path in nodes[1::2]])),
         "plan": [dumped(args.ge, t, ["--to", "memory"]) for t in texts[::4]],
-        "price_cache": [text.encode() for text in (
-            PRICES, MACHINE + "}", "[" + MACHINE + ', "vendor": "fuzz"}]')],
+        "price_cache": [*(text.encode() for text in (
+            PRICES, MACHINE + "}", "[" + MACHINE + ', "vendor": "fuzz"}]')), 2 * price_rows.record(ROW)],
         "weight_scanner": list(framings(models[::10] + proto[::10])),
         "images": list(pictures()),
     }

@@ -18,6 +18,7 @@
 #include "ge/host/probe.h"
 #include "ge/host/temporary_cache_folder_testing.h"
 #include "ge/price/price_cache.h"
+#include "ge/price/price_store.h"
 #include "ge/price/priors.h"
 #include "ge/session/session.h"
 #include "ge/tune/rehearsed.h"
@@ -257,23 +258,28 @@ TEST_F(OurCaches, DamagedPlansArePutAsideAndToldOfOnce) {
   }
 }
 
+// Of the releases whose prices were JSON, and of this one.
 TEST_F(OurCaches, DamagedPricesArePutAsideAndMadeAnew) {
   PriceCache first(Machine());
   first.Add({"abcd", "cpu"}, {"Conv", "Conv(f32)", "1x3", 12}, PriceCache::Kind::kAlone, 100,
             {250, 3});
   first.Save();
-  const std::string name = Named(".json");
+  const std::string name = Named(".rows"), old = PriceStore(Machine()).Name(".json");
   ASSERT_FALSE(name.empty());
-  Put(name, Deep(R"({"format":2,"cpu":)", 100'000, "}"));
+  Put(old, Deep(R"({"format":2,"cpu":)", 100'000, "}"));
   for (int i = 0; i < 2; ++i) PriceCache(Machine()).Load();
   ASSERT_EQ(lines_.size(), 1u);
-  EXPECT_TRUE(!Has(name) && Has(name + ".damaged"));
-  // One that is damaged between the load and the save.
-  Put(name, "{\"format\": 2");
+  EXPECT_TRUE(!Has(old) && Has(old + ".damaged"));
+  Put(name, "GEPRICES and nothing else");
+  for (int i = 0; i < 2; ++i) PriceCache(Machine()).Load();
+  ASSERT_EQ(lines_.size(), 2u);
+  EXPECT_TRUE(Has(name + ".damaged"));
+  EXPECT_NE(lines_[1].find(name + "' is ignored: its head is damaged; it is kept as '"),
+            std::string::npos)
+      << lines_[1];
   first.Add({"abcd", "cpu"}, {"Conv", "Conv(f32)", "1x4", 12}, PriceCache::Kind::kAlone, 100,
             {250, 3});
   first.Save();
-  EXPECT_EQ(lines_.size(), 2u);
   PriceCache again(Machine());
   again.Load();
   EXPECT_EQ(lines_.size(), 2u);
@@ -285,10 +291,21 @@ TEST_F(OurCaches, PricesOfALaterReleaseStay) {
   first.Add({"abcd", "cpu"}, {"Conv", "Conv(f32)", "1x3", 12}, PriceCache::Kind::kAlone, 100,
             {250, 3});
   first.Save();
-  const std::string name = Named(".json");
-  Put(name, R"({"format": 99, "what": "ever"})");
+  const std::string name = Named(".rows"), old = PriceStore(Machine()).Name(".json");
+  Put(old, R"({"format": 99, "what": "ever"})");
   PriceCache(Machine()).Load();
-  EXPECT_TRUE(Has(name) && !Has(name + ".damaged"));
+  EXPECT_TRUE(Has(old) && !Has(old + ".damaged"));
+  std::ifstream in(cache_.path() / name, std::ios::binary);
+  std::string later(std::istreambuf_iterator<char>(in), {});
+  later[8] = 9;  // the format
+  Put(name, later);
+  PriceCache here(Machine());
+  here.Load();
+  here.Add({"abcd", "cpu"}, {"Conv", "Conv(f32)", "1x4", 12}, PriceCache::Kind::kAlone, 100,
+           {250, 3});
+  here.Save();
+  EXPECT_EQ(std::filesystem::file_size(cache_.path() / name), later.size());
+  EXPECT_FALSE(Has(name + ".damaged"));
 }
 
 TEST_F(OurCaches, WhatSomebodyHasReplacedStays) {

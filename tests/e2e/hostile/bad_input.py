@@ -172,8 +172,8 @@ def cache_jobs(args, folder):
                    env={**os.environ, "GE_CACHE_DIR": str(cache)})
     inside = folder / "damaged"
     inside.mkdir()
-    for file in sorted(cache.glob("*.json")):
-        for i, (path, what) in enumerate(variants(file.read_bytes(), ".json", count, 1, inside)):
+    for file in sorted([*cache.glob("*.json"), *cache.glob("*.rows")]):
+        for i, (path, what) in enumerate(variants(file.read_bytes(), file.suffix, count, 1, inside)):
             own = folder / f"cache_{file.stem}_{i}"
             own.mkdir()
             path.rename(own / file.name)

@@ -18,6 +18,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tools/bench/plans"))
+import price_rows  # noqa: E402
+
 ELEMENTS = 4096
 MODEL = f"""ge 1
 opset "" 28
@@ -133,7 +136,7 @@ def check_underbidder(c, quick, slow):
     c.check(all(n["price_source"] == "analytic" for n in told["nodes"]), "an empty cache", told)
     ran, _ = c.run("run", [quick, slow], cache=cache)
     c.check(ran.get("engines") == {"slow": 3}, "the plan of a session is frozen", ran)
-    c.check(list(cache.glob("prices-*.json")), "the run was remembered")
+    c.check(price_rows.rows(cache), "the run was remembered")
     told = c.explain([quick, slow], cache=cache)
     c.check(devices(told) == {"quick"}, "the underbidder is displaced after one run", told)
     told = c.explain([slow], cache=cache)
@@ -143,10 +146,10 @@ def check_underbidder(c, quick, slow):
                 f"{n['node']}: corrected about tenfold", n)
     told = c.explain([quick, slow], "--prices", "analytic", cache=cache)
     c.check(devices(told) == {"slow"}, "analytic prices do not know the cache", told)
-    before = [f.read_bytes() for f in cache.glob("*.json")]
+    before = [f.read_bytes() for f in sorted(cache.iterdir())]
     ran, _ = c.run("run", [quick, slow], "--prices", "shipped", cache=cache)
     c.check(ran.get("engines") == {"slow": 3}, "nor do those that ship", ran)
-    c.check(before == [f.read_bytes() for f in cache.glob("*.json")], "and they leave it alone")
+    c.check(before == [f.read_bytes() for f in sorted(cache.iterdir())], "and they leave it alone")
 
 
 def check_probe(c, quick, slow):
@@ -154,7 +157,7 @@ def check_probe(c, quick, slow):
     out before anything ran."""
     cache = c.folder / "probed"
     told = c.explain([quick, slow], cache=cache, probe="quiet")
-    c.check(devices(told) == {"slow"} and not list(cache.glob("*.json")),
+    c.check(devices(told) == {"slow"} and not list(cache.glob("*.*")),
             "a session times nothing", told)
     c.tune([quick, slow], cache=cache, probe="quiet")
     told = c.explain([quick, slow], "--prices", "analytic", cache=cache, probe="quiet")
@@ -164,8 +167,8 @@ def check_probe(c, quick, slow):
     told = c.explain([quick, slow], cache=cache, probe="quiet")
     c.check(devices(told) == {"quick"}, "what was tuned finds the underbidder", told)
     c.check(all(n["price_source"] == "table" for n in told["nodes"]), "and says so", told)
-    files = list(cache.glob("prices-*.json"))
-    c.check(len(files) == 1, "its rows are kept", files)
+    files = price_rows.files(cache)
+    c.check(len(files) == 1 and price_rows.rows(cache), "its rows are kept", files)
     told = json.loads(c.tune([quick, slow], "--json", cache="off", probe="quiet"))
     c.check(told["offers_measured"] >= 16 and told["kept_in"] == "" and not told["busy"],
             "without a folder nothing is kept", told)
@@ -224,19 +227,28 @@ def check_files(c, quick):
     """A cache that is damaged or cannot be written is no error."""
     cache = c.folder / "damaged"
     c.run("run", [quick], cache=cache)
-    files = list(cache.glob("prices-*.json"))
+    files = price_rows.files(cache)
     c.check(len(files) == 1, "one file of prices", files)
     whole = files[0].read_bytes()
-    other = whole.replace(b'"format": 2', b'"format": 7')
-    for bad in [whole[:len(whole) // 2], b"", b"\xff\xfe{]", other]:
+    later = whole[:8] + bytes([9]) + whole[9:]
+    for bad in [whole[:20], b"\xff\xfe{]", later]:
         files[0].write_bytes(bad)
         told, text = c.run("explain", [quick], cache=cache)
         c.check(all(n["price_source"] == "analytic" for n in told["nodes"]), "ignored", told)
         c.check("is ignored" in text, "and said so", text)
+        if bad is later:
+            c.check(files[0].read_bytes() == later, "what a later release wrote stays")
+            files[0].unlink()
         c.run("run", [quick], cache=cache)
         told, text = c.run("explain", [quick], cache=cache)
         c.check("is ignored" not in text and told["nodes"][0]["price_source"] == "measured",
                 "written anew", text)
+    files[0].write_bytes(b"")
+    told, text = c.run("explain", [quick], cache=cache)
+    c.check("is ignored" not in text and told["nodes"][0]["price_source"] == "analytic",
+            "an empty file is one that is being made", text)
+    c.run("run", [quick], cache=cache)
+    c.check(price_rows.rows(cache), "and is filled")
     left = [p.name for p in cache.iterdir() if p.name.endswith(".part")]
     c.check(not left, "no temporary file stays", left)
     blocked = c.folder / "file"
@@ -288,10 +300,14 @@ entry infer "main" = main
 
 
 def doubtful_rows(cache):
-    """(doubtful ones, all) in the cache's file of prices."""
-    engines = json.loads(next(cache.glob("prices-*.json")).read_bytes())["engines"]
-    rows = [row for e in engines for row in e["rows"].values()]
-    return sum(row[9] != 0 for row in rows if len(row) > 9), len(rows)
+    """(doubtful ones, all) of the cache's prices, as they stand after the last run."""
+    last = {}
+    for row in price_rows.rows(cache):
+        known = last.setdefault(price_rows.key(row), dict(row))
+        for bit, name in ((1, "alone"), (2, "inside")):  # sound samples replace doubtful ones
+            if row[name][1] and (not known[name][1] or known["doubts"] & bit):
+                known[name], known["doubts"] = row[name], known["doubts"] & ~bit | row["doubts"] & bit
+    return sum(row["doubts"] != 0 for row in last.values()), len(last)
 
 
 def check_busy(c, quick, slow):
@@ -322,9 +338,9 @@ def check_lock(c, quick):
     """Somebody else holds the lock of the cache: the session does without, and says so to who asks."""
     cache = c.folder / "locked"
     c.run("run", [quick], cache=cache)
-    prices = next(cache.glob("prices-*.json"))
+    prices = price_rows.files(cache)[0]
     before = prices.read_bytes()
-    with open(f"{prices}.lock", "w", encoding="utf-8") as lock:
+    with open(prices, "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = [c.ge, "run", c.model, "--engines", quick, "--threads", "1", "--repeat", "5"]
         env = c.env(cache, "quiet")  # whose clock goes on while it waits

@@ -34,6 +34,7 @@ import numpy as np  # noqa: E402
 import ge_bench  # noqa: E402
 import ge_run  # noqa: E402
 import models  # noqa: E402
+import price_rows  # noqa: E402
 import reference  # noqa: E402
 
 # Of the project's table, row 3.
@@ -95,21 +96,18 @@ def compare(pairs):
 
 
 def merge_caches(folders, into):
-    """Puts the price files of `folders` together in `into`: of rows that several have, the first."""
+    """Puts the files of `folders` together in `into`: of prices of one offer, the first."""
     for folder in folders:
-        for file in folder.glob("*.json"):
+        for file in folder.iterdir():
             target = into / file.name
-            new = json.loads(file.read_text())
-            if not target.exists() or "engines" not in new:
+            if not target.exists():
                 shutil.copy(file, target)
-                continue
-            old = json.loads(target.read_text())
-            books = {(b["plugin"], b["device"]): b for b in old["engines"]}
-            for book in new["engines"]:
-                mine = books.setdefault((book["plugin"], book["device"]), book)
-                mine["rows"] = {**book["rows"], **mine["rows"]}
-            old["engines"] = list(books.values())
-            target.write_text(json.dumps(old))
+            elif file.suffix == ".rows":
+                known = {price_rows.key(row) for _, row in price_rows.records(target.read_bytes())}
+                with open(target, "ab") as out:
+                    for whole, row in price_rows.records(file.read_bytes()):
+                        if price_rows.key(row) not in known:
+                            out.write(whole)
 
 
 class Prices:
@@ -145,7 +143,7 @@ class Prices:
     def measure(self, name):
         """(what an empty cache's plan takes, all that was measured of this model)."""
         empty = self.explain(name, self.emptied(f"{name}.empty"), "--prices", "cached")
-        kept = any(self.folder(name).glob("prices-*.json"))
+        kept = any(self.folder(name).glob("prices-*.rows"))
         measured = self.explain(name, self.folder(name), "--prices", "cached" if kept else "measure",
                                 "--measure-budget", str(self.args.budget_ms))
         if measured.get("offers_left"):
