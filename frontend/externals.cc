@@ -5,7 +5,7 @@
 #include <map>
 
 #include "frontend/onnx/import.h"
-#include "frontend/onnx/mapped_file.h"
+#include "ge/base/mapped_file.h"
 #include "ge/base/sha256.h"
 
 namespace ge {

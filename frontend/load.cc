@@ -6,10 +6,12 @@
 
 #include "frontend/externals.h"
 #include "frontend/onnx/import.h"
-#include "frontend/onnx/mapped_file.h"
 #include "frontend/proto/proto.h"
 #include "frontend/text/text.h"
+#include "ge/base/mapped_file.h"
 #include "ge/base/mapping_faults.h"
+#include "ge/capsule/graph_members.h"
+#include "ge/capsule/manifest.h"
 
 namespace ge {
 namespace {
@@ -22,14 +24,16 @@ Format FormatOfName(const std::string& path) {
   if (ends(".gt")) return Format::kText;
   if (ends(".gepb")) return Format::kProto;
   if (ends(".onnx")) return Format::kOnnx;
+  if (ends(".gecap")) return Format::kCapsule;
   return Format::kAuto;
 }
 
-// Where no name tells: our text begins with "ge", our own protobuf with its marks, and the rest is
-// tried as ONNX.
+// Where no name tells: our text begins with "ge", our own protobuf and a capsule with their marks,
+// and the rest is tried as ONNX.
 Format FormatOfBytes(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (LooksLikeText(text.substr(0, 4096))) return Format::kText;
+  if (LooksLikeCapsule(bytes)) return Format::kCapsule;
   return LooksLikeProto(bytes) ? Format::kProto : Format::kOnnx;
 }
 
@@ -52,11 +56,24 @@ Status ToCanonicalOpset(Graph* graph) {
                   it->second, kOldestOwnOpset, kCanonicalOpset));
 }
 
+// The model that the run began with: the first of its graphs, as it was loaded.
+Result<Graph> ModelOfCapsule(const std::shared_ptr<const CapsuleReader>& capsule) {
+  GE_ASSIGN_OR_RETURN(const CapsuleManifest manifest, ReadManifest(*capsule));
+  if (!manifest.graphs.empty()) return ReadGraphMember(capsule, manifest.graphs[0].member);
+  return Status(Code::kDataCorrupt,
+                fmt::format("capsule '{}': member '{}': its field 'graphs' names none",
+                            capsule->path(), kManifestMember));
+}
+
 Result<Graph> ReadOwnFormat(const std::shared_ptr<const MappedFile>& file, const std::string& path,
                             Format format) {
   if (format == Format::kText) {
     return ParseText({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()},
                      path);
+  }
+  if (format == Format::kCapsule) {
+    GE_ASSIGN_OR_RETURN(const auto capsule, CapsuleReader::FromFile(file, path));
+    return ModelOfCapsule(capsule);
   }
   ReadOptions options;
   options.owner = file;
@@ -135,6 +152,9 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format, const LoadO
   ImportStats stats;
   if (format == Format::kText) {
     GE_ASSIGN_OR_RETURN(graph, ParseText(*owner, "<bytes>"));
+  } else if (format == Format::kCapsule) {
+    GE_ASSIGN_OR_RETURN(const auto capsule, CapsuleReader::FromBytes(owner, "<bytes>"));
+    GE_ASSIGN_OR_RETURN(graph, ModelOfCapsule(capsule));
   } else if (format == Format::kProto) {
     ReadOptions options;
     options.owner = owner;

@@ -11,7 +11,7 @@
 
 namespace ge {
 
-enum class Format { kAuto, kOnnx, kProto, kText };
+enum class Format { kAuto, kOnnx, kProto, kText, kCapsule };
 
 struct LoadedModel {
   Graph graph;

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "frontend/onnx/import.h"
-#include "frontend/onnx/mapped_file.h"
 #include "frontend/proto/proto.h"
+#include "ge/base/mapped_file.h"
 #include "ge/base/replace_file.h"
 
 namespace ge {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "frontend/onnx/import.h"
-#include "frontend/onnx/mapped_file.h"
 #include "frontend/onnx/weight_scanner.h"
+#include "ge/base/mapped_file.h"
 #include "ge/ir/graph.h"
 
 namespace graphengine::onnx_wire {

@@ -222,8 +222,8 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
 }
 
 Result<ge::Format> ReadFormat(uint32_t format) {
-  if (format > GE_FORMAT_TEXT) {
-    return Status(Code::kInvalidArgument, fmt::format("format is {}, wanted 0 to 3", format));
+  if (format > GE_FORMAT_CAPSULE) {
+    return Status(Code::kInvalidArgument, fmt::format("format is {}, wanted 0 to 4", format));
   }
   return static_cast<ge::Format>(format);
 }

@@ -14,11 +14,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "ge/base/descriptor.h"
 
 namespace ge {
-namespace {
+// No anonymous namespace: FileReplacement::State, which the header names, holds them.
+namespace replacing {
 
 constexpr int kMostLinks = 40;  // as many as the kernel follows
 constexpr int kNameTries = 8;
@@ -164,6 +166,11 @@ class Temporary {
   int fd() const { return fd_.get(); }
   int Rename(const Target& target) {
     if (close(fd_.release()) != 0) return errno;  // some file systems say only now what failed
+    return TakeName(target);
+  }
+  // The file stays open.
+  int TakeName(const Target& target) {
+    if (!made_) return 0;
     if (rename(path_.c_str(), target.path().c_str()) != 0) return errno;
     made_ = false;
     return 0;
@@ -221,7 +228,9 @@ Status Explained(const std::string& path, const Target& target, int error) {
   return Failed(path, error);
 }
 
-}  // namespace
+}  // namespace replacing
+
+using namespace replacing;
 
 Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable) {
   Target target;
@@ -230,6 +239,39 @@ Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable
     error = target.regular() ? Replace(target, bytes, durable) : WriteSpecial(target, bytes);
   }
   return error == 0 ? Status() : Explained(path, target, error);
+}
+
+struct FileReplacement::State {
+  std::string path;  // as its user named it
+  Target target;
+  Temporary file;
+};
+
+FileReplacement::FileReplacement(std::unique_ptr<State> state) : state_(std::move(state)) {}
+FileReplacement::FileReplacement(FileReplacement&&) noexcept = default;
+FileReplacement& FileReplacement::operator=(FileReplacement&&) noexcept = default;
+FileReplacement::~FileReplacement() = default;
+
+Result<FileReplacement> FileReplacement::Begin(const std::string& path) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  int error = Follow(path, &state->target);
+  if (error == 0 && !state->target.regular()) {
+    return Status(Code::kIoError,
+                  fmt::format("cannot write '{}': it is no regular file, and what goes there is "
+                              "read at any place; name a file",
+                              path));
+  }
+  if (error == 0) error = state->file.Make(state->target);
+  if (error != 0) return Explained(path, state->target, error);
+  return FileReplacement(std::move(state));
+}
+
+int FileReplacement::fd() const { return state_->file.fd(); }
+
+Status FileReplacement::TakeName() {
+  const int error = state_->file.TakeName(state_->target);
+  return error == 0 ? Status() : Explained(state_->path, state_->target, error);
 }
 
 bool IsUnfinishedFile(std::string_view name) {

@@ -2,6 +2,7 @@
 // the new ones.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,27 @@ namespace ge {
 // FIFO waits a second for its reader. IO_ERROR with the path and the system's reason leaves a
 // regular file as it was and nothing beside it. Thread-safe.
 Status ReplaceFile(const std::string& path, std::string_view bytes, bool durable);
+
+// A regular file that is written for a while, under a random name beside the old one, and takes its
+// name when it is told to; then it may be written on. As ReplaceFile with mode, owner and links.
+// One thread at a time.
+class FileReplacement {
+ public:
+  // IO_ERROR as of ReplaceFile; for what is no regular file, too.
+  static Result<FileReplacement> Begin(const std::string& path);
+  FileReplacement(FileReplacement&&) noexcept;
+  FileReplacement& operator=(FileReplacement&&) noexcept;
+  // Removes a file that never took its name.
+  ~FileReplacement();
+  int fd() const;
+  // IO_ERROR: the old file stays. Without effect once it has been done.
+  Status TakeName();
+
+ private:
+  struct State;
+  explicit FileReplacement(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 // Before long work: asks whether ReplaceFile could write there now. Makes a file beside it and
 // removes it again; writes nothing else. IO_ERROR as above.

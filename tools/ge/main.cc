@@ -47,7 +47,8 @@ void AddInputFlags(CLI::App* app, Options* o) {
 }
 
 void AddModelFlags(CLI::App* app, Options* o) {
-  app->add_option("MODEL", o->model, "model file: .onnx, .gepb (own protobuf) or .gt (text)")
+  app->add_option("MODEL", o->model,
+                  "model file: .onnx, .gepb (own protobuf), .gt (text) or .gecap (capsule)")
       ->required();
   app->add_option("--entry", o->entry, "entry of the model (default: its first)");
   AddInputFlags(app, o);

@@ -235,9 +235,15 @@ GE_API ge_status ge_session_cancel(ge_session* session);
  * new shapes compiles first, within the same limit. */
 GE_API ge_status ge_session_set_time_limit(ge_session* session, uint64_t milliseconds);
 
-enum { GE_FORMAT_AUTO = 0, GE_FORMAT_ONNX = 1, GE_FORMAT_PROTO = 2, GE_FORMAT_TEXT = 3 };
-/* Loads a model: .onnx, our protobuf (.gepb) or text (.gt); AUTO decides by the name, then by the
- * bytes. Weights stay in the mapped file. To change it while a session lives write a new file and
+enum {
+  GE_FORMAT_AUTO = 0,
+  GE_FORMAT_ONNX = 1,
+  GE_FORMAT_PROTO = 2,
+  GE_FORMAT_TEXT = 3,
+  GE_FORMAT_CAPSULE = 4
+};
+/* Loads a model: .onnx, our protobuf (.gepb) or text (.gt), or the model of a capsule (.gecap);
+ * AUTO decides by the name, then by the bytes. Weights stay in the mapped file. To change it while a session lives write a new file and
  * rename it over this one: the session keeps the old one. If the file itself is written to or cut
  * short, loads, compiles and runs reading it answer IO_ERROR naming it. Reads behind the end of a
  * file raise SIGBUS: the first load of a file of 1 MiB or more sets a handler, for such reads

@@ -1,4 +1,4 @@
-#include "frontend/onnx/mapped_file.h"
+#include "ge/base/mapped_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,153 @@
+// Contents of capsules: graphs come back with their constants where the file is mapped, tensors and
+// manifests as they were written, and what lies is named by member and field.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "frontend/load.h"
+#include "frontend/text/text.h"
+#include "ge/capsule/graph_members.h"
+#include "ge/capsule/manifest.h"
+#include "ge/capsule/npy.h"
+#include "ge/capsule/tensor_members.h"
+
+namespace ge {
+namespace {
+
+class CapsuleContents : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = testing::TempDir() + "contents.XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    path_ = folder_ + "/a.gecap";
+    auto writer = CapsuleWriter::Create(path_);
+    ASSERT_TRUE(writer.ok());
+    writer_ = *std::move(writer);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::shared_ptr<const CapsuleReader> Reopened() {
+    EXPECT_TRUE(writer_->Finish().ok());
+    auto reader = CapsuleReader::Open(path_);
+    EXPECT_TRUE(reader.ok()) << reader.status().message();
+    return reader.ok() ? *reader : nullptr;
+  }
+
+  std::string folder_, path_;
+  std::unique_ptr<CapsuleWriter> writer_;
+};
+
+// One constant with a member of its own, one that stays in the graph.
+Graph TwoConstants() {
+  std::string numbers = "1";
+  for (int i = 1; i < 256; ++i) numbers += ", " + std::to_string(i);
+  auto graph =
+      ParseText("ge 1\nopset \"\" 28\nconst \"w/0\" : f32[256] = [" + numbers +
+                    "]\nconst s : f32[] = [2]\nfn main(x: f32[256]) -> (y) {\n"
+                    "  t = Add(x, \"w/0\")\n  y = Mul(t, s)\n}\nentry infer \"main\" = main\n",
+                "two");
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return *std::move(graph);
+}
+
+TEST_F(CapsuleContents, GraphsShareTheirConstants) {
+  const Graph graph = TwoConstants();
+  GraphMembers graphs(writer_.get());
+  ASSERT_TRUE(graphs.Write("graph/load.gepb", graph).ok());
+  ASSERT_TRUE(graphs.Write("graph/rewrite.gepb", graph).ok());
+  const auto capsule = Reopened();
+  ASSERT_EQ(capsule->members().size(), 3u);  // the payload once, its name made safe
+  EXPECT_EQ(capsule->members()[0].name, "const/0-w_0.npy");
+  for (const char* member : {"graph/load.gepb", "graph/rewrite.gepb"}) {
+    const auto read = ReadGraphMember(capsule, member);
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(PrintText(*read), PrintText(graph));
+    for (const Const& c : read->consts) {
+      EXPECT_EQ(c.mapped, c.bytes > 0);
+    }
+  }
+}
+
+TEST_F(CapsuleContents, ModelIsItsFirstGraph) {
+  const Graph graph = TwoConstants();
+  GraphMembers graphs(writer_.get());
+  ASSERT_TRUE(graphs.Write("graph/load.gepb", graph).ok());
+  CapsuleManifest manifest;
+  manifest.graphs.push_back({"load", "graph/load.gepb"});
+  ASSERT_TRUE(WriteManifest(manifest, writer_.get()).ok());
+  ASSERT_NE(Reopened(), nullptr);
+  const auto model = LoadModelFile(path_, Format::kAuto);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(PrintText(model->graph), PrintText(graph));
+}
+
+TEST_F(CapsuleContents, ManifestsComeBack) {
+  CapsuleManifest m;
+  m.model = "a\"b\n\xff";
+  m.threads = 3;
+  m.seed = UINT64_MAX;
+  m.engines.push_back({"ref", "0.1.0", "ab"});
+  m.values.push_back({"conv", 7, DType::kBfloat16, {2, 0, 3}, "value/0-conv.npy"});
+  ASSERT_TRUE(WriteManifest(m, writer_.get()).ok());
+  ASSERT_TRUE(WriteOutcome({false, "why"}, writer_.get()).ok());
+  const auto capsule = Reopened();
+  const auto read = ReadManifest(*capsule);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->threads, 3u);
+  EXPECT_EQ(read->seed, UINT64_MAX);
+  EXPECT_EQ(read->engines[0].hash, "ab");
+  EXPECT_EQ(read->values[0].plan_value, 7u);
+  EXPECT_EQ(read->values[0].dtype, DType::kBfloat16);
+  EXPECT_EQ(read->values[0].dims, (std::vector<int64_t>{2, 0, 3}));
+  const auto outcome = ReadOutcome(*capsule);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->message, "why");
+}
+
+TEST_F(CapsuleContents, LyingManifestsAreNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[]", "its field '' is wrong, wanted an object"},
+      {"{}", "its field 'format' is '', wanted 'graphengine capsule'"},
+      {R"({"format": "graphengine capsule", "version": 9})", "its field 'version' is 9"},
+      {R"({"format": "graphengine capsule", "threads": -1})", "'threads' is wrong"},
+      {R"({"format": "graphengine capsule", "values": [{"dtype": "f3"}]})", "'values[0].dtype'"},
+      {R"({"format": "graphengine capsule", "inputs": [{"dims": [1.5]}]})", "'inputs[0].dims'"},
+      {R"({"format": "graphengine capsule", "graphs": 1})", "'graphs' is wrong, wanted a list"}};
+  for (const auto& [text, fault] : cases) {
+    auto writer = CapsuleWriter::Create(path_);
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Add(kManifestMember, text).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+    const auto capsule = CapsuleReader::Open(path_);
+    ASSERT_TRUE(capsule.ok());
+    const auto read = ReadManifest(**capsule);
+    EXPECT_NE(read.status().message().find(fault), std::string::npos) << read.status().message();
+    EXPECT_NE(read.status().message().find("member 'manifest.json'"), std::string::npos);
+  }
+}
+
+TEST_F(CapsuleContents, TensorsComeBackOrAreNamed) {
+  const float numbers[] = {1, 2, 3, 4, 5, 6};
+  CapsuleTensor t{"x", 0, DType::kFloat, {2, 3}, "input/x.npy"};
+  ASSERT_TRUE(WriteTensorMember(t, std::as_bytes(std::span(numbers)), writer_.get()).ok());
+  const CapsuleTensor packed{"q", 0, DType::kInt4, {3}, "input/q.npy"};
+  ASSERT_TRUE(
+      WriteTensorMember(packed, std::as_bytes(std::span(numbers, 1)).first(2), writer_.get()).ok());
+  const auto capsule = Reopened();
+  const auto read = ReadTensorMember(*capsule, t);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(std::memcmp(read->data(), numbers, sizeof numbers), 0);
+  EXPECT_TRUE(ReadTensorMember(*capsule, packed).ok());
+  t.dims = {7};
+  EXPECT_NE(ReadTensorMember(*capsule, t).status().message().find("24 bytes behind its header"),
+            std::string::npos);
+  t.dims = {INT64_MAX, 3};
+  EXPECT_FALSE(ReadTensorMember(*capsule, t).ok());
+  t.member = "input/y.npy";
+  EXPECT_FALSE(ReadTensorMember(*capsule, t).ok());
+}
+
+}  // namespace
+}  // namespace ge
