@@ -64,6 +64,17 @@ ge_rc CloseZones(PlanOp op, const ge_launch& launch, const ge_copy& copy, RedZon
   return GE_INTERNAL;
 }
 
+// What the instruction writes, for observers.
+std::span<const ge_buf> Written(PlanOp op, const ge_launch& launch, const ge_copy& copy) {
+  if (op == PlanOp::kLaunch) return {launch.out, launch.n_out};
+  if (op == PlanOp::kCopy) return {&copy.dst, 1};
+  return {};
+}
+
+bool IsQueued(const ge_launch& launch, const ge_copy& copy) {
+  return launch.stream != nullptr || copy.stream != nullptr;
+}
+
 ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
   ge_rc rc;
   do {
@@ -91,17 +102,27 @@ void Program::MovePacks(const std::vector<std::vector<ge_buf>>& packs) {
   }
 }
 
-Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs) const {
-  if (f->zones_ != nullptr) return RunGuarded(f, inputs, outputs);
-  if (f->pooled_bytes_ == 0) return RunIn(f, inputs, outputs);
+Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
+                    RunObserver* observer) const {
+  if (f->zones_ != nullptr) {
+    if (observer == nullptr) return RunGuarded(f, inputs, outputs);
+    return Status(Code::kFailedPrecondition,
+                  "a run with red zones cannot be observed; unset GE_RED_ZONES");
+  }
+  if (f->pooled_bytes_ == 0) return RunIn(f, inputs, outputs, observer);
   GE_ASSIGN_OR_RETURN(const ArenaPool::Lease lease, parts_.arenas->Take(f->pooled_bytes_));
   f->Attach(lease.base());
-  return RunIn(f, inputs, outputs);
+  return RunIn(f, inputs, outputs, observer);
 }
 
-Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outputs) const {
+Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outputs,
+                      RunObserver* observer) const {
   for (const Frame::Patch& p : frame->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
+  }
+  if (observer != nullptr) {
+    frame->observer_ = observer;
+    return Issue<Mode::kObserved>(frame);
   }
   const bool timed = parts_.clock != nullptr && RunClock::Due(frame->epoch_);
   if (!timed) return Issue<Mode::kPlain>(frame);
@@ -179,6 +200,9 @@ Status Program::Issue(Frame* frame) const {
     if (rc != GE_OK) {
       failed = &r;
       break;
+    }
+    if constexpr (kMode == Mode::kObserved) {
+      frame->observer_->After(r.index, Written(r.op, r.launch, r.copy), IsQueued(r.launch, r.copy));
     }
   }
   if (interrupt) interrupt->EnterPlugin(nullptr);

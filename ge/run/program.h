@@ -13,6 +13,7 @@
 #include "ge/ge_plugin.h"
 #include "ge/plan/plan.h"
 #include "ge/run/arena_pool.h"
+#include "ge/run/observer.h"
 #include "ge/run/run_clock.h"
 
 namespace ge {
@@ -50,7 +51,9 @@ class Program {
   // thread's call stops the run between instructions, and within one where its engine polls
   // ge_launch.stop; after everything in flight has finished. After any failure the frame must not
   // be used again.
-  Status Run(Frame* frame, const void* const* inputs, void* const* outputs) const;
+  // FAILED_PRECONDITION with an observer where red zones guard the run.
+  Status Run(Frame* frame, const void* const* inputs, void* const* outputs,
+             RunObserver* observer = nullptr) const;
 
   const Plan& plan() const { return plan_; }
   const ProgramParts& parts() const { return parts_; }
@@ -59,11 +62,12 @@ class Program {
 
  private:
   Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
-  enum class Mode { kPlain, kTimed, kGuarded };
-  Status RunIn(Frame* frame, const void* const* inputs, void* const* outputs) const;
+  enum class Mode { kPlain, kTimed, kGuarded, kObserved };
+  Status RunIn(Frame* frame, const void* const* inputs, void* const* outputs,
+               RunObserver* observer) const;
   Status RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const;
   // Issues the instructions; kTimed takes a time stamp before each, kGuarded checks the red zones
-  // after each. Ok when all were issued.
+  // after each, kObserved tells the frame's observer of each. Ok when all were issued.
   template <Mode kMode>
   Status Issue(Frame* frame) const;
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;

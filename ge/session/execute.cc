@@ -58,22 +58,22 @@ Status Session::RunChecked(std::string_view entry, const std::shared_ptr<Compile
 }
 
 Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
-                         std::span<TensorView> outputs) {
+                         std::span<TensorView> outputs, RunObserver* observer) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   GE_RETURN_IF_ERROR(CheckAllBuffers(*c, inputs, outputs));
-  return Execute(c, inputs, outputs);
+  return Execute(c, inputs, outputs, observer);
 }
 
 Status Session::Execute(Compiled* compiled, std::span<const TensorView> inputs,
-                        std::span<TensorView> outputs) {
+                        std::span<TensorView> outputs, RunObserver* observer) {
   std::vector<const void*>& in = scratch.in;
   std::vector<void*>& out = scratch.out;
   in.clear();
   out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
-  return ExecutePlan(compiled, &states_, &in, &out);
+  return ExecutePlan(compiled, &states_, &in, &out, observer);
 }
 
 }  // namespace ge

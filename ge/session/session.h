@@ -96,9 +96,10 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileApart(std::string_view entry,
                                                  std::span<const TensorView> inputs,
                                                  const BuildOptions& build);
-  // Runs such a finished plan; every output has its data.
+  // Runs such a finished plan; every output has its data. `observer`, if any, is told of the run's
+  // instructions.
   Status RunApart(Compiled* compiled, std::span<const TensorView> inputs,
-                  std::span<TensorView> outputs);
+                  std::span<TensorView> outputs, RunObserver* observer = nullptr);
   const BuildOptions& build_options() const { return options_.build; }
   // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on; see
   // TensorView::owned. Fills dtype, dims and bytes of every output.
@@ -219,7 +220,7 @@ class Session {
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs);
   Status Execute(Compiled* compiled, std::span<const TensorView> inputs,
-                 std::span<TensorView> outputs);
+                 std::span<TensorView> outputs, RunObserver* observer = nullptr);
 
   SessionOptions options_;
   Calls calls_;

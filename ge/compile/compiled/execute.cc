@@ -9,7 +9,7 @@
 namespace ge {
 
 Status ExecutePlan(Compiled* compiled, StateStore* store, std::vector<const void*>* in,
-                   std::vector<void*>* out) {
+                   std::vector<void*>* out, RunObserver* observer) {
   StateStore::Access states;
   GE_RETURN_IF_ERROR(store->Begin(compiled->states_in, compiled->states_out, compiled->in_place,
                                   &states, in, out, compiled->states_in_bytes,
@@ -21,7 +21,7 @@ Status ExecutePlan(Compiled* compiled, StateStore* store, std::vector<const void
   Compiled::PinnedPacks packs;
   GE_RETURN_IF_ERROR(packs.Pin(compiled));
   GE_ASSIGN_OR_RETURN(std::unique_ptr<Frame> frame, compiled->TakeFrame());
-  const Status ran = compiled->program().Run(frame.get(), in->data(), out->data());
+  const Status ran = compiled->program().Run(frame.get(), in->data(), out->data(), observer);
   const Status whole = compiled->files().Check();  // after all reads
   if (ran.code() == Code::kDataCorrupt || !whole.ok())
     store->Lose(compiled->states_out, compiled->in_place);
