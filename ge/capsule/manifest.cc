@@ -93,6 +93,15 @@ class Fields {
     }
     return v->is_array() ? *this : Fail(name, "a list of sizes");
   }
+  Fields& Numbers(const char* name, std::vector<uint32_t>* to) {
+    std::vector<int64_t> wide;
+    Dims(name, &wide);
+    for (const int64_t v : wide) {
+      if (v > UINT32_MAX) return Fail(name, "numbers below 2^32");
+      to->push_back(static_cast<uint32_t>(v));
+    }
+    return *this;
+  }
   template <typename T>
   Fields& List(const char* name, std::vector<T>* to, void (*read)(Fields*, T*)) {
     const json* v = At(name);
@@ -173,15 +182,25 @@ Status CheckVersion(const json& j) {
 }  // namespace
 
 Status WriteManifest(const CapsuleManifest& m, CapsuleWriter* writer) {
-  const json out = {{"format", kFormat},        {"version", kCapsuleVersion},
-                    {"product", m.product},     {"model", m.model},
-                    {"entry", m.entry},         {"isa", m.isa},
-                    {"threads", m.threads},     {"numerics", m.numerics},
-                    {"precision", m.precision}, {"denormals", m.denormals},
-                    {"seed", m.seed},           {"engines", List(m.engines)},
-                    {"graphs", List(m.graphs)}, {"plan", m.plan},
-                    {"inputs", List(m.inputs)}, {"states", List(m.states)},
-                    {"values", List(m.values)}, {"outputs", List(m.outputs)}};
+  const json out = {{"format", kFormat},
+                    {"version", kCapsuleVersion},
+                    {"product", m.product},
+                    {"model", m.model},
+                    {"entry", m.entry},
+                    {"isa", m.isa},
+                    {"threads", m.threads},
+                    {"numerics", m.numerics},
+                    {"precision", m.precision},
+                    {"denormals", m.denormals},
+                    {"seed", m.seed},
+                    {"engines", List(m.engines)},
+                    {"graphs", List(m.graphs)},
+                    {"plan", m.plan},
+                    {"expanded", m.expanded},
+                    {"inputs", List(m.inputs)},
+                    {"states", List(m.states)},
+                    {"values", List(m.values)},
+                    {"outputs", List(m.outputs)}};
   return writer->Add(kManifestMember,
                      out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
 }
@@ -195,7 +214,7 @@ Result<CapsuleManifest> ReadManifest(const CapsuleReader& capsule) {
   f.Text("isa", &m.isa).Whole("threads", &m.threads).Text("numerics", &m.numerics);
   f.Text("precision", &m.precision).Text("denormals", &m.denormals).Whole("seed", &m.seed);
   f.List("engines", &m.engines, ReadEngine).List("graphs", &m.graphs, ReadStage);
-  f.Text("plan", &m.plan).List("inputs", &m.inputs, ReadTensor);
+  f.Text("plan", &m.plan).Numbers("expanded", &m.expanded).List("inputs", &m.inputs, ReadTensor);
   f.List("states", &m.states, ReadTensor).List("values", &m.values, ReadTensor);
   f.List("outputs", &m.outputs, ReadTensor);
   GE_RETURN_IF_ERROR(OfMember(capsule, kManifestMember, f.status()));

@@ -15,6 +15,8 @@
 namespace ge {
 
 inline constexpr char kManifestMember[] = "manifest.json";
+// The record of the machine, which engines scale their prices by, as ge/host/probe.h writes it.
+inline constexpr char kMachineMember[] = "machine.json";
 inline constexpr char kOutcomeMember[] = "outcome.json";
 inline constexpr int64_t kCapsuleVersion = 1;
 
@@ -47,7 +49,8 @@ struct CapsuleManifest {
   uint64_t seed = 0;                           // of inputs that were made up
   std::vector<CapsuleEngine> engines;
   std::vector<CapsuleGraph> graphs;
-  std::string plan;  // member; empty where there is none
+  std::string plan;                // member; empty where there is none
+  std::vector<uint32_t> expanded;  // nodes of the bound graph that became their parts before PLACE
   std::vector<CapsuleTensor> inputs, states;
   // Members that a finished run has, in the order of their making.
   std::vector<CapsuleTensor> values, outputs;

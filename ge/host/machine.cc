@@ -39,6 +39,8 @@ MachineRecord MachineOf(const ProcessFacts& facts) {
       return ShippedMachine(facts.isa_cap, facts.threads);
     case ProcessFacts::Rates::kMeasured:
       return MeasuredMachine(facts.isa_cap, facts.threads, &PoolFor);
+    case ProcessFacts::Rates::kGiven:
+      return *facts.given;
     default:
       return FixedMachine(facts.isa_cap, facts.threads);
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "ge/base/status.h"
@@ -19,8 +20,9 @@ struct ProcessFacts {
   uint32_t isa_cap = 0;  // GE_ISA_*; 0 = $GE_MAX_ISA, else all of the host's
   // The assumed speed of the machine, for this and every later session of the process: kFixed is
   // the fixed one of the tests, kKnown the one known without measuring, kShipped the shipped one of
-  // similar processors; see probe.h.
-  enum class Rates { kFixed, kKnown, kMeasured, kShipped } rates = Rates::kFixed;
+  // similar processors, kGiven that of `given`; see probe.h.
+  enum class Rates { kFixed, kKnown, kMeasured, kShipped, kGiven } rates = Rates::kFixed;
+  std::shared_ptr<const MachineRecord> given;  // of this host: a recorded run's
 };
 // GE_ISA_* of native, sse4.2, avx2 or avx512; INVALID_ARGUMENT, naming `what`, for another word.
 Result<uint32_t> IsaFromName(std::string_view name, std::string_view what);

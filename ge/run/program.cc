@@ -64,17 +64,6 @@ ge_rc CloseZones(PlanOp op, const ge_launch& launch, const ge_copy& copy, RedZon
   return GE_INTERNAL;
 }
 
-// What the instruction writes, for observers.
-std::span<const ge_buf> Written(PlanOp op, const ge_launch& launch, const ge_copy& copy) {
-  if (op == PlanOp::kLaunch) return {launch.out, launch.n_out};
-  if (op == PlanOp::kCopy) return {&copy.dst, 1};
-  return {};
-}
-
-bool IsQueued(const ge_launch& launch, const ge_copy& copy) {
-  return launch.stream != nullptr || copy.stream != nullptr;
-}
-
 ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
   ge_rc rc;
   do {
@@ -154,6 +143,15 @@ ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& eng
   return Wait(engine, r.event, value, err);
 }
 
+// The frame's observer, of what the instruction has written.
+void Program::Tell(const Frame& frame, const void* record) {
+  const auto& r = *static_cast<const Frame::Record*>(record);
+  std::span<const ge_buf> written;
+  if (r.op == PlanOp::kLaunch) written = {r.launch.out, r.launch.n_out};
+  if (r.op == PlanOp::kCopy) written = {&r.copy.dst, 1};
+  frame.observer_->After(r.index, written, r.launch.stream != nullptr || r.copy.stream != nullptr);
+}
+
 template <Program::Mode kMode>
 Status Program::Issue(Frame* frame) const {
   const Interrupt* const interrupt = CurrentInterrupt();
@@ -201,9 +199,7 @@ Status Program::Issue(Frame* frame) const {
       failed = &r;
       break;
     }
-    if constexpr (kMode == Mode::kObserved) {
-      frame->observer_->After(r.index, Written(r.op, r.launch, r.copy), IsQueued(r.launch, r.copy));
-    }
+    if constexpr (kMode == Mode::kObserved) Tell(*frame, &r);
   }
   if (interrupt) interrupt->EnterPlugin(nullptr);
   if (!failed && !stopped) {

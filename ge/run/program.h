@@ -70,6 +70,7 @@ class Program {
   // after each, kObserved tells the frame's observer of each. Ok when all were issued.
   template <Mode kMode>
   Status Issue(Frame* frame) const;
+  static void Tell(const Frame& frame, const void* record);
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;
   void Drain(Frame* frame, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;

@@ -13,6 +13,7 @@
 #include "ge/capsule/store/capsule_writer.h"
 #include "ge/capsule/store/member_name.h"
 #include "ge/capsule/tensor_members.h"
+#include "ge/host/machine.h"
 #include "ge/run/observer.h"
 
 namespace ge {
@@ -28,6 +29,11 @@ CapsuleTensor Described(const TensorView& view, std::string name, std::string me
   return {std::move(name), 0, view.dtype, view.dims, std::move(member)};
 }
 
+Status NoMemoryFor(const char* what, const std::string& name, uint64_t bytes) {
+  return Status(Code::kResourceExhausted,
+                fmt::format("no memory for the {} bytes of {} '{}'", bytes, what, name));
+}
+
 class Recorder : public RunObserver {
  public:
   Recorder(std::unique_ptr<CapsuleWriter> writer, const RecordOptions& options)
@@ -36,9 +42,9 @@ class Recorder : public RunObserver {
   // Everything that there is before the run.
   Status Before(Session* session, const Compiled& compiled, std::span<const TensorView> inputs) {
     GraphMembers graphs(writer_.get());
-    const std::pair<const char*, const Graph*> stages[] = {
-        {"load", &session->loaded_graph()}, {"rewrite", &session->graph()},
-        {"check", &compiled.graph}};
+    const std::pair<const char*, const Graph*> stages[] = {{"load", &session->loaded_graph()},
+                                                           {"rewrite", &session->graph()},
+                                                           {"check", &compiled.graph}};
     for (const auto& [stage, graph] : stages) {
       const std::string member = fmt::format("graph/{}.gepb", stage);
       GE_RETURN_IF_ERROR(graphs.Write(member, *graph));
@@ -46,13 +52,14 @@ class Recorder : public RunObserver {
     }
     GE_RETURN_IF_ERROR(writer_->Add(kPlanMember, PrintPlan(compiled.plan)));
     manifest_.plan = kPlanMember;
+    manifest_.expanded.assign(compiled.expanded.begin(), compiled.expanded.end());
     for (size_t i = 1; i < compiled.plan.engines.size(); ++i) {
       const PlanEngine& e = compiled.plan.engines[i];
       manifest_.engines.push_back({e.name, e.version, e.plugin_hash});
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
-      GE_RETURN_IF_ERROR(AddTensor("input", i, compiled.inputs[i].name, inputs[i],
-                                   &manifest_.inputs));
+      GE_RETURN_IF_ERROR(
+          AddTensor("input", i, compiled.inputs[i].name, inputs[i], &manifest_.inputs));
     }
     GE_RETURN_IF_ERROR(AddStates(session));
     ListValues(compiled);
@@ -61,6 +68,7 @@ class Recorder : public RunObserver {
       manifest_.outputs.push_back(
           {port.name, 0, port.dtype, port.dims, MemberOf("output", i, port.name)});
     }
+    GE_RETURN_IF_ERROR(writer_->Add(kMachineMember, MachineToText(HostMachine())));
     GE_RETURN_IF_ERROR(WriteManifest(manifest_, writer_.get()));
     return writer_->Publish();
   }
@@ -106,8 +114,11 @@ class Recorder : public RunObserver {
     const Graph& graph = session->graph();
     for (StateId id = 1; id < graph.states.size(); ++id) {
       TensorView view;
+      GE_RETURN_IF_ERROR(session->GetState(id, &view));  // its size alone
+      const AlignedBytes memory = AllocateAligned(view.bytes, 64);
+      if (!memory) return NoMemoryFor("state", graph.states[id].name, view.bytes);
+      view.data = memory.get();
       GE_RETURN_IF_ERROR(session->GetState(id, &view));
-      const AlignedBytes memory(static_cast<std::byte*>(view.data));
       GE_RETURN_IF_ERROR(AddTensor("state", id, graph.states[id].name, view, &manifest_.states));
     }
     return {};
@@ -119,7 +130,8 @@ class Recorder : public RunObserver {
     const PlanFunction& fn = plan.functions[0];
     made_.resize(fn.code.size());
     if (options_.values == RecordedValues::kNone) return;
-    std::vector<std::pair<size_t, size_t>> places;  // launches and positions, as in manifest_.values
+    std::vector<std::pair<size_t, size_t>>
+        places;  // launches and positions, as in manifest_.values
     for (size_t i = 0; i < fn.code.size(); ++i) {
       if (fn.code[i].op != PlanOp::kLaunch) continue;
       const PlanSegment& segment = fn.segments[fn.code[i].segment];
@@ -176,10 +188,7 @@ Result<OutputBuffers> MakeOutputs(const Compiled& compiled) {
   OutputBuffers out;
   for (const Compiled::Port& port : compiled.outputs) {
     out.memory.push_back(AllocateAligned(port.bytes, 64));
-    if (!out.memory.back()) {
-      return Status(Code::kResourceExhausted,
-                    fmt::format("no memory for the {} bytes of output '{}'", port.bytes, port.name));
-    }
+    if (!out.memory.back()) return NoMemoryFor("output", port.name, port.bytes);
     out.views.push_back({port.dtype, port.dims, out.memory.back().get(), port.bytes});
   }
   return out;

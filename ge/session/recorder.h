@@ -36,9 +36,10 @@ struct RecordReport {
   Status written;                  // IO_ERROR where members are missing, the first of them
 };
 
-// Runs the entry once, by a plan made for it as Session::Compile makes one, and records. UNSUPPORTED for an entry that runs in pieces. IO_ERROR where nothing could
-// be begun; where the disk is full later, the run goes on and the report says so. A failed run is
-// recorded, too, and its error returned.
+// Runs the entry once, by a plan made for it as Session::Compile makes one, and records.
+// UNSUPPORTED for an entry that runs in pieces. IO_ERROR where nothing could be begun; where the
+// disk is full later, the run goes on and the report says so. A failed run is recorded, too, and
+// its error returned.
 Status RecordRun(Session* session, std::string_view entry, std::span<const TensorView> inputs,
                  const RecordOptions& options, RecordReport* report);
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ge/capsule/manifest.h"
 #include "ge/session/session.h"
 #include "tools/ge/npy_text.h"
 #include "tools/ge/signals.h"
@@ -37,13 +38,17 @@ struct Options {
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
   bool verbose = false, accuracy = false;
-  int64_t kv_cache = 0;     // rows at first; 0 = the past stays inputs and outputs
-  double time_limit_s = 0;  // of the load, the compile and each run; 0 = none
+  int64_t kv_cache = 0;       // rows at first; 0 = the past stays inputs and outputs
+  std::string values;         // of dump: which are recorded; empty = no run is recorded
+  std::string from = "plan";  // of replay: load or plan
+  double rtol = -1;           // of replay; below 0 = by the type
+  double time_limit_s = 0;    // of the load, the compile and each run; 0 = none
 };
 
 int Run(const Options& options);
 int Explain(const Options& options);
 int Dump(const Options& options);
+int Replay(const Options& options);
 int Plugins(const Options& o);
 int Ops(const Options& options);
 int Passes(const Options& options);
@@ -63,6 +68,11 @@ Result<SignalledSession> Open(const Options& o);
 
 // With --prices measure: prints the measurements on stderr.
 void NoteMeasured(const Options& options, const Compiled& compiled);
+
+// Records one run of the model into o.output_file; of dump.
+Status RecordModel(const Options& o);
+// What a capsule's manifest says of the process that records or replays.
+CapsuleManifest AboutThisProcess(const Options& o);
 
 // A tensor owned by the tool.
 struct Tensor {

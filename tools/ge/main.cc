@@ -141,9 +141,13 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
                    "its plans");
   dump->add_option("--format", o->format, "text, proto or onnx");
   dump->add_option("-o", o->output_file, "file to write instead of stdout");
+  dump->add_flag("--values{border}", o->values,
+                 "run the model once and record graphs, plan, inputs, outputs and the values that "
+                 "segments hand on (=none: without these) into the capsule -o F.gecap");
   dump->footer(StageNames() +
                "\nExample:\n  ge dump lenet.onnx --to partition\n"
-               "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n");
+               "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n"
+               "  ge dump lenet.onnx --values -o lenet.gecap\n");
   dump->callback([=] { *code = ge::tool::Dump(*o); });
   auto* plugins = app->add_subcommand(
       "plugins",
@@ -168,6 +172,26 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   passes->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   passes->footer("\nExample:\n  ge passes --plugins ./square.so\n");
   passes->callback([=] { *code = ge::tool::Passes(*o); });
+}
+
+void AddReplay(CLI::App* app, Options* o, int* code) {
+  auto* replay =
+      app->add_subcommand("replay", "repeat a run that a capsule has, and compare every value");
+  replay->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
+  replay->add_option("--from", o->from,
+                     "plan (default): the recorded placement; load: rewritten and placed anew, "
+                     "outputs alone are compared");
+  replay->add_option("--rtol", o->rtol,
+                     "bound of a float's difference by the largest magnitude of its tensor "
+                     "(default by type: f64 1e-9, f32 1e-4, f16 0.01, bf16 0.04); on the machine "
+                     "of the recorded run with --from plan bits must be equal");
+  replay->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  AddEngineFlags(replay, o);
+  replay->footer(
+      "\nExit codes: 0 equal, or within the bounds on another machine or engine; 1 not.\n"
+      "Example:\n  ge dump lenet.onnx --values -o lenet.gecap\n  ge replay lenet.gecap\n"
+      "  ge replay lenet.gecap --from load --engines ref\n");
+  replay->callback([=] { *code = ge::tool::Replay(*o); });
 }
 
 void AddTune(CLI::App* app, Options* o, int* code) {
@@ -232,6 +256,7 @@ int Main(int argc, char** argv) {
   ge::tool::CatchSignals();
   AddRun(&app, &options, &code);
   AddLooking(&app, &options, &code);
+  AddReplay(&app, &options, &code);
   AddTune(&app, &options, &code);
   AddBench(&app, &options, &code);
   ge::tool::AddTrain(&app, &code);

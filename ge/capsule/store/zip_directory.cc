@@ -195,11 +195,11 @@ Status CheckPlaces(uint64_t end, std::vector<ZipMember>* members) {
           m, fmt::format("it has {} bytes at {}, wanted an end at {} at the latest", m.packed,
                          m.data, end));
     }
+    if (!names.insert(m.name).second) return CorruptMember(m, "two members have this name");
     if (before != nullptr && before->data + before->packed > m.header) {
       return CorruptMember(m, fmt::format("it begins at byte {}, inside of member '{}'", m.header,
                                           ShownName(before->name)));
     }
-    if (!names.insert(m.name).second) return CorruptMember(m, "two members have this name");
     before = &m;
   }
   return {};
@@ -243,6 +243,7 @@ Result<std::vector<ZipMember>> ScanZipMembers(File file, uint64_t max_members) {
 }
 
 uint32_t Crc32(File bytes, uint32_t before) {
+  if (bytes.empty()) return before;  // zlib takes a null pointer for a new beginning
   return static_cast<uint32_t>(
       crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }

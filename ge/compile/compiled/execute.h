@@ -11,7 +11,8 @@
 namespace ge {
 
 // `in` and `out` are the caller's buffers by position; the addresses of states are appended to
-// them. `observer`, if any, is told of the run's instructions. Allocates nothing where both have room and the plan ran before.
+// them. `observer`, if any, is told of the run's instructions. Allocates nothing where both have
+// room and the plan ran before.
 Status ExecutePlan(Compiled* compiled, StateStore* states, std::vector<const void*>* in,
                    std::vector<void*>* out, RunObserver* observer = nullptr);
 

@@ -243,13 +243,13 @@ enum {
   GE_FORMAT_CAPSULE = 4
 };
 /* Loads a model: .onnx, our protobuf (.gepb) or text (.gt), or the model of a capsule (.gecap);
- * AUTO decides by the name, then by the bytes. Weights stay in the mapped file. To change it while a session lives write a new file and
- * rename it over this one: the session keeps the old one. If the file itself is written to or cut
- * short, loads, compiles and runs reading it answer IO_ERROR naming it. Reads behind the end of a
- * file raise SIGBUS: the first load of a file of 1 MiB or more sets a handler, for such reads
- * alone; each other SIGBUS goes to the handler found there. GE_SIGNALS=keep in the environment: no
- * handler is set, and SIGBUS is the application's. A session loads one model; a second load answers
- * FAILED_PRECONDITION. */
+ * AUTO decides by the name, then by the bytes. Weights stay in the mapped file. To change it while
+ * a session lives write a new file and rename it over this one: the session keeps the old one. If
+ * the file itself is written to or cut short, loads, compiles and runs reading it answer IO_ERROR
+ * naming it. Reads behind the end of a file raise SIGBUS: the first load of a file of 1 MiB or more
+ * sets a handler, for such reads alone; each other SIGBUS goes to the handler found there.
+ * GE_SIGNALS=keep in the environment: no handler is set, and SIGBUS is the application's. A session
+ * loads one model; a second load answers FAILED_PRECONDITION. */
 GE_API ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t format,
                                       ge_error* error);
 /* The bytes are copied. External data cannot be found from bytes and is refused. */

@@ -64,7 +64,7 @@ GOOD = [("x", npy("(64, 192)", data=bytes(64 * 192 * 4))), ("y", npy("(64,)", "<
 
 def entry(name, at, packed, size):
     name = name.encode() + b".npy"
-    return struct.pack("<4sHHHHHHIIIHHHHHII", DIRECTORY, 20, 20, 0, 8, 0, 0, 0, packed, size,
+    return struct.pack("<4sHHHHHHIIIHHHHHII", DIRECTORY, 20, 20, 8, 8, 0, 0, 0, packed, size,
                        len(name), 0, 0, 0, 0, 0, at) + name
 
 
@@ -91,6 +91,11 @@ def quoted():
     return whole + entries + struct.pack("<4sHHHHIIH", END, 0, 0, 200, 200, len(entries), len(whole), 0)
 
 
+def both(data, directory, local, kind, value):
+    """The same lie in both headers of the first member."""
+    return patched(patched(data, DIRECTORY, directory, kind, value), LOCAL, local, kind, value)
+
+
 def zips():
     good = zipped(GOOD)
     zero_rows = zipped([("x", npy("(0, 192)")), ("y", npy("(0,)", "<i8"))])
@@ -108,15 +113,16 @@ def zips():
     yield "head.npz", zipped([("x", npy("(64,)", version=2, length=2 ** 31))]), "beyond 64 KiB"
     yield "long_head.npz", zipped([("x", npy("(" + " " * 70000 + ")", version=2))]), "beyond 64 KiB"
     yield "twice.npz", good[:good.index(DIRECTORY)] + entry("x", 0, 1, 1) * 2 + struct.pack(
-        "<4sHHHHIIH", END, 0, 0, 2, 2, 102, good.index(DIRECTORY), 0), "two arrays are named 'x'"
-    yield "overlapping.npz", overlapping(), "overlap"
-    yield "quoted.npz", quoted(), "overlap"
-    yield "size.npz", patched(good, DIRECTORY, 24, "<I", 2 ** 32 - 2), "does not fit"
-    yield "packed.npz", patched(good, DIRECTORY, 20, "<I", 2 ** 32 - 2), "ends beyond the file"
-    yield "crc.npz", patched(good, DIRECTORY, 16, "<I", 1), "its checksum is not that"
-    yield "count.npz", patched(good, END, 10, "<H", 65534), "its zip directory is damaged"
-    yield "place.npz", patched(good, END, 16, "<I", 0), "its zip directory is damaged"
-    yield "method.npz", patched(good, DIRECTORY, 10, "<H", 12), "packed by method 12"
+        "<4sHHHHIIH", END, 0, 0, 2, 2, 102, good.index(DIRECTORY), 0), "two members have this name"
+    yield "overlapping.npz", overlapping(), "its header names it 'x.npy'"
+    yield "quoted.npz", quoted(), "inside of member"
+    yield "size.npz", both(good, 24, 22, "<I", 2 ** 32 - 2), "does not fit"
+    yield "packed.npz", patched(good, DIRECTORY, 20, "<I", 2 ** 32 - 2), "its packed size is"
+    yield "crc.npz", both(good, 16, 14, "<I", 1), "its checksum is not that"
+    yield "crc_of_one.npz", patched(good, DIRECTORY, 16, "<I", 1), "in its header and 1 in the directory"
+    yield "count.npz", patched(good, END, 10, "<H", 65534), "its directory says 65534 members"
+    yield "place.npz", patched(good, END, 16, "<I", 0), "its directory has no member at byte 0"
+    yield "method.npz", both(good, 10, 8, "<H", 12), "packed by method 12"
     yield "encrypted.npz", patched(good, DIRECTORY, 8, "<H", 1), "is encrypted"
     wide = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 2 ** 60, 2 ** 60, 2 ** 60, 0)
     yield "wide.npz", wide + struct.pack("<4sIQI", b"PK\6\7", 0, 0, 1) + struct.pack(

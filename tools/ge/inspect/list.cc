@@ -194,7 +194,7 @@ int Passes(const Options& options) {
 }
 
 int Dump(const Options& options) {
-  Status status = DumpModel(options);
+  Status status = options.values.empty() ? DumpModel(options) : RecordModel(options);
   return status.ok() ? 0 : Fail(status);
 }
 

@@ -47,23 +47,23 @@ Result<Rows> ReadNpyHead(const std::string& what, ZipReader* in, uint64_t* bytes
 
 Result<Rows> ReadArray(const ZipFile& zip, const ZipMember& m, const Wanted& wanted,
                        DataReader* reader) {
-  const std::string what = fmt::format("array '{}' of '{}'", Printable(m.name), zip.path());
+  const std::string what = fmt::format("array '{}' of '{}'", ShownName(m.name), zip.path());
   GE_ASSIGN_OR_RETURN(const auto in, ZipReader::Open(&zip, m));
   uint64_t head = 0;
   GE_ASSIGN_OR_RETURN(Rows rows,
-                      ReadNpyHead(zip.path() + "/" + Printable(m.name), in.get(), &head));
+                      ReadNpyHead(zip.path() + "/" + ShownName(m.name), in.get(), &head));
   std::vector<int64_t> dims = rows.dims;
   dims.insert(dims.begin(), rows.count);
   const auto count = CheckedProduct(dims);
   const auto size = count ? DTypeBytes(rows.dtype, *count) : std::nullopt;
-  if (!size || static_cast<uint64_t>(*size) != m.size - head) {
+  if (!size || static_cast<uint64_t>(*size) != m.bytes - head) {
     return Status(Code::kDataCorrupt,
                   fmt::format("{} is not a usable array: its shape does not fit its {} bytes", what,
-                              m.size - head));
+                              m.bytes - head));
   }
-  if (m.method != 0 && m.size / kMostInflated > m.packed) {
+  if (m.method != 0 && m.bytes / kMostInflated > m.packed) {
     return zip.Bad(fmt::format("{} bytes of array '{}' cannot be those {} that it claims", m.packed,
-                               Printable(m.name), m.size));
+                               ShownName(m.name), m.bytes));
   }
   GE_RETURN_IF_ERROR(reader->TakeRows(wanted, what, &rows));
   GE_RETURN_IF_ERROR(in->Read(rows.bytes.data(), rows.bytes.size()));
@@ -103,7 +103,7 @@ const ZipMember* Find(const ZipFile& zip, const std::vector<std::string>& names)
 Status Missing(const ZipFile& zip, const DataRequest& r, size_t input) {
   std::string have;
   for (const auto& [name, m] : zip.members()) {
-    have += fmt::format("{}'{}'", have.empty() ? "" : ", ", Printable(name));
+    have += fmt::format("{}'{}'", have.empty() ? "" : ", ", ShownName(name));
   }
   // The file may have its array "x" for an input of another name.
   const std::vector<std::string> names = NamesOf(r, input, "");

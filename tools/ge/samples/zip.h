@@ -7,42 +7,33 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
-#include <vector>
 
-#include "ge/base/read_file.h"
+#include "ge/base/mapped_file.h"
 #include "ge/base/status.h"
+#include "ge/capsule/store/zip_directory.h"
 
 namespace ge::tool {
 
-// The file's own bytes, made safe for a terminal and cut after 200.
-std::string Printable(std::string text);
-
-struct ZipMember {
-  std::string name;
-  uint32_t flags = 0, method = 0, crc = 0;
-  uint64_t packed = 0, size = 0;  // bytes in the file, and as it was
-  uint64_t header = 0, at = 0;    // where its own header is, and its bytes
-};
-
 class ZipFile {
  public:
-  // IO_ERROR if it is not regular or cannot be read; DATA_CORRUPT.
+  // IO_ERROR if it is not regular or cannot be read; DATA_CORRUPT. Arrays are named without ".npy".
   static Result<ZipFile> Open(const std::string& path);
   const std::map<std::string, ZipMember>& members() const { return members_; }
   const std::string& path() const { return path_; }
-  // Exactly n bytes of the file.
-  Status ReadAt(uint64_t at, std::byte* to, uint64_t n) const;
+  // The packed bytes of a member.
+  std::span<const std::byte> Packed(const ZipMember& member) const {
+    return file_->bytes().subspan(member.data, member.packed);
+  }
+  // IO_ERROR where the file has changed since it was opened.
+  Status Check() const { return file_->Check(); }
   // DATA_CORRUPT with the file's name and its fault.
   Status Bad(const std::string& text) const;
 
  private:
-  Status FindDirectory(uint64_t* at, uint64_t* end, uint64_t* n) const;
-  Status ReadDirectory(uint64_t* begin);
-  Status CheckPlaces(uint64_t directory);
-
   std::string path_;
-  RegularFile file_;
+  std::shared_ptr<const MappedFile> file_;
   std::map<std::string, ZipMember> members_;
 };
 
@@ -68,8 +59,9 @@ class ZipReader {
   const ZipMember member_;
   z_stream z_{};
   bool inflating_ = false, ended_ = false;
-  std::vector<std::byte> packed_;  // bytes that are not inflated yet are the last of it
-  uint64_t taken_ = 0, given_ = 0, crc_ = 0;
+  std::span<const std::byte> packed_;
+  uint64_t taken_ = 0, given_ = 0;  // bytes, packed and as they were
+  uint32_t crc_ = 0;
 };
 
 }  // namespace ge::tool

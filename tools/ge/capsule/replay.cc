@@ -1,0 +1,306 @@
+// ge replay F.gecap: repeats a recorded run and compares every value that the capsule has.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "frontend/text/plan_text.h"
+#include "ge/capsule/graph_members.h"
+#include "ge/capsule/manifest.h"
+#include "ge/capsule/tensor_members.h"
+#include "ge/host/machine.h"
+#include "ge/place/placed.h"
+#include "ge/run/observer.h"
+#include "ge/session/recorder.h"
+#include "tools/ge/capsule/differences.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+namespace {
+
+constexpr char kReplayed[] = "replayed";  // the plan's method where the recorded cover was taken
+
+struct Compared {
+  CapsuleTensor tensor;
+  Difference difference;
+  bool within = true;  // the bound
+};
+
+// Compares what a run makes with what the capsule has.
+class Comparison : public RunObserver {
+ public:
+  // `bits`: nothing but the same bits will do. `rtol` below 0: the bound of the type.
+  Comparison(const CapsuleReader& capsule, const CapsuleManifest& manifest, bool bits, double rtol)
+      : capsule_(capsule), manifest_(manifest), bits_(bits), rtol_(rtol) {
+    for (const CapsuleTensor& t : manifest.values) by_value_.emplace(t.plan_value, &t);
+  }
+  void UsePlan(const Plan* plan) { plan_ = plan; }
+
+  void After(uint32_t index, std::span<const ge_buf> written, bool queued) override {
+    const PlanFunction& fn = plan_->functions[0];
+    if (queued || fn.code[index].op != PlanOp::kLaunch) return;
+    const PlanSegment& segment = fn.segments[fn.code[index].segment];
+    for (size_t i = 0; i < written.size() && i < segment.outputs.size(); ++i) {
+      const auto found = by_value_.find(segment.outputs[i]);
+      if (found == by_value_.end()) continue;
+      Take(*found->second, {static_cast<const std::byte*>(written[i].ptr), written[i].bytes});
+    }
+  }
+  void TakeOutputs(std::span<const TensorView> outputs) {
+    for (size_t i = 0; i < outputs.size() && i < manifest_.outputs.size(); ++i) {
+      Take(manifest_.outputs[i],
+           {static_cast<const std::byte*>(outputs[i].data), outputs[i].bytes});
+    }
+  }
+
+  const Status& status() const { return status_; }
+  uint64_t compared() const { return compared_; }
+  uint64_t equal() const { return compared_ - differing_.size(); }
+  const std::vector<Compared>& differing() const { return differing_; }  // in their order
+  bool right() const {
+    for (const Compared& c : differing_) {
+      if (!c.within) return false;
+    }
+    return true;
+  }
+  const Compared& worst() const {
+    const Compared* worst = &differing_[0];
+    for (const Compared& c : differing_) {
+      if (c.difference.relative() > worst->difference.relative()) worst = &c;
+    }
+    return *worst;
+  }
+
+ private:
+  void Take(const CapsuleTensor& t, std::span<const std::byte> found) {
+    if (!capsule_.Has(t.member)) return;  // the recorded run ended before it
+    const auto wanted = ReadTensorMember(capsule_, t);
+    if (!wanted.ok()) {
+      if (status_.ok()) status_ = wanted.status();
+      return;
+    }
+    ++compared_;
+    if (wanted->size() != found.size()) {
+      Compared c{t, {}, false};
+      c.difference.unlike = c.difference.differing = c.difference.elements = wanted->size();
+      differing_.push_back(std::move(c));
+      return;
+    }
+    const Difference d = DifferenceOf(t.dtype, found, *wanted);
+    if (d.equal()) return;
+    const double bound = rtol_ >= 0 ? rtol_ : RelativeBound(t.dtype);
+    const bool within = !bits_ && RelativeBound(t.dtype) > 0 && d.relative() <= bound;
+    differing_.push_back({t, d, within});
+  }
+
+  const CapsuleReader& capsule_;
+  const CapsuleManifest& manifest_;
+  const bool bits_;
+  const double rtol_;
+  const Plan* plan_ = nullptr;
+  std::map<uint32_t, const CapsuleTensor*> by_value_;
+  uint64_t compared_ = 0;
+  std::vector<Compared> differing_;
+  Status status_;
+};
+
+struct Replayed {
+  std::shared_ptr<const CapsuleReader> capsule;
+  CapsuleManifest manifest;
+  Plan plan;  // the recorded one
+};
+
+Result<Replayed> OpenRecorded(const std::string& path) {
+  Replayed r;
+  GE_ASSIGN_OR_RETURN(r.capsule, CapsuleReader::Open(path));
+  GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
+  if (r.manifest.plan.empty()) {
+    return Status(Code::kFailedPrecondition,
+                  fmt::format("capsule '{}' has no recorded run; make one: ge dump MODEL --values "
+                              "-o F.gecap",
+                              path));
+  }
+  GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(r.manifest.plan));
+  GE_ASSIGN_OR_RETURN(r.plan, ParsePlan({reinterpret_cast<const char*>(text.data()), text.size()},
+                                        r.manifest.plan));
+  return r;
+}
+
+// What the manifest says and the command line does not.
+Options OptionsOf(const Options& asked, const CapsuleManifest& m) {
+  Options o = asked;
+  o.prices = "analytic";
+  if (!m.numerics.empty()) o.numerics = m.numerics;
+  if (!m.precision.empty()) o.precision = m.precision;
+  if (!m.denormals.empty()) o.denormals = m.denormals;
+  if (o.threads == 0) o.threads = m.threads;
+  if (o.isa == "native" && !m.isa.empty()) o.isa = m.isa;
+  if (o.engines.empty()) {
+    for (const CapsuleEngine& e : m.engines) o.engines += (o.engines.empty() ? "" : ",") + e.name;
+  }
+  return o;
+}
+
+Result<const CapsuleGraph*> GraphOf(const CapsuleManifest& m, const std::string& stage) {
+  for (const CapsuleGraph& g : m.graphs) {
+    if (g.stage == stage) return &g;
+  }
+  return Status(Code::kDataCorrupt,
+                fmt::format("the capsule's manifest names no graph of stage '{}'", stage));
+}
+
+// The speed that engines assumed then: some choose their algorithms by it. On another processor
+// that of this one.
+Status UseRecordedMachine(const Replayed& r, SessionOptions* options) {
+  options->process.rates = ProcessFacts::Rates::kKnown;
+  if (!r.capsule->Has(kMachineMember)) return {};
+  GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(kMachineMember));
+  MachineRecord record;
+  const Status read =
+      MachineFromText({reinterpret_cast<const char*>(text.data()), text.size()},
+                      IdentifyMachine(options->process.isa_cap, options->process.threads), &record);
+  if (read.code() == Code::kFailedPrecondition) return {};
+  GE_RETURN_IF_ERROR(read);
+  options->process.rates = ProcessFacts::Rates::kGiven;
+  options->process.given = std::make_shared<const MachineRecord>(std::move(record));
+  return {};
+}
+
+Result<std::vector<TensorView>> RecordedInputs(const Replayed& r) {
+  std::vector<TensorView> views;
+  for (const CapsuleTensor& t : r.manifest.inputs) {
+    GE_ASSIGN_OR_RETURN(const auto bytes, ReadTensorMember(*r.capsule, t));
+    // Inputs are read alone.
+    views.push_back({t.dtype, t.dims, const_cast<std::byte*>(bytes.data()), bytes.size()});
+  }
+  return views;
+}
+
+Status SetStates(const Replayed& r, Session* session) {
+  for (const CapsuleTensor& t : r.manifest.states) {
+    GE_ASSIGN_OR_RETURN(const auto bytes, ReadTensorMember(*r.capsule, t));
+    const Graph& graph = session->graph();
+    for (StateId id = 1; id < graph.states.size(); ++id) {
+      if (graph.states[id].name != t.name) continue;
+      GE_RETURN_IF_ERROR(session->SetState(
+          id, {t.dtype, t.dims, const_cast<std::byte*>(bytes.data()), bytes.size()}));
+    }
+  }
+  return {};
+}
+
+// Engines, instruction set and threads of the recorded run.
+bool IsSameMachine(const CapsuleManifest& m, const Plan& plan, const CapsuleManifest& here) {
+  if (m.isa != here.isa || m.threads != here.threads) return false;
+  std::vector<std::string> hashes;
+  for (size_t i = 1; i < plan.engines.size(); ++i) hashes.push_back(plan.engines[i].plugin_hash);
+  if (hashes.size() != m.engines.size()) return false;
+  for (size_t i = 0; i < hashes.size(); ++i) {
+    if (hashes[i].empty() || hashes[i] != m.engines[i].hash) return false;
+  }
+  return true;
+}
+
+BuildOptions BuildLikeRecorded(const Session& session, const Replayed& r) {
+  BuildOptions build = session.build_options();
+  build.prices.recall = false;
+  build.place.cover = CoverOf(r.plan, r.plan.functions[0]);
+  build.place.cover_method = kReplayed;
+  build.place.expanded = r.manifest.expanded;
+  return build;
+}
+
+nlohmann::json DifferenceJson(const Compared& c) {
+  const double relative = c.difference.relative();
+  return {{"value", c.tensor.name},
+          {"member", c.tensor.member},
+          {"elements", c.difference.elements},
+          {"differing", c.difference.differing},
+          {"greatest", c.difference.greatest},
+          {"largest", c.difference.largest},
+          {"unlike", c.difference.unlike},
+          {"relative", std::isfinite(relative) ? nlohmann::json(relative) : nlohmann::json()},
+          {"within", c.within}};
+}
+
+void PrintDifference(const char* what, const Compared& c) {
+  const Difference& d = c.difference;
+  fmt::print(
+      "  {:<5} '{}' ({}): {} of {} elements differ, by {:.3g} where the largest is {:.3g}{}\n",
+      what, c.tensor.name, c.tensor.member, d.differing, d.elements, d.greatest, d.largest,
+      d.unlike ? fmt::format("; {} are infinite or NaN on one side alone", d.unlike) : "");
+}
+
+void PrintReplay(const Options& o, const Comparison& c, bool same_machine) {
+  if (o.json) {
+    nlohmann::json j = {{"capsule", o.model},
+                        {"compared", c.compared()},
+                        {"equal", c.equal()},
+                        {"same_machine", same_machine},
+                        {"right", c.right()}};
+    if (!c.differing().empty()) {
+      j["first"] = DifferenceJson(c.differing()[0]);
+      j["worst"] = DifferenceJson(c.worst());
+    }
+    fmt::print("{}\n", j.dump(2));
+    return;
+  }
+  fmt::print("{}: {} of {} values are equal bit for bit{}\n", o.model, c.equal(), c.compared(),
+             c.differing().empty() ? ""
+             : c.right()           ? ", the others within the bounds of their types"
+                                   : "");
+  if (c.differing().empty()) return;
+  PrintDifference("first", c.differing()[0]);
+  PrintDifference("worst", c.worst());
+}
+
+Status ReplayCapsule(const Options& asked, int* code) {
+  GE_ASSIGN_OR_RETURN(const Replayed r, OpenRecorded(asked.model));
+  const bool from_plan = asked.from == "plan";
+  if (!from_plan && asked.from != "load") {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("--from is '{:.64}', wanted load or plan", asked.from));
+  }
+  const Options o = OptionsOf(asked, r.manifest);
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
+  SignalledSession session(std::move(created));
+  GE_ASSIGN_OR_RETURN(const CapsuleGraph* graph,
+                      GraphOf(r.manifest, from_plan ? "rewrite" : "load"));
+  GE_ASSIGN_OR_RETURN(Graph model, ReadGraphMember(r.capsule, graph->member));
+  GE_RETURN_IF_ERROR(session->LoadGraph(std::move(model)));
+  GE_ASSIGN_OR_RETURN(const std::vector<TensorView> inputs, RecordedInputs(r));
+  GE_RETURN_IF_ERROR(SetStates(r, session.get()));
+  const BuildOptions build =
+      from_plan ? BuildLikeRecorded(*session.get(), r) : session->build_options();
+  GE_ASSIGN_OR_RETURN(const auto compiled, session->CompileApart(r.manifest.entry, inputs, build));
+  if (from_plan && compiled->plan.place_method != kReplayed) {
+    return Status(Code::kUnsupported,
+                  "the recorded placement cannot be made again: an engine offers other work now; "
+                  "replay with --from load, which places anew");
+  }
+  const bool same = from_plan && IsSameMachine(r.manifest, compiled->plan, AboutThisProcess(o));
+  Comparison comparison(*r.capsule, r.manifest, same, o.rtol);
+  comparison.UsePlan(&compiled->plan);
+  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
+  RunObserver* observer = from_plan ? &comparison : nullptr;
+  GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), inputs, outputs.views, observer));
+  comparison.TakeOutputs(outputs.views);
+  GE_RETURN_IF_ERROR(comparison.status());
+  PrintReplay(o, comparison, same);
+  *code = comparison.right() ? 0 : 1;
+  return {};
+}
+
+}  // namespace
+
+int Replay(const Options& options) {
+  int code = 0;
+  const Status status = ReplayCapsule(options, &code);
+  return status.ok() ? code : Fail(status);
+}
+
+}  // namespace ge::tool
