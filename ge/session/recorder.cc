@@ -37,19 +37,28 @@ Status NoMemoryFor(const char* what, const std::string& name, uint64_t bytes) {
 class Recorder : public RunObserver {
  public:
   Recorder(std::unique_ptr<CapsuleWriter> writer, const RecordOptions& options)
-      : writer_(std::move(writer)), options_(options), manifest_(options.about) {}
+      : writer_(std::move(writer)),
+        options_(options),
+        manifest_(options.about),
+        edits_of_load_(EditsSoFar()) {}
 
   // Everything that there is before the run.
   Status Before(Session* session, const Compiled& compiled, std::span<const TensorView> inputs) {
     GraphMembers graphs(writer_.get());
-    const std::pair<const char*, const Graph*> stages[] = {{"load", &session->loaded_graph()},
-                                                           {"rewrite", &session->graph()},
-                                                           {"check", &compiled.graph}};
-    for (const auto& [stage, graph] : stages) {
-      const std::string member = fmt::format("graph/{}.gepb", stage);
-      GE_RETURN_IF_ERROR(graphs.Write(member, *graph));
+    const auto add = [&](const std::string& stage, const Graph& graph) {
+      const std::string member =
+          fmt::format("graph/{:02}-{}.gepb", manifest_.graphs.size(), MemberPart(stage));
       manifest_.graphs.push_back({stage, member});
+      return graphs.Write(member, graph);
+    };
+    GE_RETURN_IF_ERROR(add("load", session->loaded_graph()));
+    for (size_t i = 0; i < EditsSoFar(); ++i) {
+      if (i == edits_of_load_) GE_RETURN_IF_ERROR(add("rewrite", session->graph()));
+      const EditedGraph& e = (*options_.edited)[i];
+      GE_RETURN_IF_ERROR(add("pass/" + e.pass, e.graph));
     }
+    if (edits_of_load_ == EditsSoFar()) GE_RETURN_IF_ERROR(add("rewrite", session->graph()));
+    GE_RETURN_IF_ERROR(add("check", compiled.graph));
     GE_RETURN_IF_ERROR(writer_->Add(kPlanMember, PrintPlan(compiled.plan)));
     manifest_.plan = kPlanMember;
     manifest_.expanded.assign(compiled.expanded.begin(), compiled.expanded.end());
@@ -95,6 +104,8 @@ class Recorder : public RunObserver {
   }
 
  private:
+  size_t EditsSoFar() const { return options_.edited ? options_.edited->size() : 0; }
+
   static std::string MemberOf(const char* folder, size_t i, const std::string& name) {
     return fmt::format("{}/{}-{}.npy", folder, i, MemberPart(name));
   }
@@ -171,6 +182,7 @@ class Recorder : public RunObserver {
   std::unique_ptr<CapsuleWriter> writer_;
   const RecordOptions& options_;
   CapsuleManifest manifest_;
+  const size_t edits_of_load_;  // the first of options_.edited
   RecordReport report_;
   std::vector<std::vector<const CapsuleTensor*>> made_;  // by instruction and position
 };
@@ -200,6 +212,7 @@ Status RecordRun(Session* session, std::string_view entry, std::span<const Tenso
     return Status(Code::kUnsupported, "runs whose caches grow cannot be recorded yet");
   }
   GE_ASSIGN_OR_RETURN(auto writer, CapsuleWriter::Create(options.path));
+  Recorder recorder(std::move(writer), options);
   const auto compiled = session->CompileApart(entry, inputs, session->build_options());
   if (!compiled.ok()) {
     if (!session->RunsInPieces(entry)) return compiled.status();
@@ -209,7 +222,6 @@ Status RecordRun(Session* session, std::string_view entry, std::span<const Tenso
                               entry));
   }
   GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(**compiled));
-  Recorder recorder(std::move(writer), options);
   GE_RETURN_IF_ERROR(recorder.Before(session, **compiled, inputs));
   const Status run = session->RunApart(compiled->get(), inputs, outputs.views, &recorder);
   *report = recorder.Finish(run, outputs.views);

@@ -21,9 +21,18 @@ enum class RecordedValues {
 // "none", "border"; INVALID_ARGUMENT for anything else.
 Result<RecordedValues> RecordedValuesFromName(std::string_view name);
 
+// The graph after a pass that has edited it, of a load or of what follows it.
+struct EditedGraph {
+  std::string pass;
+  Graph graph;
+};
+
 struct RecordOptions {
   std::string path;
   RecordedValues values = RecordedValues::kBorder;
+  // In their order, as Runner::Options::edited tells them; more are appended while the run is
+  // planned.
+  std::vector<EditedGraph>* edited = nullptr;
   // What the recorder cannot know: product, model, numerics, precision, denormals, seed, isa,
   // threads.
   CapsuleManifest about;

@@ -206,6 +206,7 @@ Status Runner::RunRound(Graph* graph, const PassList& passes, const Hooks& hooks
     if (made) last = pass.get();
     if (made && !pass->plugin().empty()) last_editor_ = pass.get();
     *edits += made;
+    if (options_.edited && made) options_.edited(name, *graph);
     // A later round that changes nothing has nothing new to show.
     if (options_.after && (made || first)) options_.after(std::string(stage) + "/" + name);
   }
@@ -260,6 +261,7 @@ Status Runner::RunOnce(Graph* graph, Pass& pass, const PassContext& context,
     return std::move(status).AtStage(stage);
   }
   if (*edits) Compact(graph);
+  if (options_.edited && *edits) options_.edited(std::string(pass.name()), *graph);
   if (options_.after) options_.after(std::string(stage) + "/" + std::string(pass.name()));
   return {};
 }

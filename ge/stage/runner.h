@@ -42,6 +42,8 @@ class Runner {
     std::set<std::string> skip;  // pass names that are not run; unknown ones are refused
     // Called after each stage or pass with its name; used by --to and by dump folders.
     std::function<void(const std::string& name)> after;
+    // Called after each pass that has edited the graph; types may not be inferred yet.
+    std::function<void(const std::string& pass, const Graph& graph)> edited;
     // True: after a failure RunPasses restores the graph as it was before the pass, and verifies
     // each pass's edits. False, for callers that throw a failed graph away: nothing is copied, all
     // edits are verified once, and types are inferred anew only where some are not known.

@@ -38,17 +38,20 @@ struct Options {
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
   bool verbose = false, accuracy = false;
-  int64_t kv_cache = 0;       // rows at first; 0 = the past stays inputs and outputs
-  std::string values;         // of dump: which are recorded; empty = no run is recorded
-  std::string from = "plan";  // of replay: load or plan
-  double rtol = -1;           // of replay; below 0 = by the type
-  double time_limit_s = 0;    // of the load, the compile and each run; 0 = none
+  int64_t kv_cache = 0;          // rows at first; 0 = the past stays inputs and outputs
+  std::string values;            // of dump: which are recorded; empty = no run is recorded
+  std::string from = "plan";     // of replay: load or plan
+  double rtol = -1;              // of replay and bisect; below 0 = by the type
+  std::string against = "ref";   // of bisect: the engine that is right
+  double seconds_a_trial = 600;  // of bisect
+  double time_limit_s = 0;       // of the load, the compile and each run; 0 = none
 };
 
 int Run(const Options& options);
 int Explain(const Options& options);
 int Dump(const Options& options);
 int Replay(const Options& options);
+int Bisect(const Options& options);
 int Plugins(const Options& o);
 int Ops(const Options& options);
 int Passes(const Options& options);

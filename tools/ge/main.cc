@@ -192,6 +192,20 @@ void AddReplay(CLI::App* app, Options* o, int* code) {
       "Example:\n  ge dump lenet.onnx --values -o lenet.gecap\n  ge replay lenet.gecap\n"
       "  ge replay lenet.gecap --from load --engines ref\n");
   replay->callback([=] { *code = ge::tool::Replay(*o); });
+  auto* bisect = app->add_subcommand(
+      "bisect", "whose fault is a recorded run's result: a pass's, an engine's, or the memory's");
+  bisect->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
+  bisect->add_option("--against", o->against, "engine that is taken to be right (default ref)");
+  bisect->add_option("--rtol", o->rtol, "as of ge replay");
+  bisect->add_option("--seconds", o->seconds_a_trial, "for each trial (default 600)")
+      ->check(CLI::Range(0.1, 1e6));
+  bisect->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  AddEngineFlags(bisect, o);
+  bisect->footer(
+      "\nThe graph after each recorded pass, then each segment of the plan on its recorded inputs, "
+      "is run on\nthe reference, every trial in a process of its own.\nExit codes: 0 no fault was "
+      "found; 1 one was.\nExample:\n  ge bisect lenet.gecap\n");
+  bisect->callback([=] { *code = ge::tool::Bisect(*o); });
 }
 
 void AddTune(CLI::App* app, Options* o, int* code) {

@@ -38,7 +38,17 @@ Status RecordModel(const Options& o) {
   RecordOptions options;
   options.path = o.output_file;
   GE_ASSIGN_OR_RETURN(options.values, RecordedValuesFromName(o.values));
-  GE_ASSIGN_OR_RETURN(auto session, Open(o));
+  std::vector<EditedGraph> edited;
+  GE_ASSIGN_OR_RETURN(SessionOptions made, SessionOptionsOf(o));
+  made.build.runner.edited = [&edited](const std::string& pass, const Graph& graph) {
+    edited.push_back({pass, graph});
+  };
+  options.edited = &edited;
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(made)));
+  SignalledSession session(std::move(created));
+  const Session* first = session.get();
+  GE_RETURN_IF_ERROR(LoadModel(o, &session));
+  if (session.get() != first) edited.clear();  // of a load that was done again without telling
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
   options.about = AboutThisProcess(o);

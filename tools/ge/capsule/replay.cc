@@ -15,12 +15,13 @@
 #include "ge/run/observer.h"
 #include "ge/session/recorder.h"
 #include "tools/ge/capsule/differences.h"
+#include "tools/ge/capsule/recorded.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {
 namespace {
 
-constexpr char kReplayed[] = "replayed";  // the plan's method where the recorded cover was taken
+constexpr char kRecorded[] = "replayed";  // the plan's method where the recorded cover was taken
 
 struct Compared {
   CapsuleTensor tensor;
@@ -106,91 +107,6 @@ class Comparison : public RunObserver {
   Status status_;
 };
 
-struct Replayed {
-  std::shared_ptr<const CapsuleReader> capsule;
-  CapsuleManifest manifest;
-  Plan plan;  // the recorded one
-};
-
-Result<Replayed> OpenRecorded(const std::string& path) {
-  Replayed r;
-  GE_ASSIGN_OR_RETURN(r.capsule, CapsuleReader::Open(path));
-  GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
-  if (r.manifest.plan.empty()) {
-    return Status(Code::kFailedPrecondition,
-                  fmt::format("capsule '{}' has no recorded run; make one: ge dump MODEL --values "
-                              "-o F.gecap",
-                              path));
-  }
-  GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(r.manifest.plan));
-  GE_ASSIGN_OR_RETURN(r.plan, ParsePlan({reinterpret_cast<const char*>(text.data()), text.size()},
-                                        r.manifest.plan));
-  return r;
-}
-
-// What the manifest says and the command line does not.
-Options OptionsOf(const Options& asked, const CapsuleManifest& m) {
-  Options o = asked;
-  o.prices = "analytic";
-  if (!m.numerics.empty()) o.numerics = m.numerics;
-  if (!m.precision.empty()) o.precision = m.precision;
-  if (!m.denormals.empty()) o.denormals = m.denormals;
-  if (o.threads == 0) o.threads = m.threads;
-  if (o.isa == "native" && !m.isa.empty()) o.isa = m.isa;
-  if (o.engines.empty()) {
-    for (const CapsuleEngine& e : m.engines) o.engines += (o.engines.empty() ? "" : ",") + e.name;
-  }
-  return o;
-}
-
-Result<const CapsuleGraph*> GraphOf(const CapsuleManifest& m, const std::string& stage) {
-  for (const CapsuleGraph& g : m.graphs) {
-    if (g.stage == stage) return &g;
-  }
-  return Status(Code::kDataCorrupt,
-                fmt::format("the capsule's manifest names no graph of stage '{}'", stage));
-}
-
-// The speed that engines assumed then: some choose their algorithms by it. On another processor
-// that of this one.
-Status UseRecordedMachine(const Replayed& r, SessionOptions* options) {
-  options->process.rates = ProcessFacts::Rates::kKnown;
-  if (!r.capsule->Has(kMachineMember)) return {};
-  GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(kMachineMember));
-  MachineRecord record;
-  const Status read =
-      MachineFromText({reinterpret_cast<const char*>(text.data()), text.size()},
-                      IdentifyMachine(options->process.isa_cap, options->process.threads), &record);
-  if (read.code() == Code::kFailedPrecondition) return {};
-  GE_RETURN_IF_ERROR(read);
-  options->process.rates = ProcessFacts::Rates::kGiven;
-  options->process.given = std::make_shared<const MachineRecord>(std::move(record));
-  return {};
-}
-
-Result<std::vector<TensorView>> RecordedInputs(const Replayed& r) {
-  std::vector<TensorView> views;
-  for (const CapsuleTensor& t : r.manifest.inputs) {
-    GE_ASSIGN_OR_RETURN(const auto bytes, ReadTensorMember(*r.capsule, t));
-    // Inputs are read alone.
-    views.push_back({t.dtype, t.dims, const_cast<std::byte*>(bytes.data()), bytes.size()});
-  }
-  return views;
-}
-
-Status SetStates(const Replayed& r, Session* session) {
-  for (const CapsuleTensor& t : r.manifest.states) {
-    GE_ASSIGN_OR_RETURN(const auto bytes, ReadTensorMember(*r.capsule, t));
-    const Graph& graph = session->graph();
-    for (StateId id = 1; id < graph.states.size(); ++id) {
-      if (graph.states[id].name != t.name) continue;
-      GE_RETURN_IF_ERROR(session->SetState(
-          id, {t.dtype, t.dims, const_cast<std::byte*>(bytes.data()), bytes.size()}));
-    }
-  }
-  return {};
-}
-
 // Engines, instruction set and threads of the recorded run.
 bool IsSameMachine(const CapsuleManifest& m, const Plan& plan, const CapsuleManifest& here) {
   if (m.isa != here.isa || m.threads != here.threads) return false;
@@ -203,11 +119,11 @@ bool IsSameMachine(const CapsuleManifest& m, const Plan& plan, const CapsuleMani
   return true;
 }
 
-BuildOptions BuildLikeRecorded(const Session& session, const Replayed& r) {
+BuildOptions BuildLikeRecorded(const Session& session, const Recorded& r) {
   BuildOptions build = session.build_options();
   build.prices.recall = false;
   build.place.cover = CoverOf(r.plan, r.plan.functions[0]);
-  build.place.cover_method = kReplayed;
+  build.place.cover_method = kRecorded;
   build.place.expanded = r.manifest.expanded;
   return build;
 }
@@ -257,13 +173,13 @@ void PrintReplay(const Options& o, const Comparison& c, bool same_machine) {
 }
 
 Status ReplayCapsule(const Options& asked, int* code) {
-  GE_ASSIGN_OR_RETURN(const Replayed r, OpenRecorded(asked.model));
+  GE_ASSIGN_OR_RETURN(const Recorded r, OpenRecorded(asked.model));
   const bool from_plan = asked.from == "plan";
   if (!from_plan && asked.from != "load") {
     return Status(Code::kInvalidArgument,
                   fmt::format("--from is '{:.64}', wanted load or plan", asked.from));
   }
-  const Options o = OptionsOf(asked, r.manifest);
+  const Options o = OptionsLike(asked, r.manifest);
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
   GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
@@ -277,7 +193,7 @@ Status ReplayCapsule(const Options& asked, int* code) {
   const BuildOptions build =
       from_plan ? BuildLikeRecorded(*session.get(), r) : session->build_options();
   GE_ASSIGN_OR_RETURN(const auto compiled, session->CompileApart(r.manifest.entry, inputs, build));
-  if (from_plan && compiled->plan.place_method != kReplayed) {
+  if (from_plan && compiled->plan.place_method != kRecorded) {
     return Status(Code::kUnsupported,
                   "the recorded placement cannot be made again: an engine offers other work now; "
                   "replay with --from load, which places anew");

@@ -1,0 +1,53 @@
+#include "ge/capsule/segment_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace ge {
+
+std::vector<NodeId> NodesOf(const PlanSegment& segment) {
+  std::vector<NodeId> nodes;
+  for (const PlanOffer& o : segment.offers) {
+    nodes.insert(nodes.end(), o.nodes.begin(), o.nodes.end());
+  }
+  return nodes;
+}
+
+Result<Graph> NodesGraph(const Graph& graph, FunctionId fn, std::span<const NodeId> nodes,
+                         std::span<const ValueId> inputs, std::span<const ValueId> outputs) {
+  if (fn >= graph.functions.size()) {
+    return Status(Code::kInvalidGraph, fmt::format("the graph has no function {}", fn));
+  }
+  Graph out = graph;
+  Function& f = out.fn(fn);
+  const std::set<NodeId> wanted(nodes.begin(), nodes.end());
+  std::vector<Node> kept;
+  std::set<ValueId> known(inputs.begin(), inputs.end());
+  for (Node& n : f.nodes) {
+    if (wanted.count(n.id) == 0) continue;
+    for (const ValueId in : n.inputs) {
+      if (in == 0 || f.value(in).constant != 0 || known.count(in) != 0) continue;
+      return Status(Code::kInvalidGraph,
+                    fmt::format("node {} reads value '{}', which is no input of its segment", n.id,
+                                f.value(in).name));
+    }
+    known.insert(n.outputs.begin(), n.outputs.end());
+    std::erase_if(n.after, [&](NodeId id) { return wanted.count(id) == 0; });
+    kept.push_back(std::move(n));
+  }
+  if (kept.size() != wanted.size()) {
+    return Status(Code::kInvalidGraph, fmt::format("the graph has {} of the {} nodes of a segment",
+                                                   kept.size(), wanted.size()));
+  }
+  f.nodes = std::move(kept);
+  f.params.assign(inputs.begin(), inputs.end());
+  f.results.assign(outputs.begin(), outputs.end());
+  f.effects.clear();
+  out.entries = {Entry{"main", fn}};
+  return out;
+}
+
+}  // namespace ge

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Faults on purpose, each beside a sound twin: `ge bisect` of a recorded run names the pass or the engine
+and its node, and accuses no twin. Plugins are built from tests/plugins/planted.
+
+Prints each fault and, last, the counts.
+
+Example: tests/e2e/capsule/whose_fault.py --build build/release
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+# Five rows: the planted engine, which takes no constants, leaves the last term out of the last row.
+NET = """ge 1
+opset "" 28
+const b : f32[4] = [1, 2, 3, 4]
+const v : f32[4,3] = [1, 0, 2, 0, 1, 1, 3, 1, 0, 1, 2, 1]
+fn main(x: f32[5,6], w: f32[6,4]) -> (y) {
+  p = MatMul(x, w) "layer/product"
+  s = Add(p, b) "layer/sum"
+  t = Tanh(s) "layer/curve"
+  y = MatMul(t, v) "second/product"
+}
+entry infer "main" = main
+"""
+LAST_ROW = "3"
+
+
+class Checks:
+    def __init__(self, ge, folder):
+        self.ge, self.folder, self.passed, self.failed = ge, folder, 0, 0
+
+    def check(self, good, name, found=""):
+        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
+        if not good:
+            print(f"FAILED  {name}\n    {str(found).strip()[-1500:]}")
+
+    def run(self, *words):
+        return subprocess.run([self.ge, *map(str, words)], capture_output=True, text=True, cwd=self.folder)
+
+    def built(self, source, name, fault):
+        done = subprocess.run(["cc", "-std=c11", "-O1", "-shared", "-fPIC", f"-DFAULT={fault}",
+                               f"-I{ROOT}/sdk/include", ROOT / "tests/plugins/planted" / source,
+                               "-o", self.folder / f"{name}.so"], capture_output=True, text=True)
+        self.check(done.returncode == 0, f"{name} is built", done.stderr)
+
+    def verdict(self, name, *flags):
+        done = self.run("dump", "net.gt", "--values", "-o", f"{name}.gecap", *flags)
+        self.check(done.returncode == 0, f"{name} is recorded", done.stderr)
+        engines = [w for i, w in enumerate(flags) if "--engines" in (w, flags[i - 1])]
+        done = self.run("bisect", f"{name}.gecap", "--json", *engines)
+        try:
+            return done.returncode, json.loads(done.stdout)
+        except json.JSONDecodeError:
+            self.check(False, f"{name}: JSON", done.stdout + done.stderr)
+            return done.returncode, {"kind": "", "nodes": []}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="ge-bisect.") as folder:
+        c = Checks(args.build.resolve() / "bin" / "ge", pathlib.Path(folder))
+        (c.folder / "net.gt").write_text(NET)
+        for name, fault in (("sound", "0"), ("wrong", LAST_ROW)):
+            c.built("engine.c", f"{name}_engine", fault)
+        for name, fault in (("sound", "0"), ("wrong", "1")):
+            c.built("pass.c", f"{name}_pass", fault)
+
+        engine = ["--policy", "priority", "--engines"]
+        code, v = c.verdict("wrong_engine", *engine, "./wrong_engine.so,ref")
+        c.check(code == 1 and v["kind"] == "engine" and v["engine"] == "planted" and
+                v["nodes"] == ["layer/product"], "the engine and its node are named", v)
+        code, v = c.verdict("sound_engine", *engine, "./sound_engine.so,ref")
+        c.check(code == 0 and v["kind"] == "none", "its sound twin is not", v)
+        code, v = c.verdict("wrong_pass", "--plugins", "./wrong_pass.so")
+        c.check(code == 1 and v["kind"] == "pass" and v["pass"] == "planted-swap", "the pass is named", v)
+        code, v = c.verdict("sound_pass", "--plugins", "./sound_pass.so")
+        c.check(code == 0 and v["kind"] == "none", "its sound twin is not", v)
+
+        done = c.run("bisect", "wrong_engine.gecap", "--engines", "./wrong_engine.so,ref")
+        c.check(done.returncode == 1 and "engine planted, nodes layer/product" in done.stdout,
+                "for people, the last line is the verdict", done.stdout + done.stderr)
+        done = c.run("bisect", "net.gt")
+        c.check(done.returncode == 2 and "does not begin as a ZIP file does" in done.stderr,
+                "what is no capsule is refused", done.stderr)
+    print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
+    return c.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

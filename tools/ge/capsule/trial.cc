@@ -1,0 +1,150 @@
+#include "tools/ge/capsule/trial.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "ge/base/clock.h"
+#include "ge/base/descriptor.h"
+#include "ge/base/replace_file.h"
+#include "ge/session/recorder.h"
+#include "ge/stage/pass.h"
+
+namespace ge::tool {
+namespace {
+
+using Outputs = std::vector<std::vector<std::byte>>;
+
+// The answer of a child: its code, its message and the outputs, each with its size before it.
+void Append(uint64_t number, std::string* out) {
+  out->append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+void AppendText(std::string_view text, std::string* out) {
+  Append(text.size(), out);
+  out->append(text);
+}
+
+class Answer {
+ public:
+  explicit Answer(const std::string& bytes) : bytes_(bytes) {}
+  bool Take(uint64_t* number) {
+    if (bytes_.size() - at_ < sizeof *number) return false;
+    std::memcpy(number, bytes_.data() + at_, sizeof *number);
+    at_ += sizeof *number;
+    return true;
+  }
+  bool Take(std::string_view* text) {
+    uint64_t size = 0;
+    if (!Take(&size) || size > bytes_.size() - at_) return false;
+    *text = std::string_view(bytes_).substr(at_, size);
+    at_ += size;
+    return true;
+  }
+
+ private:
+  const std::string& bytes_;
+  size_t at_ = 0;
+};
+
+Result<OutputBuffers> RunHere(const Recorded& r, const Trial& trial) {
+  Options o = trial.options;
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
+  for (const auto& pass : MakePipeline()) options.skip_passes.insert(std::string(pass->name()));
+  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
+  GE_RETURN_IF_ERROR(session->LoadGraph(trial.graph));
+  if (trial.with_states) GE_RETURN_IF_ERROR(SetStates(r, session.get()));
+  GE_ASSIGN_OR_RETURN(const auto compiled,
+                      session->CompileApart(trial.entry, trial.inputs, session->build_options()));
+  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
+  GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), trial.inputs, outputs.views));
+  return outputs;
+}
+
+[[noreturn]] void BeChild(const Recorded& r, const Trial& trial, int to) {
+  std::string answer;
+  const auto outputs = RunHere(r, trial);
+  Append(static_cast<uint64_t>(outputs.status().code()), &answer);
+  AppendText(outputs.status().message(), &answer);
+  Append(outputs.ok() ? outputs->views.size() : 0, &answer);
+  for (size_t i = 0; outputs.ok() && i < outputs->views.size(); ++i) {
+    const TensorView& v = outputs->views[i];
+    AppendText({static_cast<const char*>(v.data), v.bytes}, &answer);
+  }
+  (void)WriteBytes(to, answer);
+  _exit(0);  // engines' own ends are not asked for
+}
+
+Result<Outputs> Parsed(const std::string& bytes) {
+  Answer answer(bytes);
+  uint64_t code = 0, count = 0;
+  std::string_view text;
+  if (!answer.Take(&code) || !answer.Take(&text) || !answer.Take(&count)) {
+    return Status(Code::kInternal, "a trial's process ended without an answer");
+  }
+  if (code != 0) return Status(static_cast<Code>(code), std::string(text));
+  Outputs out;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (!answer.Take(&text)) return Status(Code::kInternal, "a trial's answer is cut short");
+    const auto* data = reinterpret_cast<const std::byte*>(text.data());
+    out.emplace_back(data, data + text.size());
+  }
+  return out;
+}
+
+// Everything until the writer's end, or false when the time is over.
+bool ReadAll(int fd, double until_ms, std::string* out) {
+  std::vector<char> part(1 << 16);
+  for (;;) {
+    const double left = until_ms - NowMs();
+    if (left <= 0) return false;
+    pollfd ready{fd, POLLIN, 0};
+    if (poll(&ready, 1, static_cast<int>(std::min(left, 1000.0)) + 1) <= 0) continue;
+    const ssize_t n = read(fd, part.data(), part.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return true;
+    out->append(part.data(), static_cast<size_t>(n));
+  }
+}
+
+}  // namespace
+
+Result<Outputs> RunTrial(const Recorded& r, const Trial& trial, double seconds) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    return Status(Code::kResourceExhausted, "no pipe to a trial's process");
+  }
+  const Descriptor from(ends[0]);
+  Descriptor to(ends[1]);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) return Status(Code::kResourceExhausted, "no process for a trial");
+  if (child == 0) BeChild(r, trial, to.get());
+  to = Descriptor();
+  std::string answer;
+  const bool ended = ReadAll(from.get(), NowMs() + seconds * 1e3, &answer);
+  if (!ended) (void)kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!ended) {
+    return Status(Code::kDeadlineExceeded, fmt::format("it has not ended after {} s", seconds));
+  }
+  if (WIFSIGNALED(status)) {
+    return Status(Code::kPluginError, fmt::format("it ended by signal {} ({})", WTERMSIG(status),
+                                                  strsignal(WTERMSIG(status))));
+  }
+  return Parsed(answer);
+}
+
+}  // namespace ge::tool
