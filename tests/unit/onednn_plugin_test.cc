@@ -423,14 +423,14 @@ TEST_F(Onednn, SaysWhyItDeclines) {
   const uint32_t i = m.Input({4}, GE_I32), d = m.Input({-1, 4}), x = m.Input({1, 4, 6, 6});
   m.Node("Relu", {i}, {4});
   m.Node("Relu", {d}, {-1, 4});
-  m.Node("ConvTranspose", {x, m.Input({4, 4, 3, 3})}, {1, 4, 8, 8});
+  m.Node("ConvTranspose", {x, m.Input({4, 4, 3, 3})}, {1, 8, 8, 8}, {{"group", {2}}});
   m.Node("Det", {x}, {1, 4});
   const Asked a = Ask(m);
   EXPECT_EQ(a.offers.size(), 0u);
   EXPECT_EQ(a.declined.at(0).first, uint32_t{GE_WHY_DTYPE});
   EXPECT_NE(a.declined.at(0).second.find("int32"), std::string::npos);
   EXPECT_EQ(a.declined.at(1).first, uint32_t{GE_WHY_DYNAMIC});
-  EXPECT_EQ(a.declined.at(2).first, uint32_t{GE_WHY_DYNAMIC});
+  EXPECT_EQ(a.declined.at(2).first, uint32_t{GE_WHY_ATTRIBUTE});
   EXPECT_EQ(a.declined.at(3).first, uint32_t{GE_WHY_OP});
 }
 

@@ -317,6 +317,43 @@ void OnednnBuilder::EmitConv(const Unit& unit, const ConvSpec& conv_spec) {
   }
 }
 
+// Weights [in][out][taps], as ONNX has them, as the product's [in][taps][out].
+BufferRef OnednnBuilder::TapsAs(uint32_t value, const Dims& given, const Desc& want) {
+  const int64_t in = given[0], out = given[1], taps = given[2];
+  const Desc plain = Vendor::ToDesc(Layout::Dense({in, taps * out}));
+  if (p_.constant(value)) {
+    const std::string key = "taps " + ToText(given) + " to " + Vendor::KeyOf(want);
+    return Pack({value}, key, want.get_size(),
+                [=, vendor = &vendor_](const void* const* from, void* to) {
+                  const std::vector<float> moved =
+                      OutputsLast(static_cast<const float*>(from[0]), in, out, taps);
+                  vendor->Pack(plain, moved.data(), want, to);
+                });
+  }
+  Layout turned = Layout::Dense({in, taps, out});
+  turned.stride[1] = 1;
+  turned.stride[2] = taps;
+  const BufferRef moved = NewInternal(0, plain.get_size());
+  AddReorder(GetDense(value).place, Vendor::ToDesc(turned), moved,
+             Vendor::ToDesc(Layout::Dense({in, taps, out})));
+  if (plain == want) return moved;
+  const BufferRef packed = NewInternal(0, want.get_size());
+  AddReorder(moved, plain, packed, want);
+  return packed;
+}
+
+// A bias that is no constant, once for each tap.
+BufferRef OnednnBuilder::RepeatedBias(uint32_t value, int64_t out, int64_t taps) {
+  const BufferRef repeated = NewInternal(0, static_cast<uint64_t>(taps * out) * sizeof(float));
+  const Layout to = Layout::Dense({taps, out});
+  Layout from = to;
+  from.stride[0] = 0;
+  AddStep("repeat " + ToText({taps, out}),
+          CopyLoop(simd_, to, {{from, to, Dims(2, 0), Dims(2, 0), {taps, out}}}),
+          {repeated, GetDense(value).place});
+  return repeated;
+}
+
 // A transposed convolution whose windows do not overlap is one product of every pixel with all
 // taps, whose rows are then dealt out (oneDNN 2.6.3 needs 400 ms for 24 to 1 channels at 320x320,
 // this 3).
@@ -330,27 +367,22 @@ void OnednnBuilder::EmitUpscale(const Unit& unit, const ConvSpec& conv_spec) {
   spec.src = Layout::Dense({pixels, in});
   spec.weights = Layout::Dense({in, columns});
   spec.dst = Layout::Dense({pixels, columns});
-  spec.bias = !unit.bias.empty();
+  const bool read_bias = unit.in.size() > 2;  // it is no constant
+  spec.bias = !unit.bias.empty() || read_bias;
   const Layout target = Layout::ChannelsLast(conv_spec.dst);
   Fused f = Fuse(unit, target, target, x.place.storage, false);
   const auto prim = vendor_.MatMul(spec, f.post_ops);
   if (!prim) throw std::runtime_error("oneDNN has no product for this node");
   const uint64_t bytes = static_cast<uint64_t>(pixels * columns) * sizeof(float);
   const BufferRef product = NewInternal(0, bytes);
-  // ONNX has [in][out][kh][kw], the product [in][kh][kw][out].
-  const Desc dense = Vendor::ToDesc(spec.weights), packed = prim->weights_desc;
-  const std::string key = "taps " + ToText({in, out, kh * kw}) + " to " + Vendor::KeyOf(packed);
-  const BufferRef weights = Pack({unit.in[1]}, key, packed.get_size(),
-                                 [=, vendor = &vendor_](const void* const* from, void* to) {
-                                   const std::vector<float> taps = OutputsLast(
-                                       static_cast<const float*>(from[0]), in, out, kh * kw);
-                                   vendor->Pack(dense, taps.data(), packed, to);
-                                 });
+  const BufferRef weights = TapsAs(unit.in[1], {in, out, kh * kw}, prim->weights_desc);
   std::vector<Arg> args = {{DNNL_ARG_SRC, x.place, prim->src_desc},
                            {DNNL_ARG_WEIGHTS, weights, prim->weights_desc},
                            {DNNL_ARG_DST, product, prim->dst_desc}};
   if (spec.bias) {
-    args.push_back({DNNL_ARG_BIAS, BiasOf(unit, out, 0, kh * kw), prim->bias_desc});
+    const BufferRef bias =
+        read_bias ? RepeatedBias(unit.in[2], out, kh * kw) : BiasOf(unit, out, 0, kh * kw);
+    args.push_back({DNNL_ARG_BIAS, bias, prim->bias_desc});
   }
   AddPrim("upscale", *prim, std::move(args));
   const Dims order = {conv_spec.src[0], conv_spec.src[2], kh, conv_spec.src[3], kw * out};

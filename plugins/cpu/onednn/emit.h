@@ -66,6 +66,8 @@ class OnednnBuilder final : public Builder {
   // Weights for a primitive; if plain, `given` is their layout. Constants are packed once, others
   // in each run.
   BufferRef WeightsAs(uint32_t value, const Layout& given, const Desc& want);
+  BufferRef TapsAs(uint32_t value, const Dims& given, const Desc& want);
+  BufferRef RepeatedBias(uint32_t value, int64_t out, int64_t taps);
   void AddReorder(const BufferRef& from, const Desc& is, const BufferRef& to, const Desc& want);
 
   struct Fused {  // post-ops inside a primitive

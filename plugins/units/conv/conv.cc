@@ -45,6 +45,13 @@ bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why) {
 
 namespace {
 
+void TakeWeights(const Parser& g, const ge_node& n, Unit* u) {
+  u->in.push_back(n.in[1]);
+  if (n.n_in < 3 || n.in[2] == 0) return;
+  // A bias that is not constant is read as it comes.
+  (g.constant(n.in[2]) ? u->bias : u->in).push_back(n.in[2]);
+}
+
 bool ParseConv(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no weights");
@@ -52,10 +59,7 @@ bool ParseConv(const Parser& g, uint32_t i, Unit* u, Why* why) {
                    why)) {
     return false;
   }
-  u->in.push_back(n.in[1]);
-  if (n.n_in < 3 || n.in[2] == 0) return true;
-  // One that is not constant is read as it comes.
-  (g.constant(n.in[2]) ? u->bias : u->in).push_back(n.in[2]);
+  TakeWeights(g, n, u);
   return true;
 }
 
@@ -71,7 +75,6 @@ bool ParseConvTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (c.src.size() < 3 || c.src.size() > 5) {
     return why->Say(GE_WHY_SHAPE, "rank " + std::to_string(c.src.size()) + ", only 3 to 5");
   }
-  if (!g.constant(n.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
   if (c.groups < 1 || w.size() != c.src.size() || w[0] != c.src[1] || w[0] % c.groups != 0 ||
       w[1] * c.groups != c.dst[1]) {
     return why->Say(GE_WHY_SHAPE, "weights " + ToText(w) + " do not fit the input");
@@ -87,11 +90,7 @@ bool ParseConvTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
     c.weights[1] /= c.groups;
     c.weights.insert(c.weights.begin(), c.groups);
   }
-  u->in.push_back(n.in[1]);
-  if (n.n_in > 2 && n.in[2] != 0) {
-    if (!g.constant(n.in[2])) return why->Say(GE_WHY_DYNAMIC, "bias is not constant");
-    u->bias.push_back(n.in[2]);
-  }
+  TakeWeights(g, n, u);
   return true;
 }
 
