@@ -40,7 +40,8 @@ struct Options {
   bool verbose = false, accuracy = false;
   int64_t kv_cache = 0;          // rows at first; 0 = the past stays inputs and outputs
   std::string values;            // of dump: which are recorded; empty = no run is recorded
-  std::string from = "plan";     // of replay: load or plan
+  std::string from;              // of replay: load or plan; empty = plan where the capsule has one
+  std::string piece;             // of isolate: a node's name, or #SEGMENT
   double rtol = -1;              // of replay and bisect; below 0 = by the type
   std::string against = "ref";   // of bisect: the engine that is right
   double seconds_a_trial = 600;  // of bisect
@@ -52,6 +53,7 @@ int Explain(const Options& options);
 int Dump(const Options& options);
 int Replay(const Options& options);
 int Bisect(const Options& options);
+int Isolate(const Options& options);
 int Plugins(const Options& o);
 int Ops(const Options& options);
 int Passes(const Options& options);

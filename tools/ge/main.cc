@@ -179,7 +179,8 @@ void AddReplay(CLI::App* app, Options* o, int* code) {
       app->add_subcommand("replay", "repeat a run that a capsule has, and compare every value");
   replay->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
   replay->add_option("--from", o->from,
-                     "plan (default): the recorded placement; load: rewritten and placed anew, "
+                     "plan (default, where there is one): the recorded placement; load: rewritten "
+                     "and placed anew, "
                      "outputs alone are compared");
   replay->add_option("--rtol", o->rtol,
                      "bound of a float's difference by the largest magnitude of its tensor "
@@ -206,6 +207,16 @@ void AddReplay(CLI::App* app, Options* o, int* code) {
       "is run on\nthe reference, every trial in a process of its own.\nExit codes: 0 no fault was "
       "found; 1 one was.\nExample:\n  ge bisect lenet.gecap\n");
   bisect->callback([=] { *code = ge::tool::Bisect(*o); });
+  auto* isolate = app->add_subcommand(
+      "isolate", "a node or segment of a recorded run, with the values that it read and made");
+  isolate->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
+  isolate->add_option("PIECE", o->piece, "a node's name, or #SEGMENT as ge explain numbers them")
+      ->required();
+  isolate->add_option("-o", o->output_file, "F.gecap, or F.gt: a case for ge-test")->required();
+  isolate->footer(
+      "\nExample:\n  ge isolate lenet.gecap '#0' -o piece.gecap\n  ge replay piece.gecap "
+      "--engines ref\n");
+  isolate->callback([=] { *code = ge::tool::Isolate(*o); });
 }
 
 void AddTune(CLI::App* app, Options* o, int* code) {

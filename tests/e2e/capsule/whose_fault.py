@@ -60,6 +60,32 @@ class Checks:
             return done.returncode, {"kind": "", "nodes": []}
 
 
+def isolated(c):
+    """A segment, and a node, of the run that was wrong: the piece is wrong by itself, as file and as case."""
+    test = c.ge.parent / "ge-test"
+    for name, right in (("wrong_engine", False), ("sound_engine", True)):
+        capsule, flags = f"{name}.gecap", ["--engines", f"./{name}.so,ref"]
+        done = c.run("isolate", capsule, "layer/product", "-o", "piece.gecap")
+        c.check(done.returncode == 0 and "1 nodes from 'layer/product', which ran on planted" in done.stdout,
+                "a node is isolated", done.stdout + done.stderr)
+        done = c.run("replay", "piece.gecap", "--engines", "ref", "--json")
+        c.check(done.returncode == (0 if right else 1) and json.loads(done.stdout)["compared"] == 1,
+                f"on ref the piece of {name} is {'the same' if right else 'another'}", done.stdout)
+        done = c.run("isolate", capsule, "#0", "-o", "piece.gt")
+        c.check(done.returncode == 0, "a segment is isolated as a case", done.stderr)
+        done = subprocess.run([test, "piece.gt"], capture_output=True, text=True, cwd=c.folder)
+        c.check((done.returncode == 0) == right, f"the case of {name} {'passes' if right else 'fails'}",
+                done.stdout)
+    for piece, text in (("#9", "segment 9 is not there; the plan has segments 0 to 1"),
+                        ("#x", "'#x' is no segment"), ("none", "no node is named 'none'"),
+                        ("layer/curve", "values inside of segment 1 are not, and isolate '#1' takes")):
+        done = c.run("isolate", "sound_engine.gecap", piece, "-o", "piece.gecap")
+        c.check(done.returncode == (3 if "inside" in text else 2) and text in done.stderr, f"{piece} says '{text}'", done.stderr)
+    done = c.run("isolate", "sound_engine.gecap", "#0", "-o", "piece.onnx")
+    c.check(done.returncode == 2 and "wanted F.gecap or F.gt" in done.stderr, "other files are refused",
+            done.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -87,6 +113,7 @@ def main():
         done = c.run("bisect", "wrong_engine.gecap", "--engines", "./wrong_engine.so,ref")
         c.check(done.returncode == 1 and "engine planted, nodes layer/product" in done.stdout,
                 "for people, the last line is the verdict", done.stdout + done.stderr)
+        isolated(c)
         done = c.run("bisect", "net.gt")
         c.check(done.returncode == 2 and "does not begin as a ZIP file does" in done.stderr,
                 "what is no capsule is refused", done.stderr)

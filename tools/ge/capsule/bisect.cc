@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "ge/capsule/graph_members.h"
-#include "ge/capsule/segment_graph.h"
 #include "tools/ge/capsule/differences.h"
+#include "tools/ge/capsule/piece.h"
 #include "tools/ge/capsule/recorded.h"
 #include "tools/ge/capsule/trial.h"
 #include "tools/ge/command.h"
@@ -47,6 +46,12 @@ std::string WhyDifferent(const std::vector<CapsuleTensor>& tensors, const Output
                        t.name, d.differing, d.elements, d.greatest, d.largest);
   }
   return {};
+}
+
+Outputs Copied(const std::vector<std::span<const std::byte>>& from) {
+  Outputs out;
+  for (const auto bytes : from) out.emplace_back(bytes.begin(), bytes.end());
+  return out;
 }
 
 class Bisection {
@@ -126,91 +131,32 @@ class Bisection {
     return std::optional<Verdict>(std::move(v));
   }
 
-  // Recorded tensors by the value of the checked graph.
-  void FindValues() {
-    const PlanFunction& fn = r_.plan.functions[0];
-    for (const CapsuleTensor& t : r_.manifest.values) {
-      if (t.plan_value < fn.values.size()) by_value_[fn.values[t.plan_value].graph_value] = &t;
-    }
-    for (const PlanValue& v : fn.values) {
-      if (v.kind == PlanValueKind::kInput && v.index < r_.manifest.inputs.size()) {
-        by_value_[v.graph_value] = &r_.manifest.inputs[v.index];
-      }
-      if (v.kind == PlanValueKind::kState && v.state > 0 && v.state <= r_.manifest.states.size()) {
-        by_value_[v.graph_value] = &r_.manifest.states[v.state - 1];
-      }
-    }
-  }
-
-  struct Piece {
-    Graph graph;
-    std::vector<TensorView> inputs;
-    std::vector<CapsuleTensor> outputs;
-    Outputs recorded;
-    std::vector<std::string> nodes;
-  };
-  // None where a value that it reads or makes was not recorded.
-  Result<std::optional<Piece>> PieceOf(const Graph& graph, FunctionId fn,
-                                       const PlanSegment& segment) const {
-    Piece piece;
-    std::vector<ValueId> in, out;
-    const PlanFunction& f = r_.plan.functions[0];
-    for (const PlanValueId id : segment.inputs) {
-      const auto found = by_value_.find(f.values[id].graph_value);
-      if (found == by_value_.end() || f.values[id].layout != 0) return std::optional<Piece>();
-      GE_ASSIGN_OR_RETURN(piece.inputs.emplace_back(), RecordedTensor(r_, *found->second));
-      in.push_back(f.values[id].graph_value);
-    }
-    for (const PlanValueId id : segment.outputs) {
-      const auto found = by_value_.find(f.values[id].graph_value);
-      if (found == by_value_.end() || f.values[id].layout != 0) return std::optional<Piece>();
-      if (!r_.capsule->Has(found->second->member)) return std::optional<Piece>();
-      GE_ASSIGN_OR_RETURN(const TensorView view, RecordedTensor(r_, *found->second));
-      const auto* data = static_cast<const std::byte*>(view.data);
-      piece.recorded.emplace_back(data, data + view.bytes);
-      piece.outputs.push_back(*found->second);
-      out.push_back(f.values[id].graph_value);
-    }
-    const std::vector<NodeId> nodes = NodesOf(segment);
-    GE_ASSIGN_OR_RETURN(piece.graph, NodesGraph(graph, fn, nodes, in, out));
-    for (const Node& n : piece.graph.fn(fn).nodes) {
-      piece.nodes.push_back(n.name.empty() ? fmt::format("{} #{}", n.op, n.id) : n.name);
-    }
-    return std::optional<Piece>(std::move(piece));
-  }
-
   Result<std::optional<Verdict>> FaultySegment() {
-    GE_ASSIGN_OR_RETURN(const CapsuleGraph* checked, GraphOf(r_.manifest, "check"));
-    GE_ASSIGN_OR_RETURN(const Graph graph, ReadGraphMember(r_.capsule, checked->member));
-    FindValues();
-    const Entry* entry = graph.FindEntry(r_.manifest.entry);
-    if (entry == nullptr || r_.plan.functions.empty()) {
-      return Status(Code::kDataCorrupt, "the checked graph has no entry of the manifest's name");
-    }
-    const PlanFunction& f = r_.plan.functions[0];
-    for (size_t i = 0; i < f.segments.size(); ++i) {
-      const PlanSegment& segment = f.segments[i];
-      if (segment.offers.empty()) continue;
-      GE_ASSIGN_OR_RETURN(auto piece, PieceOf(graph, entry->fn, segment));
-      if (!piece) {
+    GE_ASSIGN_OR_RETURN(const Pieces pieces, Pieces::Of(r_));
+    for (size_t i = 0; i < pieces.segments(); ++i) {
+      auto piece = pieces.Segment(i);
+      if (piece.status().code() == Code::kInvalidArgument) continue;  // a copy
+      if (piece.status().code() == Code::kFailedPrecondition) {
+        Say(fmt::format("  segment {:<4} not judged: {}", i, piece.status().message()));
         ++unjudged_;
         continue;
       }
+      GE_RETURN_IF_ERROR(piece.status());
       ++judged_;
-      GE_ASSIGN_OR_RETURN(auto verdict, Judge(i, segment, *std::move(piece)));
+      GE_ASSIGN_OR_RETURN(auto verdict, Judge(i, *std::move(piece)));
       if (verdict) return verdict;
     }
     return std::optional<Verdict>();
   }
 
   // Wrong beside the reference: the engine's fault where it is wrong by itself, too.
-  Result<std::optional<Verdict>> Judge(size_t i, const PlanSegment& segment, Piece piece) {
-    const std::string engine = r_.plan.engines[r_.plan.devices[segment.device].engine].name;
+  Result<std::optional<Verdict>> Judge(size_t i, Piece piece) {
+    const std::string engine = piece.engine;
+    const Outputs recorded = Copied(piece.recorded);
     Trial trial{std::move(piece.graph), "main", std::move(piece.inputs), On(options_.against)};
     const auto wanted = RunTrial(r_, trial, options_.seconds_a_trial);
-    std::string why = wanted.ok()
-                          ? WhyDifferent(piece.outputs, piece.recorded, *wanted, options_.rtol)
-                          : std::string();
+    std::string why =
+        wanted.ok() ? WhyDifferent(piece.outputs, recorded, *wanted, options_.rtol) : std::string();
     Say(fmt::format("  segment {:<4} {:<10} {:<26} {}", i, engine,
                     fmt::format("{} nodes from {}", piece.nodes.size(), piece.nodes[0]),
                     !wanted.ok()  ? "not judged: " + wanted.status().message()
@@ -240,7 +186,6 @@ class Bisection {
   const Recorded& r_;
   const Options& options_;
   std::vector<TensorView> inputs_;
-  std::map<ValueId, const CapsuleTensor*> by_value_;
   uint64_t graphs_ = 0, judged_ = 0, unjudged_ = 0;
 };
 

@@ -8,16 +8,17 @@
 
 namespace ge::tool {
 
-Result<Recorded> OpenRecorded(const std::string& path) {
+Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan) {
   Recorded r;
   GE_ASSIGN_OR_RETURN(r.capsule, CapsuleReader::Open(path));
   GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
-  if (r.manifest.plan.empty()) {
+  if (r.manifest.plan.empty() && needs_plan) {
     return Status(Code::kFailedPrecondition,
-                  fmt::format("capsule '{}' has no recorded run; make one: ge dump MODEL --values "
-                              "-o F.gecap",
+                  fmt::format("capsule '{}' has no plan of a recorded run; make one: ge dump MODEL "
+                              "--values -o F.gecap",
                               path));
   }
+  if (r.manifest.plan.empty()) return r;
   GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(r.manifest.plan));
   GE_ASSIGN_OR_RETURN(r.plan, ParsePlan({reinterpret_cast<const char*>(text.data()), text.size()},
                                         r.manifest.plan));

@@ -20,8 +20,8 @@ struct Recorded {
   CapsuleManifest manifest;
   Plan plan;  // the recorded one
 };
-// FAILED_PRECONDITION: a capsule without a run.
-Result<Recorded> OpenRecorded(const std::string& path);
+// FAILED_PRECONDITION: a capsule without a plan, where one is needed.
+Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan = true);
 
 // What was asked for, and what the manifest says where the command line does not.
 Options OptionsLike(const Options& asked, const CapsuleManifest& manifest);

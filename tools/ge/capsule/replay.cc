@@ -173,12 +173,12 @@ void PrintReplay(const Options& o, const Comparison& c, bool same_machine) {
 }
 
 Status ReplayCapsule(const Options& asked, int* code) {
-  GE_ASSIGN_OR_RETURN(const Recorded r, OpenRecorded(asked.model));
-  const bool from_plan = asked.from == "plan";
-  if (!from_plan && asked.from != "load") {
+  if (!asked.from.empty() && asked.from != "plan" && asked.from != "load") {
     return Status(Code::kInvalidArgument,
                   fmt::format("--from is '{:.64}', wanted load or plan", asked.from));
   }
+  GE_ASSIGN_OR_RETURN(const Recorded r, OpenRecorded(asked.model, asked.from == "plan"));
+  const bool from_plan = asked.from == "plan" || (asked.from.empty() && !r.manifest.plan.empty());
   const Options o = OptionsLike(asked, r.manifest);
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
