@@ -6,7 +6,7 @@ root of its own (empty_root.py), as a user who owns only a home, with nothing of
                                 of C. Those of a clone are typed by tests/e2e/all/docs/first_page.py, its lines
                                 of Python by tests/e2e/python/python_package.py
   docs/training.md              each line of a block that begins with `ge`; the example of training
-  docs/sessions.md, engines.md, models.md, gradients.md
+  docs/sessions.md, engines.md, models.md, gradients.md, capsule.md
                                 their commands in blocks and in the text
   docs/text-format.md           its example is a legal model, and what is printed of it is read back
   docs/plugin-guide.md          its files and commands, in one shell, with what it says they print
@@ -182,7 +182,7 @@ PAGES = {"README": ("README.md", readme), "training": ("docs/training.md", train
          "text-format": ("docs/text-format.md", text_format),
          "guide": ("docs/plugin-guide.md", guide),
          **{name: (f"docs/{name}.md", commands_alone)
-            for name in ("sessions", "engines", "models", "gradients")}}
+            for name in ("sessions", "engines", "models", "gradients", "capsule")}}
 
 
 def prints(wanted, text):
