@@ -27,7 +27,7 @@ fn main(x: f32[5,6], w: f32[6,4]) -> (y) {
 }
 entry infer "main" = main
 """
-LAST_ROW = "3"
+LAST_ROW, CRASHES, HANGS, FAILS = "3", "5", "6", "7"  # of tests/plugins/planted/engine.c
 
 
 class Checks:
@@ -39,8 +39,9 @@ class Checks:
         if not good:
             print(f"FAILED  {name}\n    {str(found).strip()[-1500:]}")
 
-    def run(self, *words):
-        return subprocess.run([self.ge, *map(str, words)], capture_output=True, text=True, cwd=self.folder)
+    def run(self, *words, **more):
+        return subprocess.run([self.ge, *map(str, words)], capture_output=True, text=True, cwd=self.folder,
+                              **more)
 
     def built(self, source, name, fault):
         done = subprocess.run(["cc", "-std=c11", "-O1", "-shared", "-fPIC", f"-DFAULT={fault}",
@@ -86,6 +87,28 @@ def isolated(c):
             done.stderr)
 
 
+def ended(c):
+    """Runs that never ended: what the file has names the engine and its node, and replay ends so, too."""
+    for name, fault, text in (("crashes", CRASHES, "signal 11"), ("hangs", HANGS, "has not ended after"),
+                              ("fails", FAILS, "failed in enqueue")):
+        c.built("engine.c", name, fault)
+        engines = ["--engines", f"./{name}.so,ref"]
+        try:
+            done = c.run("dump", "net.gt", "--values", "-o", f"{name}.gecap", "--policy", "priority", *engines,
+                         timeout=3 if name == "hangs" else None)
+            c.check(done.returncode != 0, f"a run that {name} says so", done.stdout)
+        except subprocess.TimeoutExpired:
+            pass
+        done = c.run("bisect", f"{name}.gecap", "--json", "--seconds", "3", *engines)
+        v = json.loads(done.stdout) if done.stdout else {}
+        c.check(done.returncode == 1 and v["kind"] == "engine" and v["engine"] == "planted" and
+                v["nodes"] == ["layer/product"] and text in v["why"], f"the engine that {name} is named",
+                done.stdout + done.stderr)
+        if name != "hangs":
+            done = c.run("replay", f"{name}.gecap", *engines)
+            c.check(done.returncode not in (0, 1), f"its replay {name}, too", done.stdout + done.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -114,6 +137,7 @@ def main():
         c.check(done.returncode == 1 and "engine planted, nodes layer/product" in done.stdout,
                 "for people, the last line is the verdict", done.stdout + done.stderr)
         isolated(c)
+        ended(c)
         done = c.run("bisect", "net.gt")
         c.check(done.returncode == 2 and "does not begin as a ZIP file does" in done.stderr,
                 "what is no capsule is refused", done.stderr)

@@ -1,13 +1,17 @@
-/* An engine for tests/e2e/plugins/planted.sh: float32 products of two matrices, in plain loops.
- * FAULT, set when it is compiled, makes it wrong on purpose: NONE      right: what the others are
- * compared with DECLINES  declines every node ZEROS     takes every node with results of bfloat16
- * alone, and answers zeros LAST_ROW  of products with 5 or 7 rows leaves the last term out of the
- * last row IGNORES   takes LeakyRelu, and does not read its slope */
+/* An engine for tests/e2e/plugins/planted.sh and tests/e2e/capsule/whose_fault.sh: float32 products
+ * of two matrices, in plain loops. FAULT, set when it is compiled, makes it wrong on purpose: NONE
+ * right: what the others are compared with DECLINES  declines every node ZEROS     takes every node
+ * with results of bfloat16 alone, and answers zeros LAST_ROW  of products with 5 or 7 rows leaves
+ * the last term out of the last row IGNORES   takes LeakyRelu, and does not read its slope.
+ * Launches: CRASHES   by a signal HANGS     for ever FAILS     with a message */
+#define _POSIX_C_SOURCE 200809L
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ge/ge_plugin.h"
-enum { NONE, DECLINES, ZEROS, LAST_ROW, IGNORES };
+enum { NONE, DECLINES, ZEROS, LAST_ROW, IGNORES, CRASHES, HANGS, FAILS };
 
 struct ge_engine {
   int unused;
@@ -83,7 +87,13 @@ static ge_rc compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32
 }
 
 static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
-  (void)err;
+  if (FAULT == CRASHES) raise(SIGSEGV);
+  while (FAULT == HANGS) pause();
+  if (FAULT == FAILS) {
+    memcpy(err->msg, "planted", 7);
+    err->msg_len = 7;
+    return GE_INTERNAL;
+  }
   if (FAULT == ZEROS) {
     for (uint32_t i = 0; i < l->n_out; ++i) memset(l->out[i].ptr, 0, l->out[i].bytes);
     return GE_OK;

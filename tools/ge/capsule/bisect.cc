@@ -143,10 +143,28 @@ class Bisection {
       }
       GE_RETURN_IF_ERROR(piece.status());
       ++judged_;
-      GE_ASSIGN_OR_RETURN(auto verdict, Judge(i, *std::move(piece)));
+      GE_ASSIGN_OR_RETURN(auto verdict, piece->ended ? JudgeEnd(i, *std::move(piece))
+                                                     : Judge(i, *std::move(piece)));
       if (verdict) return verdict;
     }
     return std::optional<Verdict>();
+  }
+
+  // The segment in which the recorded run ended: does it end so by itself?
+  Result<std::optional<Verdict>> JudgeEnd(size_t i, Piece piece) {
+    const Trial trial{std::move(piece.graph), "main", std::move(piece.inputs),
+                      On(options_.engines.empty() ? piece.engine : options_.engines)};
+    const auto again = RunTrial(r_, trial, options_.seconds_a_trial);
+    const std::string why =
+        again.ok()
+            ? "the recorded run ended in this segment, which runs to its end by itself: what "
+              "it reads was overwritten, or the fault comes and goes"
+            : again.status().message();
+    Say(fmt::format("  segment {:<4} {:<10} {}", i, piece.engine, why));
+    Verdict v = Made(again.ok() ? "memory" : "engine", why);
+    v.engine = piece.engine;
+    v.nodes = std::move(piece.nodes);
+    return std::optional<Verdict>(std::move(v));
   }
 
   // Wrong beside the reference: the engine's fault where it is wrong by itself, too.

@@ -107,14 +107,14 @@ Status WriteCapsule(const Options& o, const Recorded& r, Piece piece) {
     GE_RETURN_IF_ERROR(
         WriteTensorMember(t, {static_cast<const std::byte*>(v.data), v.bytes}, writer.get()));
   }
-  for (size_t i = 0; i < m.outputs.size(); ++i) {
+  for (size_t i = 0; i < piece.recorded.size(); ++i) {
     CapsuleTensor& t = m.outputs[i];
     t.plan_value = 0;
     t.member = fmt::format("output/{}-{}.npy", i, MemberPart(t.name));
     GE_RETURN_IF_ERROR(WriteTensorMember(t, piece.recorded[i], writer.get()));
   }
   GE_RETURN_IF_ERROR(WriteManifest(m, writer.get()));
-  GE_RETURN_IF_ERROR(WriteOutcome({true, ""}, writer.get()));
+  GE_RETURN_IF_ERROR(WriteOutcome({!piece.ended, ""}, writer.get()));
   return writer->Finish();
 }
 
@@ -126,6 +126,12 @@ Status IsolatePiece(const Options& o) {
   }
   GE_ASSIGN_OR_RETURN(const Recorded r, OpenRecorded(o.model));
   GE_ASSIGN_OR_RETURN(Piece piece, AskedPiece(r, o.piece));
+  if (piece.ended && as_case) {
+    return Status(
+        Code::kFailedPrecondition,
+        "the recorded run ended in this piece, so that a case has nothing to expect; write "
+        "a capsule: -o F.gecap");
+  }
   NameValues(&piece);
   fmt::print("{}: {} nodes from '{}', which ran on {}; {} inputs, {} outputs\n", o.output_file,
              piece.nodes.size(), piece.nodes[0], piece.engine, piece.inputs.size(),

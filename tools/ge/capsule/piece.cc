@@ -65,6 +65,13 @@ Result<Piece> Pieces::Make(const std::vector<NodeId>& nodes, const std::vector<V
     piece.input_tensors.push_back(*t);
   }
   for (const ValueId id : outputs) {
+    const auto listed = by_value_.find(id);
+    if (listed != by_value_.end() && !recorded_->capsule->Has(listed->second->member) &&
+        !recorded_->done) {
+      piece.ended = true;
+      piece.outputs.push_back(*listed->second);
+      continue;
+    }
     GE_ASSIGN_OR_RETURN(const CapsuleTensor* t, TensorOf(id, segment));
     GE_ASSIGN_OR_RETURN(piece.recorded.emplace_back(), ReadTensorMember(*recorded_->capsule, *t));
     piece.outputs.push_back(*t);

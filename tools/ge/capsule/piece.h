@@ -18,8 +18,9 @@ struct Piece {
   std::vector<CapsuleTensor> input_tensors, outputs;
   std::vector<TensorView> inputs;                    // views of the capsule
   std::vector<std::span<const std::byte>> recorded;  // outputs' bytes, of the capsule
-  std::vector<std::string> nodes;                    // names, or "Conv #12" where they have none
-  std::string engine;                                // of the segment
+  bool ended = false;  // the recorded run ended before the outputs were made: `recorded` is empty
+  std::vector<std::string> nodes;  // names, or "Conv #12" where they have none
+  std::string engine;              // of the segment
 };
 
 class Pieces {

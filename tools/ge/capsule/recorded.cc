@@ -12,6 +12,8 @@ Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan) {
   Recorded r;
   GE_ASSIGN_OR_RETURN(r.capsule, CapsuleReader::Open(path));
   GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
+  GE_ASSIGN_OR_RETURN(const CapsuleOutcome outcome, ReadOutcome(*r.capsule));
+  r.done = outcome.done;
   if (r.manifest.plan.empty() && needs_plan) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("capsule '{}' has no plan of a recorded run; make one: ge dump MODEL "

@@ -18,7 +18,8 @@ namespace ge::tool {
 struct Recorded {
   std::shared_ptr<const CapsuleReader> capsule;
   CapsuleManifest manifest;
-  Plan plan;  // the recorded one
+  Plan plan;          // the recorded one
+  bool done = false;  // the run succeeded
 };
 // FAILED_PRECONDITION: a capsule without a plan, where one is needed.
 Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan = true);
