@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <span>
-#include <system_error>
 #include <tuple>
 
 #include "ge/base/log.h"
@@ -279,9 +279,15 @@ void PriceStore::SortBeside(const PriorFit& priors) {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &old);  // they are the application's threads' to take
   try {
-    sorter_ = std::thread([this, priors] { Sort(priors); });
-  } catch (const std::system_error&) {
-    // Another session has more threads.
+    sorter_ = std::thread([this, priors] {
+      try {
+        Sort(priors);
+      } catch (const std::exception&) {
+        // Without memory the tail stays as long as it is.
+      }
+    });
+  } catch (const std::exception&) {
+    // Neither a thread nor memory: another session has more.
   }
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
 }

@@ -6,7 +6,6 @@
 // Thread-safe but for the destructor.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
