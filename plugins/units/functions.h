@@ -33,6 +33,16 @@ enum class Fn : int {
   kSign,      // NaN stays NaN
   kElu,       // x < 0 ? a * (exp(x) - 1) : x
   kSoftplus,  // log(1 + exp(x))
+  kShrink,    // x < -a ? x + b : x > a ? x - b : 0
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
   kFirstBinary,
   kAdd = kFirstBinary,
   kSub,
@@ -44,6 +54,17 @@ enum class Fn : int {
   kRDiv,   // y / x
   kGate,   // y > 0 ? x : 0
   kRGate,  // x > 0 ? y : 0
+  kPow,    // x to the power y
+  kRPow,
+  kFmod,  // x - y * (x / y rounded to zero)
+  kRFmod,
+  kMod,  // x - y * (x / y rounded down)
+  kRMod,
+  kAnd,  // these of integers alone
+  kOr,
+  kXor,
+  kShiftLeft,  // by too many or negative places: 0, or -1 of a negative x to the right
+  kShiftRight,
 };
 enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and others is NaN
 

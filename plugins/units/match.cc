@@ -128,6 +128,15 @@ bool Matcher::Append(Unit* unit, uint32_t node) {
   }
   if (next.dims != unit->dims) return false;
   PostOp& first = next.post_ops[0];
+  bool waits = false;  // for a value that must be there before the unit starts
+  for (size_t k = 1; k < next.post_ops.size(); ++k) {
+    const uint32_t operand = next.post_ops[k].operand;
+    if (operand == 0 || p_.constant(operand)) continue;
+    const uint32_t producer = p_.value(operand).producer;
+    // What reads the running tensor once more would read what is never stored.
+    if (operand == v || (producer != UINT32_MAX && producer >= unit->root)) return false;
+    waits = true;
+  }
   if (next.in[0] != v) {  // the running tensor is the other operand
     if (first.operand != v) return false;
     first.operand = next.in[0];
@@ -137,20 +146,23 @@ bool Matcher::Append(Unit* unit, uint32_t node) {
                : first.fn == Fn::kRDiv  ? Fn::kDiv
                : first.fn == Fn::kGate  ? Fn::kRGate
                : first.fn == Fn::kRGate ? Fn::kGate
+               : first.fn == Fn::kPow   ? Fn::kRPow
+               : first.fn == Fn::kRPow  ? Fn::kPow
+               : first.fn == Fn::kFmod  ? Fn::kRFmod
+               : first.fn == Fn::kRFmod ? Fn::kFmod
+               : first.fn == Fn::kMod   ? Fn::kRMod
+               : first.fn == Fn::kRMod  ? Fn::kMod
                                         : first.fn;
   } else if (first.operand == v) {
     if (first.fn != Fn::kMul) return false;
     first = PostOp{Fn::kSquare, 0, 0, 0, nullptr};
   }
-  // A Sum has several; what reads the running tensor once more would read what is never stored.
-  const auto again = [v](const PostOp& post) { return post.operand == v; };
-  if (std::any_of(next.post_ops.begin() + 1, next.post_ops.end(), again)) return false;
   if (first.operand != 0 && !p_.constant(first.operand)) {
-    // It must be there before the unit starts.
     const uint32_t producer = p_.value(first.operand).producer;
     if (producer != UINT32_MAX && producer >= unit->root) return false;
-    if (prefix_.empty()) prefix_ = unit->nodes;
+    waits = true;
   }
+  if (waits && prefix_.empty()) prefix_ = unit->nodes;
   if (Bias(unit, first)) {
     unit->bias.push_back(first.operand);
   } else if (unit->post_ops.empty() && unit->kind().post_ops == PostOps::kChannels &&

@@ -35,8 +35,8 @@ double SumBound(int64_t n) { return (2 * std::sqrt(static_cast<double>(n)) + 2) 
 struct Case {
   Fn fn;
   std::function<double(double)> want;
-  double bound;           // of the error, relative to |want|
-  bool positive = false;  // arguments
+  double bound;  // of the error, relative to |want|
+  enum Arguments { kAll, kPositive, kToOne, kFromOne } arguments = kAll;
   // Of x: what the kernel adds up where that cancels; the bound is relative to it there.
   double terms = 0;
 };
@@ -62,7 +62,8 @@ const std::vector<Case>& UnaryCases() {
        2e-7},
       {Fn::kSwish, [](double x) { return x / (1 + std::exp(-x)); }, 3e-7},
       // x / 2 times 1 + erf, a fit that is off by 3e-6 of the 1: in the left tail little is left.
-      {Fn::kGelu, [](double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0)); }, 3e-6, false, 1},
+      {Fn::kGelu, [](double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0)); }, 3e-6, Case::kAll,
+       1},
       {Fn::kGeluTanh,
        [](double x) {
          // (1 + tanh z) / 2, which cancels in the left tail, is 1 / (1 + exp(-2 z))
@@ -71,14 +72,14 @@ const std::vector<Case>& UnaryCases() {
        4e-7},
       {Fn::kErf, [](double x) { return std::erf(x); }, 5e-7},
       {Fn::kExp, [](double x) { return std::exp(x); }, 2e-7},
-      {Fn::kSqrt, [](double x) { return std::sqrt(x); }, 1e-7, true},
+      {Fn::kSqrt, [](double x) { return std::sqrt(x); }, 1e-7, Case::kPositive},
       {Fn::kAbs, [](double x) { return std::fabs(x); }, 0},
       {Fn::kReciprocal, [](double x) { return 1 / x; }, 1e-7},
       {Fn::kSquare, [](double x) { return x * x; }, 1e-7},
       {Fn::kCube, [](double x) { return x * x * x; }, 2e-7},
       {Fn::kSin, [](double x) { return std::sin(x); }, 2e-7},
       {Fn::kCos, [](double x) { return std::cos(x); }, 2e-7},
-      {Fn::kLog, [](double x) { return std::log(x); }, 2e-7, true},
+      {Fn::kLog, [](double x) { return std::log(x); }, 2e-7, Case::kPositive},
       {Fn::kFloor, [](double x) { return std::floor(x); }, 0},
       {Fn::kCeil, [](double x) { return std::ceil(x); }, 0},
       {Fn::kRound, [](double x) { return std::nearbyint(x); }, 0},
@@ -88,6 +89,18 @@ const std::vector<Case>& UnaryCases() {
       {Fn::kElu, [](double x) { return x < 0 ? kA * std::expm1(x) : x; }, 2e-7},
       {Fn::kSoftplus,
        [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }, 3e-7},
+      {Fn::kShrink, [](double x) { return x < -kA  ? x + kB
+                                          : x > kA ? x - kB
+                                                   : 0; }, 1e-7},
+      {Fn::kTan, [](double x) { return std::tan(x); }, 3e-7},
+      {Fn::kAsin, [](double x) { return std::asin(x); }, 3e-7, Case::kToOne},
+      {Fn::kAcos, [](double x) { return std::acos(x); }, 3e-7, Case::kToOne},
+      {Fn::kAtan, [](double x) { return std::atan(x); }, 2e-7},
+      {Fn::kSinh, [](double x) { return std::sinh(x); }, 5e-7},
+      {Fn::kCosh, [](double x) { return std::cosh(x); }, 5e-7},
+      {Fn::kAsinh, [](double x) { return std::asinh(x); }, 5e-7},
+      {Fn::kAcosh, [](double x) { return std::acosh(x); }, 5e-7, Case::kFromOne},
+      {Fn::kAtanh, [](double x) { return std::atanh(x); }, 5e-7, Case::kToOne},
   };
   return cases;
 }
@@ -99,8 +112,10 @@ TEST(Kernels, UnaryFunctions) {
       for (int64_t n : kLengths) {
         for (float scale : {1.0f, 20.0f}) {
           std::vector<float> x = Random(static_cast<size_t>(n), 7, scale);
-          if (c.positive) {
-            for (float& v : x) v = std::fabs(v);
+          for (float& v : x) {
+            if (c.arguments == Case::kToOne) v = std::fmod(v, 1.0f);
+            if (c.arguments == Case::kPositive) v = std::fabs(v);
+            if (c.arguments == Case::kFromOne) v = 1 + std::fabs(v);
           }
           std::vector<float> y(x.size() + 1, kGuard);
           s.simd->unary(c.fn, 0.3f, 0.7f, x.data(), y.data(), n);
@@ -138,6 +153,7 @@ TEST(Kernels, UnaryFunctionsOfUnusualNumbers) {
               << s.name << " fn " << static_cast<int>(c.fn) << " of " << x[i];
         }
       }
+      if (c.fn == Fn::kShrink) continue;  // of NaN it is 0
       float nan = std::numeric_limits<float>::quiet_NaN();
       s.simd->unary(c.fn, 0.3f, 0.7f, &nan, &nan, 1);
       EXPECT_TRUE(std::isnan(nan)) << s.name << " fn " << static_cast<int>(c.fn);

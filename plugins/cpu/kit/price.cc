@@ -21,6 +21,26 @@ double FnNs(Fn fn, const Machine& m) {
     case Fn::kExp:
     case Fn::kSin:
       return ByIsa(m, 0.42, 1, 3);
+    case Fn::kAtan:
+    case Fn::kAsin:
+    case Fn::kAcos:
+    case Fn::kTan:
+      return ByIsa(m, 0.5, 1.2, 3.5);
+    case Fn::kSinh:
+    case Fn::kCosh:
+      return ByIsa(m, 0.7, 1.8, 5);
+    case Fn::kAsinh:
+    case Fn::kAcosh:
+    case Fn::kAtanh:
+      return ByIsa(m, 1.2, 2.5, 7);
+    case Fn::kPow:
+    case Fn::kRPow:
+      return ByIsa(m, 2, 4, 9);
+    case Fn::kFmod:
+    case Fn::kRFmod:
+    case Fn::kMod:
+    case Fn::kRMod:
+      return ByIsa(m, 1, 1.5, 3);
     case Fn::kDiv:
     case Fn::kRDiv:
     case Fn::kReciprocal:

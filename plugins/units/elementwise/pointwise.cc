@@ -2,70 +2,123 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace ge_engines {
 
 namespace {
 
-bool ParseUnary(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
-  const std::string_view op = gp::View(n.op);
-  PostOp p;
-  u->spec = PointwiseSpec();
-  if (op == "Relu") {
-    p.fn = Fn::kRelu;
-  } else if (op == "LeakyRelu") {
-    p.fn = Fn::kRelu;
-    p.a = static_cast<float>(gp::AttrFloat(n, "alpha"));
-  } else if (op == "Sigmoid") {
-    p.fn = Fn::kSigmoid;
-  } else if (op == "Tanh") {
-    p.fn = Fn::kTanh;
-  } else if (op == "HardSigmoid") {
-    p.fn = Fn::kHardSigmoid;
-    p.a = static_cast<float>(gp::AttrFloat(n, "alpha"));
-    p.b = static_cast<float>(gp::AttrFloat(n, "beta"));
-  } else if (op == "HardSwish") {
-    p = {Fn::kHardSwish, 1.0f / 6.0f, 0.5f, 0, nullptr};
-  } else if (op == "Gelu") {
-    p.fn = gp::AttrString(n, "approximate") == "tanh" ? Fn::kGeluTanh : Fn::kGelu;
-  } else if (op == "Erf") {
-    p.fn = Fn::kErf;
-  } else if (op == "Exp") {
-    p.fn = Fn::kExp;
-  } else if (op == "Sqrt") {
-    p.fn = Fn::kSqrt;
-  } else if (op == "Abs") {
-    p.fn = Fn::kAbs;
-  } else if (op == "Neg") {
-    p = {Fn::kLinear, -1, 0, 0, nullptr};
-  } else if (op == "Reciprocal") {
-    p.fn = Fn::kReciprocal;
-  } else if (op == "Sin") {
-    p.fn = Fn::kSin;
-  } else if (op == "Cos") {
-    p.fn = Fn::kCos;
-  } else if (op == "Log") {
-    p.fn = Fn::kLog;
-  } else if (op == "Floor") {
-    p.fn = Fn::kFloor;
-  } else if (op == "Ceil") {
-    p.fn = Fn::kCeil;
-  } else if (op == "Round") {
-    p.fn = Fn::kRound;
-  } else if (op == "Sign") {
-    p.fn = Fn::kSign;
-  } else if (op == "Elu") {
-    p.fn = Fn::kElu;
-    p.a = static_cast<float>(gp::AttrFloat(n, "alpha"));
-  } else if (op == "Softplus") {
-    p.fn = Fn::kSoftplus;
-  } else {
-    return why->Say(GE_WHY_OP, "no kernel for this operator");
-  }
-  u->post_ops = {p};
+// Functions of one number, with attributes that are a and b, or these numbers.
+struct Function {
+  std::string_view op;
+  Fn fn;
+  const char *first = nullptr, *second = nullptr;
+  float a = 0, b = 0;
+};
+constexpr Function kFunctions[] = {
+    {"Relu", Fn::kRelu},
+    {"LeakyRelu", Fn::kRelu, "alpha"},
+    {"Sigmoid", Fn::kSigmoid},
+    {"Tanh", Fn::kTanh},
+    {"HardSigmoid", Fn::kHardSigmoid, "alpha", "beta"},
+    {"HardSwish", Fn::kHardSwish, nullptr, nullptr, 1.0f / 6.0f, 0.5f},
+    {"Erf", Fn::kErf},
+    {"Exp", Fn::kExp},
+    {"Sqrt", Fn::kSqrt},
+    {"Abs", Fn::kAbs},
+    {"Neg", Fn::kLinear, nullptr, nullptr, -1},
+    {"Reciprocal", Fn::kReciprocal},
+    {"Sin", Fn::kSin},
+    {"Cos", Fn::kCos},
+    {"Tan", Fn::kTan},
+    {"Asin", Fn::kAsin},
+    {"Acos", Fn::kAcos},
+    {"Atan", Fn::kAtan},
+    {"Sinh", Fn::kSinh},
+    {"Cosh", Fn::kCosh},
+    {"Asinh", Fn::kAsinh},
+    {"Acosh", Fn::kAcosh},
+    {"Atanh", Fn::kAtanh},
+    {"Log", Fn::kLog},
+    {"Floor", Fn::kFloor},
+    {"Ceil", Fn::kCeil},
+    {"Round", Fn::kRound},
+    {"Sign", Fn::kSign},
+    {"Elu", Fn::kElu, "alpha"},
+    {"Softplus", Fn::kSoftplus},
+    {"Shrink", Fn::kShrink, "lambd", "bias"},
+};
+
+}  // namespace
+
+bool ParseUnary(const Parser& parser, uint32_t i, Unit* unit, Why*) {
+  const ge_node& n = parser.node(i);
+  const Function* f = std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                                   [&](const Function& known) { return gp::IsOp(n, known.op); });
+  PostOp p{f->fn, f->a, f->b, 0, nullptr};
+  if (f->first != nullptr) p.a = static_cast<float>(gp::AttrFloat(n, f->first));
+  if (f->second != nullptr) p.b = static_cast<float>(gp::AttrFloat(n, f->second));
+  unit->spec = PointwiseSpec();
+  unit->post_ops = {p};
   return true;
+}
+
+namespace {
+
+bool ParseGelu(const Parser& g, uint32_t i, Unit* u, Why*) {
+  const bool tanh = gp::AttrString(g.node(i), "approximate") == "tanh";
+  u->spec = PointwiseSpec();
+  u->post_ops = {{tanh ? Fn::kGeluTanh : Fn::kGelu, 0, 0, 0, nullptr}};
+  return true;
+}
+
+// The function of x and y as that of y and x.
+Fn Swapped(Fn fn) {
+  return fn == Fn::kSub    ? Fn::kRSub
+         : fn == Fn::kDiv  ? Fn::kRDiv
+         : fn == Fn::kPow  ? Fn::kRPow
+         : fn == Fn::kFmod ? Fn::kRFmod
+         : fn == Fn::kMod  ? Fn::kRMod
+                           : fn;
+}
+
+// The unit of fn with both inputs of the node. The running tensor is the one that has the result's
+// shape and is no constant.
+bool SetOperands(const Parser& g, const ge_node& n, Fn fn, Unit* u, Why* why) {
+  if (n.n_in != 2 || n.in[1] == 0) {
+    return why->Say(GE_WHY_SHAPE, std::to_string(n.n_in) + " inputs, only 2");
+  }
+  uint32_t x = n.in[0], y = n.in[1];
+  const bool x_whole = g.dims(x) == u->dims, y_whole = g.dims(y) == u->dims;
+  if ((!x_whole && y_whole) || (g.constant(x) && !g.constant(y) && y_whole)) {
+    std::swap(x, y);
+    fn = Swapped(fn);
+  }
+  u->spec = PointwiseSpec();
+  u->in = {x};
+  u->post_ops = {{fn, 0, 0, y, nullptr}};
+  return true;
+}
+
+// fn of any number of inputs, one after the other.
+bool ParseFold(const Parser& g, uint32_t i, Fn fn, Unit* u, Why* why) {
+  const ge_node& n = g.node(i);
+  u->spec = PointwiseSpec();
+  const uint32_t* const end = n.in + n.n_in;
+  const uint32_t* const whole = std::find_if(
+      n.in, end, [&](uint32_t v) { return v != 0 && !g.constant(v) && g.dims(v) == u->dims; });
+  if (whole == end) return why->Say(GE_WHY_SHAPE, "no input has the result's shape");
+  u->in = {*whole};
+  for (const uint32_t* v = n.in; v != end; ++v) {
+    if (v != whole) u->post_ops.push_back({fn, 0, 0, *v, nullptr});
+  }
+  if (u->post_ops.empty()) u->post_ops.push_back({Fn::kLinear, 1, 0, 0, nullptr});
+  return true;
+}
+
+bool ParseSum(const Parser& g, uint32_t i, Unit* u, Why* why) {
+  return ParseFold(g, i, Fn::kAdd, u, why);
 }
 
 }  // namespace
@@ -73,24 +126,16 @@ bool ParseUnary(const Parser& g, uint32_t i, Unit* u, Why* why) {
 bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
   const ge_node& n = parser.node(i);
   const std::string_view op = gp::View(n.op);
-  if (n.n_in != 2 || n.in[1] == 0) {
-    return why->Say(GE_WHY_SHAPE, std::to_string(n.n_in) + " inputs, only 2");
-  }
-  unit->spec = PointwiseSpec();
   Fn fn = op == "Add"   ? Fn::kAdd
           : op == "Sub" ? Fn::kSub
           : op == "Mul" ? Fn::kMul
           : op == "Div" ? Fn::kDiv
           : op == "Max" ? Fn::kMax
                         : Fn::kMin;
-  uint32_t x = n.in[0], y = n.in[1];
-  // The running tensor is the one that has the result's shape and is no constant.
-  const bool x_whole = parser.dims(x) == unit->dims, y_whole = parser.dims(y) == unit->dims;
-  if ((!x_whole && y_whole) || (parser.constant(x) && !parser.constant(y) && y_whole)) {
-    std::swap(x, y);
-    fn = fn == Fn::kSub ? Fn::kRSub : fn == Fn::kDiv ? Fn::kRDiv : fn;
-  }
-  unit->in = {x};
+  if (n.n_in != 2 && (fn == Fn::kMax || fn == Fn::kMin)) return ParseFold(parser, i, fn, unit, why);
+  if (!SetOperands(parser, n, fn, unit, why)) return false;
+  fn = unit->post_ops[0].fn;
+  const uint32_t y = unit->post_ops[0].operand;
   PostOp p;
   float c = 0;
   const bool linear = fn == Fn::kAdd || fn == Fn::kSub || fn == Fn::kMul || fn == Fn::kRSub;
@@ -102,8 +147,7 @@ bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
              std::isnormal(1.0f / c)) {
     p = {Fn::kLinear, 1.0f / c, 0, 0, nullptr};
   } else {
-    p.fn = fn;
-    p.operand = y;
+    return true;
   }
   unit->post_ops = {p};
   return true;
@@ -111,66 +155,58 @@ bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
 
 namespace {
 
-bool ParseSum(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
-  u->spec = PointwiseSpec();
-  const uint32_t* const end = n.in + n.n_in;
-  const uint32_t* const whole = std::find_if(
-      n.in, end, [&](uint32_t v) { return v != 0 && !g.constant(v) && g.dims(v) == u->dims; });
-  if (whole == end) return why->Say(GE_WHY_SHAPE, "no input has the result's shape");
-  u->in = {*whole};
-  for (const uint32_t* v = n.in; v != end; ++v) {
-    if (v != whole) u->post_ops.push_back({Fn::kAdd, 0, 0, *v, nullptr});
-  }
-  if (u->post_ops.empty()) u->post_ops.push_back({Fn::kLinear, 1, 0, 0, nullptr});
-  return true;
-}
-
 bool ParseReluGrad(const Parser& g, uint32_t i, Unit* u, Why*) {
   u->spec = PointwiseSpec();
   u->post_ops = {{Fn::kGate, 0, 0, g.node(i).in[1], nullptr}};
   return true;
 }
 
+// By a constant exponent where a shorter function does it.
 bool ParsePow(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
+  if (!SetOperands(g, n, Fn::kPow, u, why)) return false;
   float e = 0;
-  if (n.n_in != 2 || !g.Scalar(n.in[1], &e) || g.dims(n.in[0]) != u->dims) {
-    return why->Say(GE_WHY_ATTRIBUTE, "the exponent is not a constant scalar");
+  if (g.dtype(n.in[1]) != GE_F32) {
+    Dims whole;
+    const bool one = u->post_ops[0].fn == Fn::kPow && g.Integers(n.in[1], &whole) &&
+                     whole.size() == 1 && g.dims(n.in[0]) == u->dims;
+    if (!one || whole[0] == 0 || whole[0] < -1 || whole[0] > 3) {
+      return why->Say(GE_WHY_DTYPE, "of integers only the exponents -1, 1, 2 and 3");
+    }
+    e = static_cast<float>(whole[0]);
+  } else if (u->post_ops[0].fn != Fn::kPow || !g.Scalar(n.in[1], &e)) {
+    return true;
   }
-  u->spec = PointwiseSpec();
-  PostOp p;
-  if (e == 2) {
-    p.fn = Fn::kSquare;
-  } else if (e == 3) {
-    p.fn = Fn::kCube;
-  } else if (e == -1) {
-    p.fn = Fn::kReciprocal;
-  } else if (e == 1) {
-    p.a = 1;
-  } else {
-    return why->Say(GE_WHY_ATTRIBUTE, "exponent " + std::to_string(e) + ", only -1, 1, 2 and 3");
-  }
-  u->post_ops = {p};
+  if (e == 1) u->post_ops = {{Fn::kLinear, 1, 0, 0, nullptr}};
+  const Fn fn = e == 2 ? Fn::kSquare : e == 3 ? Fn::kCube : e == -1 ? Fn::kReciprocal : Fn::kPow;
+  if (fn != Fn::kPow) u->post_ops = {{fn, 0, 0, 0, nullptr}};
   return true;
 }
 
-bool ParseClip(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
-  PostOp p;
-  p.fn = Fn::kClip;
-  p.a = static_cast<float>(gp::AttrFloat(n, "min", std::numeric_limits<float>::lowest()));
-  p.b = static_cast<float>(gp::AttrFloat(n, "max", std::numeric_limits<float>::max()));
-  if (n.n_in > 1 && n.in[1] != 0 && !g.Scalar(n.in[1], &p.a)) {
-    return why->Say(GE_WHY_DYNAMIC, "min is not constant");
+}  // namespace
+
+bool ParseRemainder(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
+  const bool truncated = gp::AttrInt(parser.node(i), "fmod") != 0;
+  return SetOperands(parser, parser.node(i), truncated ? Fn::kFmod : Fn::kMod, unit, why);
+}
+
+// Bounds that are fed are taken one after the other.
+bool ParseClip(const Parser& parser, uint32_t i, Unit* unit, Why*) {
+  const ge_node& n = parser.node(i);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  PostOp p{Fn::kClip, -kInfinity, kInfinity, 0, nullptr};
+  const uint32_t least = n.n_in > 1 ? n.in[1] : 0, most = n.n_in > 2 ? n.in[2] : 0;
+  unit->spec = PointwiseSpec();
+  if ((least == 0 || parser.Scalar(least, &p.a)) && (most == 0 || parser.Scalar(most, &p.b))) {
+    unit->post_ops = {p};
+    return true;
   }
-  if (n.n_in > 2 && n.in[2] != 0 && !g.Scalar(n.in[2], &p.b)) {
-    return why->Say(GE_WHY_DYNAMIC, "max is not constant");
-  }
-  u->spec = PointwiseSpec();
-  u->post_ops = {p};
+  if (least != 0) unit->post_ops.push_back({Fn::kMax, 0, 0, least, nullptr});
+  if (most != 0) unit->post_ops.push_back({Fn::kMin, 0, 0, most, nullptr});
   return true;
 }
+
+namespace {
 
 bool ParseBatchNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
@@ -206,7 +242,7 @@ constexpr Operator kPointwiseOperators[] = {
     {"Tanh", ParseUnary},
     {"HardSigmoid", ParseUnary},
     {"HardSwish", ParseUnary},
-    {"Gelu", ParseUnary},
+    {"Gelu", ParseGelu},
     {"Erf", ParseUnary},
     {"Exp", ParseUnary},
     {"Sqrt", ParseUnary},
@@ -215,6 +251,15 @@ constexpr Operator kPointwiseOperators[] = {
     {"Reciprocal", ParseUnary},
     {"Sin", ParseUnary},
     {"Cos", ParseUnary},
+    {"Tan", ParseUnary},
+    {"Asin", ParseUnary},
+    {"Acos", ParseUnary},
+    {"Atan", ParseUnary},
+    {"Sinh", ParseUnary},
+    {"Cosh", ParseUnary},
+    {"Asinh", ParseUnary},
+    {"Acosh", ParseUnary},
+    {"Atanh", ParseUnary},
     {"Log", ParseUnary},
     {"Floor", ParseUnary},
     {"Ceil", ParseUnary},
@@ -222,6 +267,7 @@ constexpr Operator kPointwiseOperators[] = {
     {"Sign", ParseUnary},
     {"Elu", ParseUnary},
     {"Softplus", ParseUnary},
+    {"Shrink", ParseUnary},
     {"Add", ParseBinary, Types::kFloat, 0},
     {"Sub", ParseBinary, Types::kFloat, 0},
     {"Mul", ParseBinary, Types::kFloat, 0},
@@ -231,7 +277,8 @@ constexpr Operator kPointwiseOperators[] = {
     {"Sum", ParseSum, Types::kFloat, 0},
     {"ge.ReluGrad", ParseReluGrad, Types::kFloat, 0},
     {"Pow", ParsePow},
-    {"Clip", ParseClip},
+    {"Mod", ParseRemainder, Types::kFloat, 0},
+    {"Clip", ParseClip, Types::kFloat, 0},
     {"BatchNormalization", ParseBatchNorm, Types::kFloat, 0},
 };
 }  // namespace

@@ -12,6 +12,10 @@ namespace ge_engines {
 struct PointwiseSpec {
   static const UnitKind kKind;
 };
+// Of float32: functions of one number, of two, the remainder of a division (Mod), Clip.
+bool ParseUnary(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why);
+bool ParseRemainder(const Parser& parser, uint32_t i, Unit* unit, Why* why);
+bool ParseClip(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 
 }  // namespace ge_engines

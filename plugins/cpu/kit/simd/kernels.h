@@ -57,6 +57,28 @@ struct GroupSums {
   int64_t out = 0, pixels = 0, n = 0;
 };
 
+// How rows of columns are brought together, and in what: in the elements' own type, modulo 2^n of
+// integers, of float32 in double; in int64; or in double.
+enum class ColumnFold : int {
+  kMax,
+  kMin,
+  kSum,
+  kProduct,
+  kAbsSum,
+  kSquareSum,
+  kWideSum,        // int64, of integers of 32 bits
+  kDoubleSum,      // double, of integers
+  kDoubleSquares,  // the same of their squares
+};
+
+// A question about the bits of floats of 2, 4 or 8 bytes: are they NaN, or equal to `low` or
+// `high`.
+struct FloatBits {
+  int size;
+  bool nan;
+  uint64_t infinity, low, high;
+};
+
 // A row of 8-bit integers with scale and zero point.
 struct QuantizedRow {
   uint8_t* at;
@@ -200,6 +222,26 @@ struct Simd {
   // out[i] = x[i] op z[i * step] as 0 or 1; step is 0 or 1.
   void (*compare)(Compare op, const float* x, const float* z, int64_t step, uint8_t* out,
                   int64_t n);
+  // y[i] = x[i] fn z[i] of integers of this dtype (GE_I8 ...), modulo 2^n; y may equal x or z. fn:
+  // kAdd, kSub, kRSub, kMul, kDiv, kMax, kMin, kFmod, kMod, kAnd, kOr, kXor, kShiftLeft,
+  // kShiftRight; of x alone kAbs and kSign of signed ones. No divisor is 0.
+  void (*wholes)(Fn fn, int32_t dtype, const void* x, const void* z, void* y, int64_t n);
+  void (*compare_wholes)(Compare op, int32_t dtype, const void* x, const void* z, uint8_t* out,
+                         int64_t n);
+  // y[2 i], y[2 i + 1] = the two numbers of block `block` + i of plugins/units/philox.h with the
+  // key {low, high}, for i < blocks, a multiple of 8.
+  void (*philox_pairs)(uint32_t low, uint32_t high, uint64_t block, double* y, int64_t blocks);
+  // These made normal by the transform of Box and Muller, within 1e-15 of their size; pairs is a
+  // multiple of 8.
+  void (*normal_pairs)(double* y, int64_t pairs);
+  // acc[j] = acc[j] and x[r * stride + j] by `fold`, for r < rows, j < n. dtype: GE_BOOL, GE_I8 and
+  // GE_U8 (extremes alone), GE_I32, GE_U32, GE_I64, GE_U64; GE_F32 and GE_F64 but for extremes.
+  void (*fold_columns)(ColumnFold fold, int32_t dtype, const void* x, int64_t rows, int64_t stride,
+                       void* acc, int64_t n);
+  void (*ask_floats)(const FloatBits& question, const void* x, uint8_t* out, int64_t n);
+  // The next function for elements of 1, 2 or 8 bytes.
+  void (*select_other)(int size, const uint8_t* c, const void* x, int64_t sx, const void* z,
+                       int64_t sz, void* out, int64_t n);
   // out[i] = c[i] != 0 ? x[i * sx] : z[i * sz], of any 4-byte type; steps are 0 or 1. out may equal
   // x or z where its step is 1.
   void (*select)(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz,

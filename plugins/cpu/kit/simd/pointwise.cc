@@ -72,7 +72,7 @@ void Transcendental(Fn fn, float a, const float* x, float* y, int64_t n) {
         return hn::Add(hn::Max(hn::Zero(d), v), LogOnePlus(d, e));
       });
     default:
-      return;
+      return Trigonometric(fn, x, y, n);
   }
 }
 
@@ -149,15 +149,23 @@ void Unary(Fn fn, float left, float right, const float* x, float* y, int64_t n) 
         const auto plain = hn::Or(hn::Lt(v, hn::Zero(d)), hn::Gt(v, hn::Zero(d)));
         return hn::IfThenElse(plain, one, v);  // zero and NaN stay
       });
+    case Fn::kShrink:
+      return Map(x, y, n, [=](auto d, auto v) GE_LAMBDA {
+        const auto far = hn::Set(d, left), by = hn::Set(d, right);
+        const auto high = hn::IfThenElseZero(hn::Gt(v, far), hn::Sub(v, by));
+        return hn::IfThenElse(hn::Lt(v, hn::Neg(far)), hn::Add(v, by), high);
+      });
     default:
       return Transcendental(fn, left, x, y, n);
   }
 }
 
 void Binary(Fn fn, const float* x, const float* z, float* y, int64_t n) {
+  if (fn >= Fn::kPow) return PowerOrRemainder(fn, x, z, 1, y, n);
   WithBinary(fn, [=](auto f) GE_LAMBDA { Zip(x, z, y, n, f); });
 }
 void BinaryScalar(Fn fn, const float* x, float z, float* y, int64_t n) {
+  if (fn >= Fn::kPow) return PowerOrRemainder(fn, x, &z, 0, y, n);
   WithBinary(fn, [=](auto f) GE_LAMBDA {
     Map(x, y, n, [=](auto d, auto v) GE_LAMBDA { return f(v, hn::Set(d, z)); });
   });

@@ -272,10 +272,23 @@ void FoldDoubleRows(DoubleFold fold, const double* x, int64_t rows, int64_t stri
 void SoftmaxDouble(bool log, const double* x, double* y, int64_t n);
 void SoftmaxDoubleColumns(bool log, const double* x, double* y, int64_t rows, int64_t stride,
                           int64_t n);
+void Trigonometric(Fn fn, const float* x, float* y, int64_t n);
+// `step` of z is 0 or 1.
+void PowerOrRemainder(Fn fn, const float* x, const float* z, int64_t step, float* y, int64_t n);
 void LerpRows(const float* left, const float* right, float t, float* y, int64_t n);
 void CompareRow(Compare op, const float* x, const float* z, int64_t step, uint8_t* out, int64_t n);
 void Select(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz, float* out,
             int64_t n);
+void Wholes(Fn fn, int32_t dtype, const void* x, const void* z, void* y, int64_t n);
+void CompareWholes(Compare op, int32_t dtype, const void* x, const void* z, uint8_t* out,
+                   int64_t n);
+void PhiloxPairs(uint32_t low, uint32_t high, uint64_t block, double* y, int64_t blocks);
+void NormalPairs(double* y, int64_t pairs);
+void FoldColumns(ColumnFold fold, int32_t dtype, const void* x, int64_t rows, int64_t stride,
+                 void* acc, int64_t n);
+void AskFloats(const FloatBits& question, const void* x, uint8_t* out, int64_t n);
+void SelectOther(int size, const uint8_t* c, const void* x, int64_t sx, const void* z, int64_t sz,
+                 void* out, int64_t n);
 float ReduceRow(Reduce op, const float* x, int64_t n);
 void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc, int64_t n);
 void Softmax(const float* x, float* y, int64_t n);
