@@ -42,6 +42,7 @@ struct Operator {
   bool first = false;
   // Takes Transposes of the matrices into the unit, for engines that read transposed matrices.
   bool (*widen)(const Matcher& matcher, uint32_t node, Unit* unit) = nullptr;
+  bool no_inputs = false;  // nodes may have no inputs
 };
 
 // Whether following pointwise units become post-ops, and which constants are a bias.

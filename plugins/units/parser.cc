@@ -270,7 +270,8 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   const Operator* e = EntryOf(n);
   if (e == nullptr) return why->Say(GE_WHY_OP, "no kernel for this operator");
   if (n.n_body != 0) return why->Say(GE_WHY_OP, "nodes with bodies are not taken");
-  if (n.n_in == 0 || n.n_out == 0 || n.in[0] == 0 || (n.out[0] == 0 && !e->skips_first)) {
+  const bool reads = n.n_in > 0 && n.in[0] != 0;
+  if ((!reads && !e->no_inputs) || n.n_out == 0 || (n.out[0] == 0 && !e->skips_first)) {
     return why->Say(GE_WHY_OP, "first input or output is missing");
   }
   u->root = i;
@@ -285,7 +286,7 @@ bool Parser::Parse(uint32_t i, Unit* u, Why* why) const {
   }
   if (!Checks(i, *e, why)) return false;
   u->out = {n.out[0]};
-  u->in = {n.in[0]};
+  if (reads) u->in = {n.in[0]};
   if (n.out[0] != 0) u->dims = dims(n.out[0]);
   return e->parse(*this, i, u, why);
 }

@@ -247,7 +247,7 @@ inline void SweepCompareAndSelect(int64_t n) {
     std::vector<float> y(Z(n + 1), kGuard);
     auto* bytes = reinterpret_cast<float*>(less.data());
     RunLoop(*CompareLoop(s.simd(), Compare::kLess, n, false), {bytes, x, z});
-    RunLoop(*WhereLoop(s.simd(), {n}, {n}, {n}, {n}), {y.data(), bytes, x, z});
+    RunLoop(*WhereLoop(s.simd(), 4, {n}, {n}, {n}, {n}), {y.data(), bytes, x, z});
     for (int64_t i = 0; i < n; ++i) ASSERT_EQ(y[Z(i)], std::min(x[i], z[i])) << i;
     ASSERT_EQ(y.back(), kGuard);
     ASSERT_EQ(less.back(), 9);
@@ -276,7 +276,7 @@ inline void SweepWhere(int64_t left, int64_t right, int64_t n) {
     InEachSetting([&](const Setting& s) {
       SCOPED_TRACE(testing::Message() << left << " x " << right << " x " << n << ", shapes " << k);
       std::vector<float> y(Z(left * right * n + 1), kGuard);
-      RunLoop(*WhereLoop(s.simd(), result, of[0], of[1], of[2]),
+      RunLoop(*WhereLoop(s.simd(), 4, result, of[0], of[1], of[2]),
               {y.data(), reinterpret_cast<float*>(c.data()), x, z});
       for (int64_t i = 0; i < left * right * n; ++i) {
         const float want = c[at(of[0], i)] != 0 ? x[at(of[1], i)] : z[at(of[2], i)];

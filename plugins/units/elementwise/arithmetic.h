@@ -1,4 +1,4 @@
-// Add, Sub, Mul, Div, Max and Min of numbers other than float32 (those: pointwise.h). Pure; any
+// Arithmetic of numbers other than float32, and functions of the bits of integers. Pure; any
 // thread.
 #pragma once
 
@@ -6,8 +6,11 @@
 
 namespace ge_engines {
 
-struct ArithmeticSpec {  // in[0] fn in[1]
+// in[0] fn in[1] fn in[2] ..., of one input with `number`; kClip: x, its least and its greatest
+// value, of which either may be absent.
+struct ArithmeticSpec {
   Fn fn = Fn::kAdd;
+  int64_t number = 0;
   static const UnitKind kKind;
 };
 

@@ -9,6 +9,11 @@ namespace ge_engines {
 
 namespace {
 
+bool IsSmallOrUnsigned(int32_t dtype) {
+  return dtype == GE_I8 || dtype == GE_U8 || dtype == GE_I16 || dtype == GE_U16 ||
+         dtype == GE_U32 || dtype == GE_U64;
+}
+
 bool ParseRelation(const Parser& g, uint32_t i, Unit* u, Why* why) {
   static constexpr std::string_view kOps[] = {
       "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor", "Not"};
@@ -26,6 +31,9 @@ bool ParseRelation(const Parser& g, uint32_t i, Unit* u, Why* why) {
     if (t != g.dtype(n.in[0]) || g.dtype(n.out[0]) != GE_BOOL || (logic && t != GE_BOOL)) {
       return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or a logical one is not bool");
     }
+    if (!IsNumber(t) && t != GE_BOOL && !IsSmallOrUnsigned(t)) {
+      return why->Say(GE_WHY_DTYPE, "only float32, integers and bool");
+    }
     if (t == GE_BOOL && !logic && op != Relation::kEqual) {
       return why->Say(GE_WHY_DTYPE, "bools have no order");
     }
@@ -35,15 +43,15 @@ bool ParseRelation(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 constexpr Operator kRelationOperators[] = {
-    {"Equal", ParseRelation, Types::kNumber, 0},
-    {"Less", ParseRelation, Types::kNumber, 0},
-    {"Greater", ParseRelation, Types::kNumber, 0},
-    {"LessOrEqual", ParseRelation, Types::kNumber, 0},
-    {"GreaterOrEqual", ParseRelation, Types::kNumber, 0},
-    {"And", ParseRelation, Types::kNumber, 0},
-    {"Or", ParseRelation, Types::kNumber, 0},
-    {"Xor", ParseRelation, Types::kNumber, 0},
-    {"Not", ParseRelation, Types::kNumber, 0},
+    {"Equal", ParseRelation, Types::kAny, 0},
+    {"Less", ParseRelation, Types::kAny, 0},
+    {"Greater", ParseRelation, Types::kAny, 0},
+    {"LessOrEqual", ParseRelation, Types::kAny, 0},
+    {"GreaterOrEqual", ParseRelation, Types::kAny, 0},
+    {"And", ParseRelation, Types::kAny, 0},
+    {"Or", ParseRelation, Types::kAny, 0},
+    {"Xor", ParseRelation, Types::kAny, 0},
+    {"Not", ParseRelation, Types::kAny, 0},
 };
 }  // namespace
 

@@ -13,9 +13,11 @@ bool ParseWhere(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_SHAPE, "needs three inputs");
   }
   const int32_t t = g.dtype(n.out[0]);
-  if (g.dtype(n.in[0]) != GE_BOOL || (t != GE_F32 && t != GE_I32)) {
-    return why->Say(GE_WHY_DTYPE,
-                    std::string("chooses among ") + gp::DTypeName(t) + ", only float32 and int32");
+  const uint32_t bits = gp::ElementBits(t);
+  if (g.dtype(n.in[0]) != GE_BOOL) return why->Say(GE_WHY_DTYPE, "the condition is not bool");
+  if (bits != 8 && bits != 16 && bits != 32 && bits != 64) {
+    return why->Say(GE_WHY_DTYPE, std::string("chooses among ") + gp::DTypeName(t) +
+                                      ", only elements of 1, 2, 4 or 8 bytes");
   }
   for (uint32_t k = 0; k < 3; ++k) {
     if (k > 0 && g.dtype(n.in[k]) != t) {

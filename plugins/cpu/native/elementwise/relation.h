@@ -5,13 +5,14 @@
 #include <memory>
 
 #include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
 #include "plugins/units/elementwise/relation.h"
 
 namespace ge_engines::cpu::native {
 
 // Buffers: result (bytes 0 or 1; with as_float 0.0f or 1.0f), x, z of one dtype; kNot reads x
 // alone. A relation of order with NaN does not hold.
-std::unique_ptr<Loop> RelationLoop(Relation op, int32_t dtype, bool as_float, const Dims& result,
-                                   const Dims& x, const Dims& dims);
+std::unique_ptr<Loop> RelationLoop(const Simd& simd, Relation op, int32_t dtype, bool as_float,
+                                   const Dims& result, const Dims& x, const Dims& dims);
 
 }  // namespace ge_engines::cpu::native

@@ -11,6 +11,7 @@
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
+#include "plugins/cpu/native/whole_rows.h"
 #include "plugins/units/elementwise/where.h"
 
 namespace ge_engines::cpu::native {
@@ -57,8 +58,8 @@ std::vector<WhereAxis> AxesOf(const Dims& result, const Dims* operands) {
 
 class Wheres final : public Loop {
  public:
-  Wheres(const Simd& simd, const Dims& result, const Dims* operands)
-      : simd_(simd), axes_(AxesOf(result, operands)) {
+  Wheres(const Simd& simd, int size, const Dims& result, const Dims* operands)
+      : simd_(simd), size_(size), axes_(AxesOf(result, operands)) {
     for (const WhereAxis& a : axes_) total_ *= a.dim;
     // One long axis is cut, so that threads find something.
     n_ = axes_.back().dim;
@@ -85,30 +86,33 @@ class Wheres final : public Loop {
     }
     const int64_t n = std::min(piece_, n_ - at);
     const auto* c = reinterpret_cast<const uint8_t*>(p[1]) + from[0];
-    float* y = p[0] + row * n_ + at;
-    if (last.step[0] != 0) {
-      return simd_.select(c, p[2] + from[1], last.step[1], p[3] + from[2], last.step[2], y, n);
-    }
-    const size_t taken = *c != 0 ? 1 : 2;
-    const float* x = p[1 + taken] + from[taken];
-    if (last.step[taken] == 1) {
-      std::memcpy(y, x, static_cast<size_t>(n) * sizeof(float));
+    char* y = reinterpret_cast<char*>(p[0]) + (row * n_ + at) * size_;
+    const char* x = reinterpret_cast<const char*>(p[2]) + from[1] * size_;
+    const char* z = reinterpret_cast<const char*>(p[3]) + from[2] * size_;
+    if (last.step[0] == 0) {
+      const size_t taken = *c != 0 ? 1 : 2;
+      const char* row_of = WholeRow(taken == 1 ? x : z, last.step[taken], size_, n, y);
+      if (row_of != y) std::memcpy(y, row_of, static_cast<size_t>(n * size_));
+    } else if (size_ == sizeof(float)) {
+      simd_.select(c, reinterpret_cast<const float*>(x), last.step[1],
+                   reinterpret_cast<const float*>(z), last.step[2], reinterpret_cast<float*>(y), n);
     } else {
-      for (int64_t i = 0; i < n; ++i) std::memcpy(y + i, x, sizeof(float));  // bits, not a number
+      simd_.select_other(size_, c, x, last.step[1], z, last.step[2], y, n);
     }
   }
 
   const Simd& simd_;
+  const int size_;  // bytes of an element
   const std::vector<WhereAxis> axes_;
   int64_t total_ = 1, n_ = 1, piece_ = 1, rows_ = 1;
 };
 
 }  // namespace
 
-std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
-                                const Dims& x, const Dims& dims) {
+std::unique_ptr<Loop> WhereLoop(const Simd& simd, int size, const Dims& result,
+                                const Dims& condition, const Dims& x, const Dims& dims) {
   const Dims operands[kOperands] = {condition, x, dims};
-  return std::make_unique<Wheres>(simd, result, operands);
+  return std::make_unique<Wheres>(simd, size, result, operands);
 }
 
 namespace {
@@ -122,8 +126,8 @@ class WhereKind final : public KindOf<WhereSpec> {
   void Emit(const Unit& u, NativeBuilder* b) const override {
     b->AddPlain(
         u, "where",
-        WhereLoop(b->simd(), u.dims, b->parser().dims(u.in[0]), b->parser().dims(u.in[1]),
-                  b->parser().dims(u.in[2])),
+        WhereLoop(b->simd(), b->parser().size(u.out[0]), u.dims, b->parser().dims(u.in[0]),
+                  b->parser().dims(u.in[1]), b->parser().dims(u.in[2])),
         {b->GetDense(u.in[0]).place, b->GetDense(u.in[1]).place, b->GetDense(u.in[2]).place});
   }
 };

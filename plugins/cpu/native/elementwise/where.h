@@ -8,9 +8,9 @@
 
 namespace ge_engines::cpu::native {
 
-// Buffers: result, condition (bytes), x, z, of any 4-byte type; dense, and broadcast to the
-// result's dims. Source: ONNX Where.
-std::unique_ptr<Loop> WhereLoop(const Simd& simd, const Dims& result, const Dims& condition,
-                                const Dims& x, const Dims& dims);
+// Buffers: result, condition (bytes), x, z, of elements of 1, 2, 4 or 8 bytes (`size`); dense, and
+// broadcast to the result's dims. Source: ONNX Where.
+std::unique_ptr<Loop> WhereLoop(const Simd& simd, int size, const Dims& result,
+                                const Dims& condition, const Dims& x, const Dims& dims);
 
 }  // namespace ge_engines::cpu::native
