@@ -9,8 +9,11 @@ namespace {
 bool ParseArg(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   auto& s = u->spec.emplace<ArgSpec>();
-  if (!IsNumber(g.dtype(n.in[0])) || g.dtype(n.out[0]) != GE_I64) {
-    return why->Say(GE_WHY_DTYPE, "only float32, int32 and int64");
+  const int32_t t = g.dtype(n.in[0]);
+  const bool whole = t == GE_I8 || t == GE_U8 || t == GE_I16 || t == GE_U16 || t == GE_I32 ||
+                     t == GE_U32 || t == GE_I64 || t == GE_U64;
+  if ((!whole && t != GE_F32) || g.dtype(n.out[0]) != GE_I64) {
+    return why->Say(GE_WHY_DTYPE, "only float32 and integers");
   }
   s.least = gp::View(n.op) == "ArgMin";
   s.last = gp::AttrInt(n, "select_last_index") != 0;
@@ -21,8 +24,8 @@ bool ParseArg(const Parser& g, uint32_t i, Unit* u, Why* why) {
 }
 
 constexpr Operator kArgMaxOperators[] = {
-    {"ArgMax", ParseArg, Types::kNumber},
-    {"ArgMin", ParseArg, Types::kNumber},
+    {"ArgMax", ParseArg, Types::kAny},
+    {"ArgMin", ParseArg, Types::kAny},
 };
 }  // namespace
 

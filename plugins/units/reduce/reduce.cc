@@ -30,19 +30,19 @@ bool ReducedAxes(const Parser& parser, const ge_node& n, Dims* axes, Why* why) {
   return !axes->empty() || why->Say(GE_WHY_SHAPE, "a scalar");
 }
 
-namespace {
-
-bool ParseReduce(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
+bool ParseReduce(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
+  const ge_node& n = parser.node(i);
   const std::string_view op = gp::View(n.op);
-  auto& r = u->spec.emplace<ReduceSpec>();
+  auto& r = unit->spec.emplace<ReduceSpec>();
   r.reduce = op == "ReduceMean"  ? Reduce::kMean
              : op == "ReduceSum" ? Reduce::kSum
              : op == "ReduceMax" ? Reduce::kMax
                                  : Reduce::kMin;
   r.keep_dims = gp::AttrInt(n, "keepdims") != 0;
-  return ReducedAxes(g, n, &r.axes, why);
+  return ReducedAxes(parser, n, &r.axes, why);
 }
+
+namespace {
 
 bool ParseGlobalPool(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);

@@ -13,6 +13,8 @@ struct ReduceSpec {
   bool keep_dims = true;
   static const UnitKind kKind;
 };
+// ReduceMean, ReduceSum, ReduceMax and ReduceMin of float32.
+bool ParseReduce(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 // The axes of a reduction, ascending: one at least.
 bool ReducedAxes(const Parser& parser, const ge_node& n, Dims* axes, Why* why);
 bool Axes(const Parser& parser, const ge_node& n, uint32_t input, Dims* out, Why* why);

@@ -5,15 +5,13 @@
 
 namespace ge_engines {
 
-namespace {
-
-bool ParseRowSquares(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  const ge_node& n = g.node(i);
-  auto& s = u->spec.emplace<RowSquareSpec>();
+bool ParseRowSquares(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
+  const ge_node& n = parser.node(i);
+  auto& s = unit->spec.emplace<RowSquareSpec>();
   s.root = gp::View(n.op) == "ReduceL2";
   Dims axes;
-  if (!ReducedAxes(g, n, &axes, why)) return false;
-  const Dims x = g.dims(n.in[0]);
+  if (!ReducedAxes(parser, n, &axes, why)) return false;
+  const Dims x = parser.dims(n.in[0]);
   s.n = 1;
   for (size_t k = 0, first = x.size() - axes.size(); k < axes.size(); ++k) {
     if (axes[k] != static_cast<int64_t>(first + k)) {
@@ -21,9 +19,11 @@ bool ParseRowSquares(const Parser& g, uint32_t i, Unit* u, Why* why) {
     }
     s.n *= x[first + k];
   }
-  s.rows = Product(u->dims);
+  s.rows = Product(unit->dims);
   return true;
 }
+
+namespace {
 
 constexpr Operator kRowSquaresOperators[] = {
     {"ReduceL2", ParseRowSquares},

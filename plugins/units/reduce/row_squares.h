@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "plugins/units/unit.h"
+#include "plugins/units/parser.h"
 
 namespace ge_engines {
 
@@ -12,5 +12,6 @@ struct RowSquareSpec {  // of each row of in[0] the sum of its squares, or the r
   int64_t rows = 0, n = 0;
   static const UnitKind kKind;
 };
+bool ParseRowSquares(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 
 }  // namespace ge_engines

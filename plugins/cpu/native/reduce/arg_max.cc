@@ -32,48 +32,50 @@ class ArgOf final : public Loop {
 
  private:
   static constexpr int64_t kWide = 32;
+  // The last of equal ones is the first from the other end.
+  int64_t Place(int64_t k) const { return spec_.last ? cut_.dim - 1 - k : k; }
   bool Better(T v, T best) const {
-    if (best != best) return spec_.last && v != v;
-    const bool beyond = v != v || (spec_.least ? v < best : v > best);
-    return beyond || (spec_.last && v == best);
+    if (best != best) return false;
+    return v != v || (spec_.least ? v < best : v > best);
   }
   // Whether any of n elements takes a place from best[i * step]; without branches, since few do.
   bool Any(const T* x, const T* best, int64_t step, int64_t n) const {
     int any = 0;
     if (spec_.least) {
-      for (int64_t j = 0; j < n; ++j) any |= !(x[j] > best[j * step]);
+      for (int64_t j = 0; j < n; ++j) any |= !(x[j] >= best[j * step]);
     } else {
-      for (int64_t j = 0; j < n; ++j) any |= !(x[j] < best[j * step]);
+      for (int64_t j = 0; j < n; ++j) any |= !(x[j] <= best[j * step]);
     }
     return any != 0;
   }
   void Columns(const T* x, int64_t* y, int64_t wide) const {
     if (cut_.inner == 1) return Along(x, y);
     T best[kWide];
-    int64_t at[kWide] = {};
-    std::copy_n(x, wide, best);
+    int64_t at[kWide];
+    std::copy_n(x + Place(0) * cut_.inner, wide, best);
+    std::fill_n(at, wide, Place(0));
     for (int64_t k = 1; k < cut_.dim; ++k) {
-      const T* row = x + k * cut_.inner;
+      const T* row = x + Place(k) * cut_.inner;
       if (!Any(row, best, 1, wide)) continue;
       for (int64_t j = 0; j < wide; ++j) {
         if (Better(row[j], best[j])) {
           best[j] = row[j];
-          at[j] = k;
+          at[j] = Place(k);
         }
       }
     }
     std::copy_n(at, wide, y);
   }
   void Along(const T* x, int64_t* y) const {
-    T best = x[0];
-    int64_t at = 0;
-    for (int64_t k = 0; k < cut_.dim; k += kWide) {
+    int64_t at = Place(0);
+    T best = x[at];
+    for (int64_t k = 0; k < cut_.dim && best == best; k += kWide) {
       const int64_t n = std::min(kWide, cut_.dim - k);
-      if (!Any(x + k, &best, 0, n)) continue;
+      if (!Any(x + std::min(Place(k), Place(k + n - 1)), &best, 0, n)) continue;
       for (int64_t j = k; j < k + n; ++j) {
-        if (j > 0 && Better(x[j], best)) {
-          best = x[j];
-          at = j;
+        if (Better(x[Place(j)], best)) {
+          best = x[Place(j)];
+          at = Place(j);
         }
       }
     }
@@ -87,9 +89,26 @@ class ArgOf final : public Loop {
 }  // namespace
 
 std::unique_ptr<Loop> ArgLoop(int32_t dtype, const AxisCut& cut, const ArgSpec& spec) {
-  return ForNumber<Loop>(dtype, [&](auto t) -> std::unique_ptr<Loop> {
-    return std::make_unique<ArgOf<decltype(t)>>(cut, spec);
-  });
+  switch (dtype) {
+    case GE_I8:
+      return std::make_unique<ArgOf<int8_t>>(cut, spec);
+    case GE_U8:
+      return std::make_unique<ArgOf<uint8_t>>(cut, spec);
+    case GE_I16:
+      return std::make_unique<ArgOf<int16_t>>(cut, spec);
+    case GE_U16:
+      return std::make_unique<ArgOf<uint16_t>>(cut, spec);
+    case GE_I32:
+      return std::make_unique<ArgOf<int32_t>>(cut, spec);
+    case GE_U32:
+      return std::make_unique<ArgOf<uint32_t>>(cut, spec);
+    case GE_I64:
+      return std::make_unique<ArgOf<int64_t>>(cut, spec);
+    case GE_U64:
+      return std::make_unique<ArgOf<uint64_t>>(cut, spec);
+    default:
+      return std::make_unique<ArgOf<float>>(cut, spec);
+  }
 }
 
 namespace {
