@@ -104,7 +104,7 @@ WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWi
          "ReduceLogSumExp", "ReduceSumSquare", "Relu", "RotaryEmbedding", "SequenceMap", "Shrink",
          "SoftmaxCrossEntropyLoss", "Softmax", "Softplus", "SpaceToDepth"}
 # In parts here, and defined by words alone in ONNX.
-IN_PARTS = {"Adagrad", "Adam", "Einsum", "InstanceNormalization", "LinearRegressor", "Mean", "Momentum", "Scaler", "Sum"}
+IN_PARTS = {"Adagrad", "Adam", "Einsum", "Hardmax", "InstanceNormalization", "LinearRegressor", "Mean", "Momentum", "Scaler", "Sum"}
 # Of com.microsoft everything has parts, but for these: no other operator does what they do.
 WHOLE_MICROSOFT = {"CropAndResize", "GatedDeltaNet", "Inverse", "Unique"}
 
