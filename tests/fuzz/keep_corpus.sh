@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 export GE_CACHE_DIR=off GE_PROBE=fixed ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0
 mkdir -p tests/fuzz/corpus
-for target in ${GE_FUZZ_TARGETS:-gt gepb onnx plan price_cache images weight_scanner}; do
+for target in ${GE_FUZZ_TARGETS:-gt gepb capsule onnx plan price_cache images weight_scanner}; do
   few=build/fuzz/few/$target log=build/fuzz/$target.merge.log
   rm -rf "$few" && mkdir -p "$few"
   cp build/fuzz/seeds/"$target"/seed_* "$few/"

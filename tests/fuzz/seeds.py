@@ -8,11 +8,14 @@ writes them as ONNX, as our own form and as plans. Pictures are those of ONNX's 
 earlier runs found (keep_corpus.sh) is unpacked beside them. Prints how many there are of each.
 """
 import argparse
+import io
+import json
 import pathlib
 import subprocess
 import sys
 import tarfile
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools" / "bench"), str(ROOT / "tools" / "bench" / "plans")]
@@ -87,6 +90,17 @@ def framings(models):
     yield b"\x3a\x06\x2a\x04\x4a\x02ab"  # with an initializer of two bytes
 
 
+def capsule(graph):
+    """Of one graph, as ge/capsule writes it."""
+    manifest = {"format": "graphengine capsule", "version": 1, "entry": "",
+                "graphs": [{"stage": "load", "member": "graph/00-load.gepb"}]}
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as z:
+        z.writestr("graph/00-load.gepb", graph)
+        z.writestr("manifest.json", json.dumps(manifest))
+    return file.getvalue()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -99,6 +113,7 @@ def main():
     seeds = {
         "gt": [t.encode() for t in texts],
         "gepb": proto,
+        "capsule": [capsule(graph) for graph in proto[::4] if graph],
         "onnx": models + list(aged([path.read_bytes() for path in nodes[1::2]])),
         "plan": [dumped(args.ge, t, ["--to", "memory"]) for t in texts[::4]],
         "price_cache": [*(text.encode() for text in (

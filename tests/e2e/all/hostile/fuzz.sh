@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../../../.."
 runs=${GE_FUZZ_RUNS:-20000}
 # The slow ones first: as many at a time as there are cores.
-targets=${GE_FUZZ_TARGETS:-gt gepb onnx plan price_cache images weight_scanner}
+targets=${GE_FUZZ_TARGETS:-gt gepb capsule onnx plan price_cache images weight_scanner}
 export GE_CACHE_DIR=off GE_PROBE=fixed
 # A size that no allocator gives answers null, as it does for users.
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:intercept_tls_get_addr=0
@@ -35,7 +35,7 @@ some() {
   local target=$1 size=4096 options=()
   [[ $target != images ]] || size=65536  # encoded pictures are no smaller
   # What it keeps count of would take two thirds of the time where an input reaches much.
-  [[ $target != gt && $target != gepb && $target != onnx ]] || options=(-entropic=0)
+  [[ $target != gt && $target != gepb && $target != capsule && $target != onnx ]] || options=(-entropic=0)
   [[ ! -e tests/fuzz/$target.dict ]] || options+=("-dict=tests/fuzz/$target.dict")
   "$program" "$corpus" "build/fuzz/seeds/$target" -runs="$2" -seed="$3" -max_len="$size" \
     -rss_limit_mb=3072 -timeout=25 -timeout_exitcode=70 -print_final_stats=1 "${options[@]}" \
