@@ -8,6 +8,7 @@
 #include "plugins/cpu/kit/float_mode.h"
 #include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/kit/thresholds.h"
+#include "plugins/cpu/openblas/elimination.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/matmul/double_product.h"
 #include "plugins/units/matmul/matmul.h"
@@ -111,6 +112,7 @@ void OpenblasBuilder::EmitMain(const Unit& unit) {
   if (const auto* conv = As<ConvSpec>(unit)) return EmitConv(unit, *conv);
   if (const auto* product = As<ProductSpec>(unit)) return EmitMatMul(unit, *product);
   if (const auto* product = As<DoubleProductSpec>(unit)) return EmitDoubles(unit, *product);
+  if (const auto* spec = As<EliminationSpec>(unit)) return EmitElimination(unit, *spec);
   Builder::EmitMain(unit);
 }
 
@@ -251,6 +253,18 @@ void OpenblasBuilder::EmitDoubles(const Unit& unit, const DoubleProductSpec& pro
   AddStep("dgemm x" + std::to_string(each.size()) + " " + Sizes({s.m, s.n, s.k}),
           std::make_unique<ProductWork<double>>(vendor_, one, std::move(each), threads_),
           {y.place, a, b});
+  AddRep(unit.out[0], y);
+}
+
+void OpenblasBuilder::EmitElimination(const Unit& unit, const EliminationSpec& spec) {
+  const int threads = spec.count > 1 ? threads_ : 1;
+  NeedWorkspace(EliminationBytes(spec) * static_cast<uint64_t>(threads));
+  const BufferRef x = GetDense(unit.in[0]).place;
+  const Rep y = NewResult(unit.out[0], Plain(unit.out[0]));
+  const std::string what = spec.inverse ? "inverse x" : "determinant x";
+  AddStep(what + std::to_string(spec.count) + " " + Sizes({spec.n, spec.n}),
+          EliminationLoop(vendor_, spec, p_.dtype(unit.in[0]) == GE_F64, threads),
+          {y.place, x, Workspace()});
   AddRep(unit.out[0], y);
 }
 

@@ -1,6 +1,6 @@
-// The kernels of the engine `openblas`: matrix products, and convolutions as products. Everything
-// is in plain row-major order; the base's loops add bias and pointwise functions to what is
-// float32. Used once, by one thread; throws.
+// The kernels of the engine `openblas`: matrix products, convolutions as products, inverses.
+// Everything is in plain row-major order; the base's loops add bias and pointwise functions to what
+// is float32. Used once, by one thread; throws.
 #pragma once
 
 #include <memory>
@@ -11,6 +11,7 @@
 #include "plugins/cpu/openblas/vendor.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/matmul/double_product.h"
+#include "plugins/units/matmul/elimination.h"
 #include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
@@ -31,6 +32,7 @@ class OpenblasBuilder final : public Builder {
   void EmitMain(const Unit& unit) override;
   void EmitMatMul(const Unit& unit, const ProductSpec& product);
   void EmitDoubles(const Unit& unit, const DoubleProductSpec& product);
+  void EmitElimination(const Unit& unit, const EliminationSpec& spec);
   void EmitConv(const Unit& unit, const ConvSpec& conv_spec);
 
   // value as `rows` x `columns`: in place if sgemm can read it, else copied into plain order. With

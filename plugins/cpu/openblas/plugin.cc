@@ -1,15 +1,17 @@
-// The engine `openblas`: matrix products, and convolutions as products, through OpenBLAS: of
+// The engine `openblas`: matrix products, convolutions as products, inverses, through OpenBLAS: of
 // float32 another price for what other engines do, too. docs/decisions/0003-openblas.md has
 // figures.
 #include <atomic>
 #include <mutex>
 
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/openblas/elimination.h"
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/cpu/openblas/price.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/elementwise/pointwise.h"
 #include "plugins/units/matmul/double_product.h"
+#include "plugins/units/matmul/elimination.h"
 #include "plugins/units/matmul/matmul.h"
 #include "plugins/units/matmul/matmul_transposes.h"
 #include "plugins/units/movement/transpose.h"
@@ -27,13 +29,17 @@ class OpenblasEngine final : public Engine {
   }
 
   std::span<const UnitKind* const> Kinds() const override {
-    static constexpr const UnitKind* kKinds[] = {&ConvSpec::kKind,   &ProductSpec::kKind,
-                                                 &PoolSpec::kKind,   &PointwiseSpec::kKind,
-                                                 &kMatMulTransposes, &DoubleProductSpec::kKind};
+    static constexpr const UnitKind* kKinds[] = {&ConvSpec::kKind,       &ProductSpec::kKind,
+                                                 &PoolSpec::kKind,       &PointwiseSpec::kKind,
+                                                 &kMatMulTransposes,     &DoubleProductSpec::kKind,
+                                                 &EliminationSpec::kKind};
     return kKinds;
   }
   bool Takes(const Unit& unit, const Parser& parser, Why* why) const override {
     if (Is<DoubleProductSpec>(unit)) return true;
+    if (const auto* spec = As<EliminationSpec>(unit)) {
+      return BuffersFit(EliminationBytes(*spec), machine().threads, why);
+    }
     if (!parser.OnlyFloats(unit, why)) return false;
     if (Is<TransposeSpec>(unit)) return why->Say(GE_WHY_POLICY, "taken only inside a product");
     if (Is<ProductSpec>(unit)) return true;

@@ -4,9 +4,11 @@
 #include <cmath>
 
 #include "plugins/cpu/kit/price.h"
+#include "plugins/cpu/openblas/elimination.h"
 #include "plugins/cpu/openblas/emit.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/matmul/double_product.h"
+#include "plugins/units/matmul/elimination.h"
 #include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::cpu::openblas {
@@ -116,6 +118,15 @@ Price DoublesPrice(const Unit& unit, const DoubleProductSpec& product, const Par
 Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) {
   if (const auto* product = As<DoubleProductSpec>(unit)) {
     return DoublesPrice(unit, *product, parser, machine);
+  }
+  if (const auto* spec = As<EliminationSpec>(unit)) {
+    const int threads = spec->count > 1 ? machine.threads : 1;
+    Price price;
+    price.work_ns = kCallNs + StreamNs(machine, 2 * BytesOf(parser, unit.in[0])) +
+                    EliminationNs(*spec) * static_cast<double>(spec->count) /
+                        (machine.compute * (threads > 1 ? kThreadGain * threads : 1));
+    price.workspace = EliminationBytes(*spec) * static_cast<uint64_t>(threads);
+    return price;
   }
   Price out;
   double bytes = Bytes(unit.dims), ns = 0;

@@ -145,6 +145,8 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
   }
   Find("cblas_sgemm", "cblas_sgemv", &floats_);
   Find("cblas_dgemm", "cblas_dgemv", &doubles_);
+  getrf = reinterpret_cast<decltype(getrf)>(Symbol("dgetrf_"));
+  getri = reinterpret_cast<decltype(getri)>(Symbol("dgetri_"));
   const char* core = reinterpret_cast<char* (*)()>(Symbol("openblas_get_corename"))();
   isa_ = IsaOfCore(core);
   if (isa_ > machine.isa) {
@@ -187,25 +189,6 @@ void Product2<T>::Run(const Vendor& blas, const T* a, const T* b, T* c) const {
 }
 
 namespace {
-
-// OpenBLAS on the calling thread alone while this lives: its OpenMP is not the one of the host's
-// threads, and knows of no region that they are in.
-class Alone {
- public:
-  explicit Alone(const Vendor& blas)
-      : blas_(blas), old_(blas.max_threads != nullptr ? blas.max_threads() : 1) {
-    if (old_ != 1) blas_.set_threads(1);
-  }
-  ~Alone() {
-    if (old_ != 1) blas_.set_threads(old_);
-  }
-  Alone(const Alone&) = delete;
-  Alone& operator=(const Alone&) = delete;
-
- private:
-  const Vendor& blas_;
-  int old_;
-};
 
 // The strip of [0, n) that is the given one of `parts`, whole tiles of the kernels' widest.
 struct Strip {

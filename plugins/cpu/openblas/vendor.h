@@ -42,6 +42,11 @@ class Vendor {
       return floats_;
     }
   }
+  // LAPACK's, of double, in its own order: columns behind each other.
+  void (*getrf)(const int* m, const int* n, double* a, const int* lda, int* pivots,
+                int* info) = nullptr;
+  void (*getri)(const int* n, double* a, const int* lda, const int* pivots, double* work,
+                const int* lwork, int* info) = nullptr;
   uint32_t isa() const { return isa_; }  // GE_ISA_* of its kernels
   // OpenMP of the library itself; null if it links none.
   void (*set_threads)(int) = nullptr;
@@ -59,6 +64,25 @@ class Vendor {
   uint32_t isa_ = 0;
   Routines<float> floats_;
   Routines<double> doubles_;
+};
+
+// OpenBLAS on the calling thread alone while this lives: its OpenMP is not the one of the host's
+// threads, and knows of no region that they are in.
+class Alone {
+ public:
+  explicit Alone(const Vendor& blas)
+      : blas_(blas), old_(blas.max_threads != nullptr ? blas.max_threads() : 1) {
+    if (old_ != 1) blas_.set_threads(1);
+  }
+  ~Alone() {
+    if (old_ != 1) blas_.set_threads(old_);
+  }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+
+ private:
+  const Vendor& blas_;
+  int old_;
 };
 
 // A product of row-major matrices, C[m][n] = alpha * op(A) * op(B) + beta * C; vectors go to gemv.
