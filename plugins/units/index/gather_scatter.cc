@@ -1,11 +1,23 @@
 #include "plugins/units/index/gather_scatter.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "plugins/units/movement/reshape.h"
 #include "plugins/units/parser.h"
 
 namespace ge_engines {
 
 namespace {
+
+// The attribute 'reduction', for numbers that it is computed of.
+bool HowUpdated(std::string_view reduction, int32_t dtype, Update* out) {
+  static constexpr std::string_view kReductions[] = {"none", "add", "mul", "max", "min"};
+  static constexpr int32_t kReduced[] = {GE_F32, GE_F64, GE_I32, GE_I64, GE_I8, GE_U8};
+  return Named(reduction, kReductions, out) &&
+         (*out == Update::kReplace ||
+          std::find(std::begin(kReduced), std::end(kReduced), dtype) != std::end(kReduced));
+}
 
 // Data, indices and maybe updates; what is made has the dtype of the data.
 bool Indexed(const Parser& g, const ge_node& n, Unit* u, Why* why) {
@@ -24,11 +36,8 @@ bool Indexed(const Parser& g, const ge_node& n, Unit* u, Why* why) {
       (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)) {
     return why->Say(GE_WHY_DTYPE, "data, updates and output differ in dtype");
   }
-  if (s.scatter && gp::AttrString(n, "reduction") != "none") {
-    s.add = gp::AttrString(n, "reduction") == "add" && g.dtype(n.in[0]) == GE_F32;
-    if (!s.add) {
-      return why->Say(GE_WHY_ATTRIBUTE, "updates are reduced other than by float32's add");
-    }
+  if (s.scatter && !HowUpdated(gp::AttrString(n, "reduction"), g.dtype(n.in[0]), &s.update)) {
+    return why->Say(GE_WHY_ATTRIBUTE, "updates of such numbers are not reduced here");
   }
   if (g.dims(n.in[0]).empty() || g.dims(n.in[1]).empty()) return why->Say(GE_WHY_SHAPE, "a scalar");
   return !s.scatter || g.dims(n.in[0]) == u->dims ||

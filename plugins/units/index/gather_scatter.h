@@ -5,12 +5,15 @@
 
 namespace ge_engines {
 
+// What becomes of an element and an update: numbers wrap, and NaN wins over what is compared.
+enum class Update : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
+
 // Places named by integers; in: data and indices, or data, indices and updates.
 struct IndexSpec {
   bool scatter = false;
-  bool add = false;     // updates of float32 are added, in their order; else the last one stays
-  bool tuples = false;  // GatherND and ScatterND; else one index along `axis`
-  int axis = 0;         // of tuples: how many axes are batches
+  Update update = Update::kReplace;  // in their order
+  bool tuples = false;               // GatherND and ScatterND; else one index along `axis`
+  int axis = 0;                      // of tuples: how many axes are batches
   static const UnitKind kKind;
 };
 

@@ -297,6 +297,37 @@ void UnaryDouble(Fn fn, double a, double b, const double* x, double* y, int64_t 
   }
 }
 
+template <class Test>
+GE_INLINE void CompareDoublesBy(const double* x, const double* z, int64_t step, uint8_t* out,
+                                int64_t n, Test test) {
+  ForEachDouble(n, [=](auto d, int64_t i) GE_LAMBDA {
+    using D = decltype(d);
+    const hn::RebindToUnsigned<D> du;
+    const hn::Rebind<uint8_t, D> d8;
+    const auto q = step == 0 ? hn::Set(d, z[0]) : hn::LoadU(d, z + i);
+    const auto yes = hn::VecFromMask(d, test(hn::LoadU(d, x + i), q));
+    const auto bit = hn::And(hn::BitCast(du, yes), hn::Set(du, 1));
+    hn::StoreU(hn::TruncateTo(d8, bit), d8, out + i);
+  });
+}
+
+void CompareDoubles(Compare op, const double* x, const double* z, int64_t step, uint8_t* out,
+                    int64_t n) {
+  const auto by = [=](auto test) GE_LAMBDA { CompareDoublesBy(x, z, step, out, n, test); };
+  switch (op) {
+    case Compare::kEqual:
+      return by([](auto p, auto q) GE_LAMBDA { return hn::Eq(p, q); });
+    case Compare::kLess:
+      return by([](auto p, auto q) GE_LAMBDA { return hn::Lt(p, q); });
+    case Compare::kLessOrEqual:
+      return by([](auto p, auto q) GE_LAMBDA { return hn::Le(p, q); });
+    case Compare::kGreater:
+      return by([](auto p, auto q) GE_LAMBDA { return hn::Gt(p, q); });
+    case Compare::kGreaterOrEqual:
+      return by([](auto p, auto q) GE_LAMBDA { return hn::Ge(p, q); });
+  }
+}
+
 // ---- reductions ---------------------------------------------------------------------------------
 
 namespace {

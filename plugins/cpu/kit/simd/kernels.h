@@ -112,6 +112,9 @@ struct Simd {
   // for each i, of kExpSum alone, else nullptr.
   void (*fold_double_rows)(DoubleFold fold, const double* x, int64_t rows, int64_t stride,
                            const double* shift, double* acc, int64_t n);
+  // As `compare`, below.
+  void (*compare_doubles)(Compare op, const double* x, const double* z, int64_t step, uint8_t* out,
+                          int64_t n);
   // Softmax or its logarithm; y may be x. Of n columns: along rows `stride` apart, in x and y.
   void (*softmax_double)(bool log, const double* x, double* y, int64_t n);
   void (*softmax_double_columns)(bool log, const double* x, double* y, int64_t rows, int64_t stride,
@@ -182,6 +185,8 @@ struct Simd {
   void (*transpose)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
   // y[i] = (1 - t) * a[i] + t * b[i]: this form keeps an infinity; y may equal a or b.
   void (*lerp_rows)(const float* a, const float* b, float t, float* y, int64_t n);
+  // y[i] = sum over r < rows of w[r] * x[r][i]; no overlap.
+  void (*weigh_rows)(const float* const* x, const float* w, int64_t rows, float* y, int64_t n);
   // y[i] = (1 - t[i]) * x[i0[i]] + t[i] * x[i1[i]], indices within the `width` elements of x; no
   // overlap.
   void (*gather_lerp)(const float* x, int64_t width, const int32_t* i0, const int32_t* i1,

@@ -1,4 +1,4 @@
-// Transposes, and linear interpolation of gathered elements.
+// Transposes, and linear interpolation of gathered elements and of rows.
 #include "plugins/cpu/kit/simd/vector.h"
 #include "plugins/cpu/kit/thresholds.h"
 
@@ -110,6 +110,16 @@ void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows,
     if (r < rows) Band(four, p + (rows - 4) * ldx, ldx, q + rows - 4, ldy, n);
     at += n;
   }
+}
+
+void WeighRows(const float* const* x, const float* w, int64_t rows, float* y, int64_t n) {
+  ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
+    auto sum = hn::Zero(d);
+    for (int64_t r = 0; r < rows; ++r) {
+      sum = hn::MulAdd(hn::Set(d, w[r]), hn::LoadU(d, x[r] + i), sum);
+    }
+    hn::StoreU(sum, d, y + i);
+  });
 }
 
 // Where indices lie close together, as they do when a row grows, one load and two permutations make

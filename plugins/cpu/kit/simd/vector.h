@@ -269,6 +269,8 @@ void UnaryDouble(Fn fn, double left, double right, const double* x, double* y, i
 double FoldDoubles(DoubleFold fold, const double* x, double shift, double start, int64_t n);
 void FoldDoubleRows(DoubleFold fold, const double* x, int64_t rows, int64_t stride,
                     const double* shift, double* acc, int64_t n);
+void CompareDoubles(Compare op, const double* x, const double* z, int64_t step, uint8_t* out,
+                    int64_t n);
 void SoftmaxDouble(bool log, const double* x, double* y, int64_t n);
 void SoftmaxDoubleColumns(bool log, const double* x, double* y, int64_t rows, int64_t stride,
                           int64_t n);
@@ -340,6 +342,7 @@ int64_t GroupColumns();
 void DotRows(const float* x, int64_t ldx, const float* w, int64_t ldw, float* y, int64_t ldy,
              int64_t m, int64_t rows, int64_t k);
 void Transpose(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
+void WeighRows(const float* const* x, const float* w, int64_t rows, float* y, int64_t n);
 void GatherLerp(const float* x, int64_t width, const int32_t* i0, const int32_t* i1, const float* t,
                 float* y, int64_t n);
 void CopyRows(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t n);

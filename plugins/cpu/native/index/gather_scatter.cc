@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "plugins/cpu/kit/engine.h"
@@ -56,6 +57,56 @@ inline int64_t Inside(int64_t i, int64_t dim, Outside* bad) {
   return at >= 0 && at < dim ? at : bad->Say(i, dim);
 }
 
+// An element and its update; T is float, double or an integer.
+template <Update kUpdate, class T>
+T Updated(T old, T given) {
+  if constexpr (kUpdate == Update::kReplace) return given;
+  if constexpr (kUpdate == Update::kMax) return given > old || given != given ? given : old;
+  if constexpr (kUpdate == Update::kMin) return given < old || given != given ? given : old;
+  if constexpr (std::is_floating_point_v<T>) {
+    return kUpdate == Update::kAdd ? old + given : old * given;
+  } else {  // in a wide unsigned number: signed overflow is no part of the language
+    const auto a = static_cast<uint64_t>(old), b = static_cast<uint64_t>(given);
+    return static_cast<T>(kUpdate == Update::kAdd ? a + b : a * b);
+  }
+}
+
+// call(std::integral_constant<Update, update>).
+template <class F>
+void WithUpdate(Update update, F call) {
+  switch (update) {
+    case Update::kReplace:
+      return call(std::integral_constant<Update, Update::kReplace>());
+    case Update::kAdd:
+      return call(std::integral_constant<Update, Update::kAdd>());
+    case Update::kMul:
+      return call(std::integral_constant<Update, Update::kMul>());
+    case Update::kMax:
+      return call(std::integral_constant<Update, Update::kMax>());
+    case Update::kMin:
+      return call(std::integral_constant<Update, Update::kMin>());
+  }
+}
+
+// n elements behind each other.
+template <class T>
+void UpdateRow(Update update, const char* from, char* to, int64_t n) {
+  const auto* x = reinterpret_cast<const T*>(from);
+  auto* y = reinterpret_cast<T*>(to);
+  WithUpdate(update, [&](auto how) {
+    for (int64_t i = 0; i < n; ++i) y[i] = Updated<how.value>(y[i], x[i]);
+  });
+}
+using RowUpdate = void (*)(Update update, const char* from, char* to, int64_t n);
+RowUpdate RowUpdateOf(int32_t dtype) {
+  return dtype == GE_F32   ? UpdateRow<float>
+         : dtype == GE_F64 ? UpdateRow<double>
+         : dtype == GE_I32 ? UpdateRow<int32_t>
+         : dtype == GE_I64 ? UpdateRow<int64_t>
+         : dtype == GE_I8  ? UpdateRow<int8_t>
+                           : UpdateRow<uint8_t>;
+}
+
 // One index along an axis; the indices' tensor may be shorter than x along the others.
 template <class I, class T, bool kScatter>
 class Elements final : public Kernel {
@@ -65,7 +116,7 @@ class Elements final : public Kernel {
         index_(p.index),
         axis_(static_cast<size_t>(p.spec.axis)),
         stride_(StridesOf(p.x)),
-        add_(p.spec.add) {
+        update_(p.spec.update) {
     n_ = index_.back();
     last_ = axis_ + 1 == index_.size();
     // Rows of different outer places meet no place of one another.
@@ -77,23 +128,21 @@ class Elements final : public Kernel {
     const char* x = reinterpret_cast<const char*>(call.p[1]);
     if (kScatter) CopyAll(x, y, Product(x_) * static_cast<int64_t>(sizeof(T)));
     Outside bad;
-    ForRange(outer_ * inner_ * n_ > kParallel, outer_, [&](int64_t o) {
-      for (int64_t i = 0; i < inner_; ++i) Row(call, o * inner_ + i, &bad);
+    // So do different places behind the axis.
+    const int64_t wide = last_ ? n_ : std::max<int64_t>(kColumns, CeilDiv(n_, kMostStrips));
+    const int64_t strips = CeilDiv(n_, wide);
+    ForRange(outer_ * inner_ * n_ > kParallel, outer_ * strips, [&](int64_t o) {
+      const int64_t from = o % strips * wide, to = std::min(n_, from + wide);
+      for (int64_t i = 0; i < inner_; ++i) Row(call, o / strips * inner_ + i, from, to, &bad);
     });
     return bad.Result(call);
   }
 
  private:
-  void Put(T update, T* y) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
-      if (add_) {
-        *y = std::bit_cast<T>(std::bit_cast<float>(*y) + std::bit_cast<float>(update));
-        return;
-      }
-    }
-    *y = update;
-  }
-  void Row(const Call& call, int64_t row, Outside* bad) const {
+  static constexpr int64_t kColumns = 16, kMostStrips = 16;
+
+  // Elements [from, to) of a row of indices.
+  void Row(const Call& call, int64_t row, int64_t from, int64_t to, Outside* bad) const {
     int64_t base = 0, left = row;
     for (size_t k = index_.size() - 1; k-- > 0; left /= index_[k]) {
       if (k != axis_) base += left % index_[k] * stride_[k];
@@ -102,15 +151,19 @@ class Elements final : public Kernel {
     const int64_t dim = x_[axis_], step = stride_[axis_];
     if constexpr (kScatter) {
       T* y = reinterpret_cast<T*>(call.p[0]) + base;
-      const T* from = reinterpret_cast<const T*>(call.p[3]) + row * n_;
-      for (int64_t j = 0; j < n_; ++j) {
-        const int64_t at = Inside(index[j], dim, bad);
-        if (at >= 0) Put(from[j], &y[last_ ? at : at * step + j]);
-      }
+      const T* given = reinterpret_cast<const T*>(call.p[3]) + row * n_;
+      WithUpdate(update_, [&](auto how) {
+        for (int64_t j = from; j < to; ++j) {
+          const int64_t at = Inside(index[j], dim, bad);
+          if (at < 0) continue;
+          T* place = &y[last_ ? at : at * step + j];
+          *place = Updated<how.value>(*place, given[j]);
+        }
+      });
     } else {
       const T* x = reinterpret_cast<const T*>(call.p[1]) + base;
       T* y = reinterpret_cast<T*>(call.p[0]) + row * n_;
-      for (int64_t j = 0; j < n_; ++j) {
+      for (int64_t j = from; j < to; ++j) {
         const int64_t at = Inside(index[j], dim, bad);
         if (at >= 0) y[j] = x[last_ ? at : at * step + j];
       }
@@ -120,7 +173,7 @@ class Elements final : public Kernel {
   const Dims x_, index_;
   const size_t axis_;
   const Dims stride_;
-  const bool add_;
+  const Update update_;
   int64_t n_ = 1, outer_ = 1, inner_ = 1;
   bool last_ = false;
 };
@@ -133,9 +186,11 @@ class Tuples final : public Kernel {
       : x_(p.x),
         batches_(static_cast<size_t>(p.spec.axis)),
         depth_(p.index.back()),
-        add_(p.spec.add) {
+        update_(p.spec.update),
+        update_row_(RowUpdateOf(p.dtype)) {
     const auto used = batches_ + static_cast<size_t>(depth_);
-    row_ = Count(x_, used, x_.size()) * p.bytes;
+    slice_ = Count(x_, used, x_.size());
+    row_ = slice_ * p.bytes;
     all_ = Product(x_) * p.bytes;
     tuples_ = Count(p.index, 0, p.index.size() - 1);
     each_ = tuples_ / std::max<int64_t>(1, Count(x_, 0, batches_));
@@ -175,18 +230,13 @@ class Tuples final : public Kernel {
       for (int64_t t = 0; t < tuples_; ++t) {
         const int64_t at = At(call, t, bad);
         if (at < k * part || at >= (k + 1) * part) continue;
-        if (add_) {
-          Add(from + t * row_, y + at);
-        } else {
+        if (update_ == Update::kReplace) {
           Move(from + t * row_, y, at);
+        } else {
+          update_row_(update_, from + t * row_, y + at, slice_);
         }
       }
     });
-  }
-  void Add(const char* update, char* to) const {
-    const auto* x = reinterpret_cast<const float*>(update);
-    auto* y = reinterpret_cast<float*>(to);
-    for (int64_t i = 0; i < row_ / 4; ++i) y[i] += x[i];
   }
   // Bytes of a row that cost more than looking at its tuple once more.
   static constexpr int64_t kRowOfItsOwn = 256;
@@ -213,8 +263,9 @@ class Tuples final : public Kernel {
   const Dims x_;
   const size_t batches_;
   const int64_t depth_;
-  const bool add_;
-  int64_t row_ = 0, all_ = 0, tuples_ = 0, each_ = 1, image_ = 0;
+  const Update update_;
+  const RowUpdate update_row_;
+  int64_t slice_ = 0, row_ = 0, all_ = 0, tuples_ = 0, each_ = 1, image_ = 0;
   std::vector<int64_t> dim_, step_;
 };
 
@@ -228,6 +279,13 @@ template <class I>
 std::unique_ptr<Kernel> IndexedBy(const IndexPlan& p) {
   if (p.spec.tuples && p.spec.scatter) return std::make_unique<Tuples<I, true>>(p);
   if (p.spec.tuples) return std::make_unique<Tuples<I, false>>(p);
+  if (p.spec.update != Update::kReplace) {
+    if (p.dtype == GE_F32) return ElementsOf<I, float>(p);
+    if (p.dtype == GE_F64) return ElementsOf<I, double>(p);
+    if (p.dtype == GE_I32) return ElementsOf<I, int32_t>(p);
+    if (p.dtype == GE_I64) return ElementsOf<I, int64_t>(p);
+    if (p.dtype == GE_I8) return ElementsOf<I, int8_t>(p);
+  }
   if (p.bytes == 1) return ElementsOf<I, uint8_t>(p);
   if (p.bytes == 2) return ElementsOf<I, uint16_t>(p);
   if (p.bytes == 4) return ElementsOf<I, uint32_t>(p);
@@ -256,6 +314,7 @@ class GatherScatterKind final : public KindOf<IndexSpec> {
     plan.spec = spec;
     plan.x = b->parser().dims(u.in[0]);
     plan.index = b->parser().dims(u.in[1]);
+    plan.dtype = b->parser().dtype(u.in[0]);
     plan.bytes = b->parser().size(u.in[0]);
     plan.wide = b->parser().dtype(u.in[1]) == GE_I64;
     std::vector<BufferRef> reads;

@@ -13,12 +13,13 @@ namespace ge_engines::cpu::native {
 struct IndexPlan {
   IndexSpec spec;
   Dims x, index;
+  int32_t dtype = GE_F32;
   int64_t bytes = 4;  // of an element
   bool wide = true;   // indices are int64; otherwise int32
 };
 
-// Buffers: result, x, indices; scatters also updates. An index that repeats keeps its last update
-// or adds up all of them.
+// Buffers: result, x, indices; scatters also updates. Where an index repeats all its updates count,
+// in their order.
 std::unique_ptr<Kernel> GatherScatterKernel(const IndexPlan& plan);
 
 }  // namespace ge_engines::cpu::native
