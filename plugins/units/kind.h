@@ -16,14 +16,15 @@ struct Why;
 // Dtypes of an operator's tensors. An input's position tells index inputs (axes, shapes, starts)
 // from tensors: `data` inputs come first, 0 = all are data.
 enum class Types {
-  kFloat,      // float32
-  kWord,       // 1, 2, 4 or 8 bytes, moved and not looked at
-  kNumber,     // float32, int32, int64, bool
-  kCast,       // those and float16, bfloat16
-  kQuantized,  // float32, int32, int8, uint8
-  kAny,        // whole bytes, moved
-  kDouble,     // float64. The row is for nodes whose first input is; it stands beside other rows of
-               // the operator, which see such nodes where no kind of the engine has this one
+  kFloat,         // float32
+  kWord,          // 1, 2, 4 or 8 bytes, moved and not looked at
+  kNumber,        // float32, int32, int64, bool
+  kCast,          // those and float16, bfloat16
+  kQuantized,     // float32, int32, int8, uint8
+  kAny,           // whole bytes, moved
+  kDouble,        // float64. The row is for nodes whose first input is; it stands beside other rows
+                  // of the operator, which see such nodes where the engine has no such row
+  kDoubleInputs,  // the same for inputs alone: the rule looks at the outputs
 };
 
 // The rule that makes units of one operator's nodes.

@@ -62,7 +62,7 @@ class OperatorIndex {
 
   bool widens() const { return widens_; }
 
-  // The row of Types::kDouble, or the first of the others; nullptr where nobody knows it.
+  // The row of float64, or the first of the others; nullptr where nobody knows it.
   const Operator* Find(Domain domain, std::string_view op, bool doubles) const {
     for (size_t i = HashOf(op) % slots_.size(); slots_[i].entry != nullptr;
          i = (i + 1) % slots_.size()) {
@@ -91,7 +91,7 @@ class OperatorIndex {
       domain = of;
       name.remove_prefix(prefix.size());
     }
-    const bool doubles = entry.types == Types::kDouble;
+    const bool doubles = entry.types == Types::kDouble || entry.types == Types::kDoubleInputs;
     if (Find(domain, name, doubles) != nullptr) return;
     size_t i = HashOf(name) % slots_.size();
     while (slots_[i].entry != nullptr) i = (i + 1) % slots_.size();
@@ -158,6 +158,7 @@ std::vector<float> Parser::Floats(uint32_t given) const {
 // constants behind the data are read by the rules that expect them.
 bool Parser::CheckValue(uint32_t given, const char* side, uint32_t slot, bool index,
                         bool may_be_empty, const Operator& entry, Why* why) const {
+  const bool output = *side == 'o';
   const ge_type& t = value(given).type;
   const auto name = [&] { return side + (" " + std::to_string(slot)); };
   int64_t count = 0;
@@ -167,7 +168,8 @@ bool Parser::CheckValue(uint32_t given, const char* side, uint32_t slot, bool in
   if (t.sharding != 0) return why->Say(GE_WHY_LAYOUT, name() + " is sharded");
   if (index && constant(given) && (t.dtype == GE_I64 || t.dtype == GE_I32)) return true;
   const uint32_t bits = gp::ElementBits(t.dtype);
-  const Types types = index ? Types::kFloat : entry.types;
+  Types types = index ? Types::kFloat : entry.types;
+  if (types == Types::kDoubleInputs) types = output ? Types::kAny : Types::kDouble;
   const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
   const bool half = t.dtype == GE_F16 || t.dtype == GE_BF16;
   const bool code = t.dtype == GE_I32 || t.dtype == GE_I8 || t.dtype == GE_U8;

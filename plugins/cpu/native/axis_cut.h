@@ -25,6 +25,7 @@ struct AxisCut {
 template <class Base, class F>
 std::unique_ptr<Base> ForNumber(int32_t dtype, F make) {
   if (dtype == GE_F32) return make(float());
+  if (dtype == GE_F64) return make(double());
   if (dtype == GE_I32) return make(int32_t());
   return make(int64_t());
 }

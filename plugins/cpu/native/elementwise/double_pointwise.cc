@@ -19,25 +19,25 @@ namespace {
 double DoubleNs(Fn fn, const Machine& machine) {
   switch (fn) {
     case Fn::kExp:
-      return ByIsa(machine, 0.7, 1.5, 4.5);
+      return ByIsa(machine, 0.25, 0.75, 2.5);
     case Fn::kSigmoid:
     case Fn::kTanh:
     case Fn::kElu:
-      return ByIsa(machine, 1.1, 2.2, 6);
+      return ByIsa(machine, 0.35, 1, 3.2);
     case Fn::kLog:
-      return ByIsa(machine, 1.1, 2.5, 6);
+      return ByIsa(machine, 0.45, 1, 3);
     case Fn::kErf:
-      return ByIsa(machine, 2, 4, 11);
+      return ByIsa(machine, 0.75, 1.9, 6.2);
     case Fn::kSoftplus:
-      return ByIsa(machine, 2.2, 4.5, 12);
+      return ByIsa(machine, 1.6, 3, 8);
     case Fn::kSin:
     case Fn::kCos:
-      return ByIsa(machine, 0.8, 1.7, 5);
+      return ByIsa(machine, 0.25, 0.55, 1.7);
     case Fn::kSqrt:
     case Fn::kReciprocal:
-      return ByIsa(machine, 0.9, 1.1, 2);
+      return ByIsa(machine, 0.15, 0.35, 0.8);
     default:
-      return ByIsa(machine, 0.15, 0.2, 0.4);
+      return ByIsa(machine, 0.1, 0.12, 0.2);
   }
 }
 

@@ -27,31 +27,63 @@ uint64_t KeyOf(float v) {
 
 uint64_t KeyOf(int32_t v) { return static_cast<uint32_t>(v) ^ 0x80000000u; }
 
+constexpr uint64_t kTopBit = uint64_t{1} << 63;
+uint64_t KeyOf(double v) {
+  if (v != v) return UINT64_MAX;
+  uint64_t bits;
+  const double plain = v == 0 ? 0.0 : v;
+  std::memcpy(&bits, &plain, sizeof(bits));
+  return (bits & kTopBit) != 0 ? ~bits : bits | kTopBit;
+}
+
+uint64_t KeyOf(int64_t v) { return static_cast<uint64_t>(v) ^ kTopBit; }
+
+// An element's key and place: of 4 bytes in one number.
+template <class T>
+struct Ranked {
+  uint64_t key;
+  uint64_t at;
+  Ranked() = default;
+  Ranked(uint64_t key, int64_t place) : key(key), at(static_cast<uint64_t>(place)) {}
+  int64_t place() const { return static_cast<int64_t>(at); }
+  bool operator<(const Ranked& other) const {
+    return key != other.key ? key < other.key : at < other.at;
+  }
+};
+template <class T>
+requires(sizeof(T) == 4) struct Ranked<T> {
+  uint64_t both;
+  Ranked() = default;
+  Ranked(uint64_t key, int64_t place) : both(key << 32 | static_cast<uint64_t>(place)) {}
+  int64_t place() const { return static_cast<int64_t>(both & UINT32_MAX); }
+  bool operator<(const Ranked& other) const { return both < other.both; }
+};
+
 // The first `taken` in order; a heap where few are wanted of many.
-template <class P, class F>
-void SortFirst(P* order, int64_t n, int64_t taken, F less) {
+template <class P>
+void SortFirst(P* order, int64_t n, int64_t taken) {
   if (taken < n && taken > n / 8) {
-    std::nth_element(order, order + taken, order + n, less);
-    std::sort(order, order + taken, less);
+    std::nth_element(order, order + taken, order + n);
+    std::sort(order, order + taken);
   } else if (taken < n) {
-    std::partial_sort(order, order + taken, order + n, less);
+    std::partial_sort(order, order + taken, order + n);
   } else {
-    std::sort(order, order + n, less);
+    std::sort(order, order + n);
   }
 }
 
 // A heap of the first so far, its last on top. Most others are beyond that, which is seen of 16 at
 // once and without a branch.
 template <class T, class F>
-void FewOfMany(F key, const T* x, int64_t step, bool largest, uint64_t* heap, int64_t n,
+void FewOfMany(F ranked, const T* x, int64_t step, bool largest, Ranked<T>* heap, int64_t n,
                int64_t taken) {
   constexpr int64_t kBlock = 16;
-  for (int64_t k = 0; k < taken; ++k) heap[k] = key(k);
+  for (int64_t k = 0; k < taken; ++k) heap[k] = ranked(k);
   std::make_heap(heap, heap + taken);
   for (int64_t first = taken; first < n; first += kBlock) {
     const int64_t end = std::min(n, first + kBlock);
     if (step == 1 && end - first == kBlock) {
-      const T last = x[heap[0] & UINT32_MAX], *block = x + first;
+      const T last = x[heap[0].place()], *block = x + first;
       int any = 0;  // an element that is no number may be wanted
       if (largest) {
         for (int64_t j = 0; j < kBlock; ++j) any |= !(block[j] <= last);
@@ -61,8 +93,8 @@ void FewOfMany(F key, const T* x, int64_t step, bool largest, uint64_t* heap, in
       if (any == 0) continue;
     }
     for (int64_t k = first; k < end; ++k) {
-      const uint64_t v = key(k);
-      if (v > heap[0]) continue;
+      const Ranked<T> v = ranked(k);
+      if (heap[0] < v) continue;
       std::pop_heap(heap, heap + taken);
       heap[taken - 1] = v;
       std::push_heap(heap, heap + taken);
@@ -83,39 +115,29 @@ class TopK final : public Kernel {
                               "K is %lld, the plan holds %lld", static_cast<long long>(asked),
                               static_cast<long long>(plan_.taken));
     }
-    ForJobs(plan_.threads, cut_.outer * cut_.inner, call.p[4], TopKFloats(cut_),
-            [&](int64_t r, float* room) { Row(call, r, reinterpret_cast<uint64_t*>(room)); });
+    ForJobs(plan_.threads, cut_.outer * cut_.inner, call.p[4], TopKFloats(cut_, sizeof(T)),
+            [&](int64_t r, float* room) { Row(call, r, reinterpret_cast<Ranked<T>*>(room)); });
     return GE_OK;
   }
 
  private:
-  void Row(const Call& call, int64_t r, uint64_t* order) const {
+  void Row(const Call& call, int64_t r, Ranked<T>* order) const {
     const int64_t o = r / cut_.inner, i = r % cut_.inner, n = cut_.dim, taken = plan_.taken;
     const T* x = reinterpret_cast<const T*>(call.p[2]) + o * n * cut_.inner + i;
-    if constexpr (sizeof(T) == 4) {
-      // Key above place: one comparison orders both.
-      const auto key = [&](int64_t k) {
-        const uint64_t v = KeyOf(x[k * cut_.inner]);
-        return (plan_.largest ? UINT32_MAX - v : v) << 32 | static_cast<uint64_t>(k);
-      };
-      if (taken > 0 && taken <= n / 8) {
-        FewOfMany(key, x, cut_.inner, plan_.largest, order, n, taken);
-      } else {
-        for (int64_t k = 0; k < n; ++k) order[k] = key(k);
-        SortFirst(order, n, taken, std::less<>());
-      }
-      for (int64_t k = 0; k < taken; ++k) order[k] &= UINT32_MAX;
+    constexpr uint64_t kMost = sizeof(T) == 4 ? UINT32_MAX : UINT64_MAX;
+    const auto ranked = [&](int64_t k) {
+      const uint64_t v = KeyOf(x[k * cut_.inner]);
+      return Ranked<T>(plan_.largest ? kMost - v : v, k);
+    };
+    if (taken > 0 && taken <= n / 8) {
+      FewOfMany(ranked, x, cut_.inner, plan_.largest, order, n, taken);
     } else {
-      for (int64_t k = 0; k < n; ++k) order[k] = static_cast<uint64_t>(k);
-      SortFirst(order, n, taken, [&](uint64_t a, uint64_t b) {
-        const T u = x[static_cast<int64_t>(a) * cut_.inner];
-        const T v = x[static_cast<int64_t>(b) * cut_.inner];
-        return u != v ? (u > v) == plan_.largest : a < b;
-      });
+      for (int64_t k = 0; k < n; ++k) order[k] = ranked(k);
+      SortFirst(order, n, taken);
     }
     const int64_t first = o * taken * cut_.inner + i;
     for (int64_t k = 0; k < taken; ++k) {
-      const int64_t to = first + k * cut_.inner, from = static_cast<int64_t>(order[k]);
+      const int64_t to = first + k * cut_.inner, from = order[k].place();
       if (plan_.values) reinterpret_cast<T*>(call.p[0])[to] = x[from * cut_.inner];
       if (plan_.places) reinterpret_cast<int64_t*>(call.p[1])[to] = from;
     }
@@ -127,7 +149,10 @@ class TopK final : public Kernel {
 
 }  // namespace
 
-uint64_t TopKFloats(const AxisCut& cut) { return 2 * static_cast<uint64_t>(cut.dim); }
+uint64_t TopKFloats(const AxisCut& cut, size_t bytes) {
+  const size_t ranked = bytes == 4 ? sizeof(Ranked<float>) : sizeof(Ranked<double>);
+  return static_cast<uint64_t>(cut.dim) * ranked / sizeof(float);
+}
 
 std::unique_ptr<Kernel> TopKKernel(int32_t dtype, const AxisCut& cut, const TopKPlan& kplan) {
   return ForNumber<Kernel>(dtype, [&](auto t) -> std::unique_ptr<Kernel> {
@@ -160,7 +185,9 @@ class TopKKind final : public KindOf<TopKSpec> {
     plan.largest = spec.largest;
     plan.places = u.out[1] != 0;
     plan.threads = cut.outer * cut.inner > 1 ? b->machine().threads : 1;
-    const uint64_t room = TopKFloats(cut) * sizeof(float) * static_cast<uint64_t>(plan.threads);
+    const auto bytes = static_cast<size_t>(b->parser().size(u.in[0]));
+    const uint64_t room =
+        TopKFloats(cut, bytes) * sizeof(float) * static_cast<uint64_t>(plan.threads);
     b->NeedWorkspace(room);
     const BufferRef x = b->GetDense(u.in[0]).place, k = b->GetDense(u.in[1]).place;
     const Rep values = b->NewResult(u.out[0], b->Plain(u.out[0]));

@@ -1,6 +1,7 @@
 // The greatest or least elements along an axis, sorted.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -15,8 +16,8 @@ struct TopKPlan {
   int threads = 1;
 };
 
-// Workspace of one thread, in floats.
-uint64_t TopKFloats(const AxisCut& cut);
+// Workspace of one thread, in floats, for elements of so many bytes.
+uint64_t TopKFloats(const AxisCut& cut, size_t bytes);
 
 // Buffers: values, positions (int64), x, k, workspace; unused outputs may be any buffer. Sorts
 // `taken` elements of each row; the first of equal ones wins; NaN is above every number. A k other

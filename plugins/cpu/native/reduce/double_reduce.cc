@@ -229,8 +229,9 @@ class DoubleReduceKind final : public KindOf<DoubleReduceSpec> {
  public:
   Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
     const bool exponentials = SpecOf(unit).reduce == DoubleReduce::kLogSumExp;
-    return LoopPrice(unit, parser, machine,
-                     exponentials ? ByIsa(machine, 0.9, 1.7, 5) : ByIsa(machine, 0.2, 0.2, 0.35));
+    return LoopPrice(
+        unit, parser, machine,
+        exponentials ? ByIsa(machine, 0.45, 1, 3.2) : ByIsa(machine, 0.12, 0.12, 0.15));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const DoubleReduceSpec& spec = SpecOf(u);

@@ -47,7 +47,9 @@ class DoubleSoftmaxes final : public Loop {
 class DoubleSoftmaxKind final : public KindOf<DoubleSoftmaxSpec> {
  public:
   Price PriceOf(const Unit& unit, const Parser& parser, const Machine& machine) const override {
-    return LoopPrice(unit, parser, machine, ByIsa(machine, 1.3, 2.2, 6));
+    const bool last = SpecOf(unit).axis + 1 == static_cast<int>(unit.dims.size());
+    return LoopPrice(unit, parser, machine,
+                     last ? ByIsa(machine, 0.45, 1, 3) : ByIsa(machine, 1.1, 2.5, 5.5));
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const DoubleSoftmaxSpec& spec = SpecOf(u);
