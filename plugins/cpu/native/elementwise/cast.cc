@@ -1,6 +1,7 @@
 #include "plugins/cpu/native/elementwise/cast.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <stdexcept>
 
@@ -63,6 +64,44 @@ class Cast final : public Loop {
   int64_t n_;
 };
 
+// Float32 to integers. A conversion to int32 is one instruction for several numbers, and has the
+// same low bits wherever it fits, which is known of a few hundred numbers before they are
+// converted.
+template <class To>
+class CastWhole final : public Loop {
+ public:
+  explicit CastWhole(int64_t n) : n_(n) {}
+  void Run(float* const* p) const override {
+    auto* y = reinterpret_cast<To*>(p[0]);
+    const float* x = p[1];
+    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+      const int64_t end = std::min(n_, (piece + 1) * kPiece);
+      for (int64_t at = piece * kPiece; at < end; at += kBlock) {
+        Block(x + at, y + at, std::min(kBlock, end - at));
+      }
+    });
+  }
+
+ private:
+  static void Block(const float* x, To* y, int64_t n) {
+    constexpr int32_t kBelow = 0x4effffff;  // bits of the greatest float below 2^31
+    int32_t beyond = 0;                     // its sign: of a magnitude above that, or a NaN
+#pragma omp simd reduction(| : beyond)
+    for (int64_t i = 0; i < n; ++i) {
+      beyond |= kBelow - (std::bit_cast<int32_t>(x[i]) & 0x7fffffff);
+    }
+    if (beyond < 0) {
+      for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
+      return;
+    }
+#pragma omp simd
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(static_cast<int32_t>(x[i]));
+  }
+
+  static constexpr int64_t kPiece = 4096, kBlock = 256;  // elements of one job, and of one look
+  int64_t n_;
+};
+
 // Between float32 and 16-bit floats, by a row kernel.
 template <class From, class To>
 class CastRows final : public Loop {
@@ -91,6 +130,27 @@ std::unique_ptr<Loop> FromHalvesLoop(const Simd& simd, bool brain, int64_t n) {
 std::unique_ptr<Loop> ToHalvesLoop(const Simd& simd, bool brain, int64_t n) {
   return std::make_unique<CastRows<float, uint16_t>>(brain ? simd.narrow_brain : simd.narrow_half,
                                                      n);
+}
+
+std::unique_ptr<Loop> WholeLoop(int32_t to, int64_t n) {
+  switch (to) {
+    case GE_I8:
+      return std::make_unique<CastWhole<int8_t>>(n);
+    case GE_U8:
+      return std::make_unique<CastWhole<uint8_t>>(n);
+    case GE_I16:
+      return std::make_unique<CastWhole<int16_t>>(n);
+    case GE_U16:
+      return std::make_unique<CastWhole<uint16_t>>(n);
+    case GE_I32:
+      return std::make_unique<CastWhole<int32_t>>(n);
+    case GE_U32:
+      return std::make_unique<CastWhole<uint32_t>>(n);
+    case GE_I64:
+      return std::make_unique<CastWhole<int64_t>>(n);
+    default:
+      return nullptr;
+  }
 }
 
 // From a type that has casts to float32, int32, int64 and bool alone.
@@ -140,6 +200,7 @@ std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64
       return to == GE_F32 ? FromHalvesLoop(simd, from == GE_BF16, n) : nullptr;
     case GE_F32:
       if (to == GE_F16 || to == GE_BF16) return ToHalvesLoop(simd, to == GE_BF16, n);
+      if (auto whole = WholeLoop(to, n)) return whole;
       return CastFrom<float>(to, n);
     case GE_I32:
       return CastFrom<int32_t>(to, n);
