@@ -167,6 +167,7 @@ constexpr Entry kTable[] = {
     {"GatherND", &kTuples},
     {"PRelu", &kParted},
     {"STFT", &kTransformed},
+    {"DFT", &kTransformed},
     {"Attention", &kAttended},
     {"TreeEnsemble", &kLearned},
     {"TreeEnsembleRegressor", &kLearned},
@@ -267,6 +268,18 @@ double LearnedEffort(const NodeView& n, std::string_view op) {
   return vectors * (0.4 * features + 7);
 }
 
+// Of a DFT: a sum over the signal for every frequency.
+double FourierEffort(const NodeView& n) {
+  const TensorType y = n.out(0);
+  double longest = 1;
+  for (const TensorType& t : {n.in(0), y}) {
+    for (int32_t d = 0; d + 1 < t.rank; ++d) {
+      longest = std::max(longest, static_cast<double>(t.dims[d]));
+    }
+  }
+  return Ratio(CountOf(y), y.dims[y.rank - 1]) * longest;
+}
+
 // Of the matrix kernels and learned models; zero for the rest.
 Effort EffortOf(const NodeView& n, std::string_view op) {
   if (op == "Conv" || op == "ConvTranspose") {
@@ -312,6 +325,7 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
     const bool half = n.Int("onesided") != 0;
     return {CountOf(y) / 2 * bins * (half ? 2 : 1), 0};
   }
+  if (op == "DFT") return {FourierEffort(n), 0};
   if (op == "Einsum") return {PlacesOf(n) * static_cast<double>(n.n_in()) / 2, 0};
   if (op == "LSTM" || op == "GRU" || op == "RNN") {
     const TensorType x = n.in(0);
