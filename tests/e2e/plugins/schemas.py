@@ -106,7 +106,7 @@ WHOLE = {"AffineGrid", "Attention", "Bernoulli", "BlackmanWindow", "CausalConvWi
 # In parts here, and defined by words alone in ONNX.
 IN_PARTS = {"Adagrad", "Adam", "Einsum", "Hardmax", "InstanceNormalization", "LinearRegressor", "Mean", "Momentum", "Scaler", "Sum"}
 # Of com.microsoft everything has parts, but for these: no other operator does what they do.
-WHOLE_MICROSOFT = {"CropAndResize", "GatedDeltaNet", "Inverse", "Unique"}
+WHOLE_MICROSOFT = {"CropAndResize", "GatedDeltaNet", "Inverse", "Tokenizer", "Unique"}
 
 
 def dtypes_of(port):

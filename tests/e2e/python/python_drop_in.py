@@ -191,6 +191,36 @@ def texts(ort):
     return {"texts and maps": np.array(told)}
 
 
+def words(ort):
+    """Texts cut into words as skl2onnx has it done, by 60 expressions and separators; seed 5."""
+    rng, out = np.random.default_rng(5), {}
+    parts = ["a", "b", "ab", "[a-c]", "[0-9]+", " ", ",", "\u00e9", "(a|ab)", "b+", "\\b", "c?", "x"]
+    for i in range(60):
+        draw = lambda n: "".join(rng.choice(parts, n))  # pylint: disable=cell-var-from-loop
+        if i % 2:
+            how = field(1, "tokenexp") + field(4, draw(rng.integers(1, 4))) + field(20, 3)
+        else:
+            separators = [""] if i % 20 == 0 else [p for p in rng.choice(parts[:10], rng.integers(1, 4))]
+            how = field(1, "separators") + b"".join(field(9, str(p)) for p in separators) + field(20, 8)
+        least = 1 if i % 20 == 0 else int(rng.integers(1, 4))
+        node = field(1, "x") + field(2, "y") + field(4, "Tokenizer") + field(7, "com.microsoft") + field(5, how)
+        for name, value in (("mark", int(rng.integers(0, 2))), ("mincharnum", least)):
+            node += field(5, field(1, name) + field(3, value) + field(20, 2))
+        node += field(5, field(1, "pad_value") + field(4, "#") + field(20, 3))
+        axes = b"".join(field(1, field(2, f"n{k}")) for k in range(1 + i // 30))
+        graph = field(1, node) + field(2, "g")
+        graph += field(11, field(1, "x") + field(2, field(1, field(1, 8) + field(2, axes))))
+        graph += field(12, field(1, "y") + field(2, field(1, field(1, 8))))
+        model = field(1, 8) + field(7, graph) + field(8, field(2, 17))
+        model += field(8, field(1, "com.microsoft") + field(2, 1))
+        session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+        letters = list("aabbcx0189 ,\u00e9")
+        given = ["".join(rng.choice(letters, rng.integers(0, 12))) for _ in range(4)]
+        y = session.run(None, {"x": np.array(given, object).reshape((2, 2) if i >= 30 else 4)})[0]
+        out[f"words {i}"] = np.array(f"{y.shape} {y.tolist()}")
+    return out
+
+
 def defaults(ort):
     """y = x + w, where w is an initializer that a feed may override."""
     port = lambda name: field(1, name) + field(2, field(1, field(1, 1) + field(2, field(1, field(1, 3)))))
@@ -277,7 +307,7 @@ def calls(ort):
     out["device"] = np.array(ort.get_device())
     out["kept"] = np.array(session.get_session_options().intra_op_num_threads)
     ort.enable_telemetry_events()
-    more = [part(ort) for part in (metadata, texts, maps_in, defaults, free_sizes, providers, refusals)]
+    more = [part(ort) for part in (metadata, texts, words, maps_in, defaults, free_sizes, providers, refusals)]
     return {**out, **bound(ort, session, x), **{name: value for part in more for name, value in part.items()}}
 
 
