@@ -34,9 +34,9 @@ const Entry* Session::FlowEntry(std::string_view name) {
 }
 
 // As BindAndFold does it for a part of a model: verified once for each structure.
-Status Session::FoldPiece(FlowPlanned* piece, ReshapeInputs* reshape) {
+Status Session::FoldPiece(FlowPlanned* piece, bool by_programs, ReshapeInputs* reshape) {
   std::vector<StageTime> times;  // nobody's: a piece is a part of a run
-  if (whole_binds_) return rewriter_->Bind(&piece->graph, weight_bytes_, &times, kFoldOfPiece);
+  if (!by_programs) return rewriter_->Bind(&piece->graph, weight_bytes_, &times, kFoldOfPiece);
   const auto fold = [&](Graph* g) {
     return rewriter_->BindUnverified(g, weight_bytes_, &times, kFoldOfPiece);
   };
@@ -52,29 +52,53 @@ Status Session::FoldPiece(FlowPlanned* piece, ReshapeInputs* reshape) {
   return Verify(piece->graph).AtStage(StageName(StageId::kRewrite));
 }
 
+struct Session::DistinctFlow {
+  std::shared_ptr<const Graph> graph;
+  LiftedGraph lifted;
+  std::unique_ptr<Flow> flow;
+};
+
 Result<Flow*> Session::FlowOf() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
   if (flow_) return flow_.get();
   GE_RETURN_IF_ERROR(CheckPins(graph_, options_.build.place.pins));
   GE_ASSIGN_OR_RETURN(lifted_, LiftEntries(graph_));
+  flow_ = MakeFlow(lifted_.Of(graph_), !whole_binds_);
+  return flow_.get();
+}
+
+Result<std::shared_ptr<Session::DistinctFlow>> Session::DistinctFlowOf(
+    const std::shared_ptr<const Graph>& model) {
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  if (distinct_flow_ && distinct_flow_->graph == model) return distinct_flow_;
+  auto made = std::make_shared<DistinctFlow>();
+  made->graph = model;
+  GE_ASSIGN_OR_RETURN(made->lifted, LiftEntries(*model));
+  // Programs of pieces go by the numbers of one flow's cuts.
+  made->flow = MakeFlow(made->lifted.Of(*model), false);
+  distinct_flow_ = made;
+  return made;
+}
+
+std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
   FlowHooks hooks;
   hooks.infer = [](Graph* g) { return Infer(g); };
-  hooks.plan = [this](FlowPlanned piece) -> Result<std::shared_ptr<FlowPlan>> {
+  hooks.plan = [this, by_programs](FlowPlanned piece) -> Result<std::shared_ptr<FlowPlan>> {
     std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&one));
     const FoldBudget& folding = *FoldingScope::budget();
     const double folded = folding.spent_bytes();
     ReshapeInputs reshape;
-    GE_RETURN_IF_ERROR(FoldPiece(&piece, &reshape));
+    GE_RETURN_IF_ERROR(FoldPiece(&piece, by_programs, &reshape));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
     given.of_data = true;
     given.runs_a_shape = kRunsOfDataSizes;
     given.place.pins_may_miss = true;
     given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
-    if (!whole_binds_) given.reshape = &reshape;
+    if (by_programs) given.reshape = &reshape;
     auto made = CompileBound(std::move(piece.graph), piece.fn, given);
-    if (!whole_binds_) piece_programs_.TakeBack(piece.cut, std::move(reshape));
+    if (by_programs) piece_programs_.TakeBack(piece.cut, std::move(reshape));
     GE_ASSIGN_OR_RETURN(auto c, std::move(made));
     ++flow_plans_;
     c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
@@ -99,24 +123,26 @@ Result<Flow*> Session::FlowOf() {
     }
     return MemoryLimitOf(given);
   };
-  flow_ = std::make_unique<Flow>(lifted_.Of(graph_), std::move(hooks), options_.plan_cache_bytes);
-  return flow_.get();
+  return std::make_unique<Flow>(graph, std::move(hooks), options_.plan_cache_bytes);
 }
 
-// Shapes that the model does not allow are refused as they are where one plan holds all.
-Status Session::CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs) {
+// Shapes that the model does not allow are refused as they are where one plan holds all. The model
+// that is to run on these: another one where dims of one name have two sizes.
+Result<std::shared_ptr<const Graph>> Session::CheckFlowShapes(const Entry& entry,
+                                                              std::span<const TensorView> inputs) {
   GE_RETURN_IF_ERROR(CheckInputs(graph_, entry, inputs));
+  GE_ASSIGN_OR_RETURN(auto model, WholeModel(entry, inputs));
   std::vector<std::vector<int64_t>> shapes;
   for (const TensorView& t : inputs) shapes.push_back(t.dims);
   {
     std::lock_guard<std::mutex> lock(flow_mutex_);
-    if (flow_shapes_.count({&entry, shapes}) != 0) return {};
+    if (flow_shapes_.count({&entry, shapes}) != 0) return model;
   }
-  Graph bound = graph_;
-  GE_RETURN_IF_ERROR(Bind(&bound, entry.name, shapes));
+  Graph bound = *model;
+  GE_RETURN_IF_ERROR(OfTwoSizes(Model{model}, entry, inputs, Bind(&bound, entry.name, shapes)));
   std::lock_guard<std::mutex> lock(flow_mutex_);
   if (flow_shapes_.size() < kMaxFlowShapes) flow_shapes_.insert({&entry, std::move(shapes)});
-  return {};
+  return model;
 }
 
 Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue> inputs,
@@ -126,24 +152,32 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   GE_RETURN_IF_ERROR(CheckValues(graph_, *entry, inputs));
   std::vector<TensorView> views;
+  std::shared_ptr<const Graph> model(std::shared_ptr<void>(), &graph_);
   if (TensorsOf(graph_.fn(entry->fn), inputs, &views)) {
-    GE_RETURN_IF_ERROR(CheckFlowShapes(*entry, views));
+    GE_ASSIGN_OR_RETURN(model, CheckFlowShapes(*entry, views));
   }
-  return RunWithStates(*entry, {inputs.begin(), inputs.end()}, [&](std::vector<FlowValue> results) {
+  const auto give = [&](std::vector<FlowValue> results) {
     for (FlowValue& v : results) GE_RETURN_IF_ERROR(OwnValue(&v));
     GE_RETURN_IF_ERROR(files_.Check());  // values may have lain in them
     *outputs = std::move(results);
     return Status();
-  });
+  };
+  return RunWithStates(model, *entry, {inputs.begin(), inputs.end()}, give);
 }
 
 // What the run wrote is taken over when its results are given out.
-Status Session::RunWithStates(const Entry& entry, std::vector<FlowValue> args,
+Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const Entry& entry,
+                              std::vector<FlowValue> args,
                               const std::function<Status(std::vector<FlowValue>)>& give) {
   GE_RETURN_IF_ERROR(caches_.CheckWhole(graph_, entry));
   const FoldingScope folding(weight_bytes_);
   GE_ASSIGN_OR_RETURN(Flow * flow, FlowOf());
-  const LiftedGraph::States& of = lifted_.states.at(entry.fn);
+  std::shared_ptr<DistinctFlow> distinct;  // until the run has ended
+  if (model.get() != &graph_) {
+    GE_ASSIGN_OR_RETURN(distinct, DistinctFlowOf(model));
+    flow = distinct->flow.get();
+  }
+  const LiftedGraph::States& of = (distinct ? distinct->lifted : lifted_).states.at(entry.fn);
   GE_RETURN_IF_ERROR(of.refused);
   const std::vector<bool> beside(of.out.size());
   StateStore::Access access;
@@ -169,7 +203,7 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
   const Function& f = graph_.fn(entry.fn);
   GE_RETURN_IF_ERROR(CheckInputs(graph_, entry, inputs));
   GE_RETURN_IF_ERROR(CheckGiven(f, entry.name, inputs));
-  GE_RETURN_IF_ERROR(CheckFlowShapes(entry, inputs));
+  GE_ASSIGN_OR_RETURN(const auto model, CheckFlowShapes(entry, inputs));
   if (outputs.size() != f.results.size()) {
     return Status(Code::kInvalidArgument,
                   fmt::format("entry '{}' has {} outputs, {} were given", entry.name,
@@ -177,7 +211,7 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
   }
   std::vector<FlowValue> args;
   for (const TensorView& t : inputs) args.push_back(ValueOf(t));
-  return RunWithStates(entry, std::move(args), [&](const std::vector<FlowValue>& results) {
+  return RunWithStates(model, entry, std::move(args), [&](const std::vector<FlowValue>& results) {
     return GiveOut(f, results, files_, inputs, outputs);
   });
 }

@@ -485,7 +485,7 @@ Status Session::PlanAhead(std::string_view entry_name, std::span<const TensorVie
     flow = status.ok() || ended ? nullptr : FlowEntry(entry_name);  // as it turned out
     if (flow == nullptr) return status;
   }
-  return CheckFlowShapes(*flow, inputs);
+  return CheckFlowShapes(*flow, inputs).status();
 }
 
 Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_name,

@@ -210,13 +210,19 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
   // Puts the passes' result for the piece in piece->graph; *reshape gets its inputs.
-  Status FoldPiece(FlowPlanned* piece, ReshapeInputs* reshape);
+  Status FoldPiece(FlowPlanned* piece, bool by_programs, ReshapeInputs* reshape);
   Result<Flow*> FlowOf();
-  Status RunWithStates(const Entry& entry, std::vector<FlowValue> args,
+  // by_programs: pieces are made by programs of pieces like them.
+  std::unique_ptr<Flow> MakeFlow(const Graph& graph, bool by_programs);
+  struct DistinctFlow;
+  Result<std::shared_ptr<DistinctFlow>> DistinctFlowOf(const std::shared_ptr<const Graph>& model);
+  Status RunWithStates(const std::shared_ptr<const Graph>& model, const Entry& entry,
+                       std::vector<FlowValue> args,
                        const std::function<Status(std::vector<FlowValue>)>& give);
   // The entry, when it is known to need a flow; else null.
   const Entry* FlowEntry(std::string_view name);
-  Status CheckFlowShapes(const Entry& entry, std::span<const TensorView> inputs);
+  Result<std::shared_ptr<const Graph>> CheckFlowShapes(const Entry& entry,
+                                                       std::span<const TensorView> inputs);
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs);
   Status Execute(Compiled* compiled, std::span<const TensorView> inputs,
@@ -256,9 +262,10 @@ class Session {
   KvCaches caches_{&states_, &plans_};
   ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
-  std::mutex flow_mutex_;       // of the following
-  LiftedGraph lifted_;          // run by flows where there are states
-  std::unique_ptr<Flow> flow_;  // made when an entry first needs it
+  std::mutex flow_mutex_;                        // of the following
+  LiftedGraph lifted_;                           // run by flows where there are states
+  std::unique_ptr<Flow> flow_;                   // made when an entry first needs it
+  std::shared_ptr<DistinctFlow> distinct_flow_;  // the latest of distinct_
   std::vector<std::weak_ptr<Compiled>> pieces_;
   std::atomic<uint64_t> flow_given_bytes_{0};  // the most given to a run
   std::set<const Entry*> flows_;
