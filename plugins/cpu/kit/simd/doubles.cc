@@ -378,10 +378,29 @@ double FoldDoubleRow(const double* x, double shift, double start, int64_t n) {
   return hn::GetLane(acc);
 }
 
+// Several vectors of a row at once: rows may lie pages apart.
 template <DoubleFold kFold>
 void FoldDoubleColumns(const double* x, int64_t rows, int64_t stride, const double* shift,
                        double* acc, int64_t n) {
-  ForEachDouble(n, [=](auto d, int64_t i) GE_LAMBDA {
+  constexpr int64_t kWays = 8;
+  int64_t first = 0;
+  if constexpr (kFold != DoubleFold::kExpSum) {
+    const FullDouble d;
+    const DoubleVec none = hn::Zero(d);
+    for (; first + kWays * kDoubles <= n; first += kWays * kDoubles) {
+      DoubleVec part[kWays];
+      for (int64_t k = 0; k < kWays; ++k) part[k] = hn::LoadU(d, acc + first + k * kDoubles);
+      const double* row = x + first;
+      for (int64_t r = 0; r < rows; ++r, row += stride) {
+        for (int64_t k = 0; k < kWays; ++k) {
+          part[k] = FoldIn<kFold>(d, part[k], hn::LoadU(d, row + k * kDoubles), none);
+        }
+      }
+      for (int64_t k = 0; k < kWays; ++k) hn::StoreU(part[k], d, acc + first + k * kDoubles);
+    }
+  }
+  ForEachDouble(n - first, [=](auto d, int64_t at) GE_LAMBDA {
+    const int64_t i = first + at;
     auto a = hn::LoadU(d, acc + i);
     const auto s = shift != nullptr ? hn::LoadU(d, shift + i) : hn::Zero(d);
     for (int64_t r = 0; r < rows; ++r) {
