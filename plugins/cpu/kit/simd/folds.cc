@@ -15,6 +15,12 @@ template <class T, class A, class F>
 GE_INLINE void FoldRows(const void* x, int64_t rows, int64_t stride, void* acc, int64_t n, F f) {
   const T* from = static_cast<const T*>(x);
   A* const to = static_cast<A*>(acc);
+  if (n == 1 && stride == 1) {
+    A all = *to;
+    for (int64_t i = 0; i < rows; ++i) all = f(all, A(from[i]));
+    *to = all;
+    return;
+  }
   int64_t r = 0;
   for (; r + 4 <= rows; r += 4, from += 4 * stride) {
     const T *p = from + stride, *q = p + stride, *s = q + stride;

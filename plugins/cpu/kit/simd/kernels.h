@@ -243,6 +243,12 @@ struct Simd {
   // GE_U8 (extremes alone), GE_I32, GE_U32, GE_I64, GE_U64; GE_F32 and GE_F64 but for extremes.
   void (*fold_columns)(ColumnFold fold, int32_t dtype, const void* x, int64_t rows, int64_t stride,
                        void* acc, int64_t n);
+  // y[i] = x[i], float32 or (wide) float64, truncated to an integer other than uint64: the low
+  // bits of an int64, whose least value is that of NaN and of what it cannot hold; or whether it is
+  // not 0 (GE_BOOL).
+  void (*truncate_floats)(bool wide, int32_t dtype, const void* x, void* y, int64_t n);
+  // y[i] = x[i], integers or bools, as integers (their low bits), bools, float32 or float64.
+  void (*cast_wholes)(int32_t from, int32_t to, const void* x, void* y, int64_t n);
   void (*ask_floats)(const FloatBits& question, const void* x, uint8_t* out, int64_t n);
   // The next function for elements of 1, 2 or 8 bytes.
   void (*select_other)(int size, const uint8_t* c, const void* x, int64_t sx, const void* z,

@@ -288,6 +288,8 @@ void PhiloxPairs(uint32_t low, uint32_t high, uint64_t block, double* y, int64_t
 void NormalPairs(double* y, int64_t pairs);
 void FoldColumns(ColumnFold fold, int32_t dtype, const void* x, int64_t rows, int64_t stride,
                  void* acc, int64_t n);
+void TruncateFloats(bool wide, int32_t dtype, const void* x, void* y, int64_t n);
+void CastWholes(int32_t from, int32_t to, const void* x, void* y, int64_t n);
 void AskFloats(const FloatBits& question, const void* x, uint8_t* out, int64_t n);
 void SelectOther(int size, const uint8_t* c, const void* x, int64_t sx, const void* z, int64_t sz,
                  void* out, int64_t n);

@@ -1,5 +1,6 @@
 // Functions of integers, and questions about the bits of floats: loops that the compiler makes
 // vectors of.
+#include <limits>
 #include <type_traits>
 
 #include "ge/ge_plugin.h"
@@ -167,6 +168,90 @@ GE_INLINE void OfDType(int32_t dtype, Use use) {
   }
 }
 
+// Floats as integers, truncated: those that int32 cannot hold as the low bits of int64, whose least
+// value stands for NaN and what it cannot hold.
+template <class T, class From>
+GE_INLINE T Truncated(From v) {
+  const bool fits = v >= From(-0x1p63) && v < From(0x1p63);
+  const int64_t least = std::numeric_limits<int64_t>::min();
+  return static_cast<T>(static_cast<uint64_t>(fits ? static_cast<int64_t>(v) : least));
+}
+template <class T, class From>
+void Truncate(const From* x, T* y, int64_t n) {
+  constexpr int64_t kTogether = 64;
+  constexpr From kEnd = From(0x1p31);
+  for (int64_t at = 0; at < n; at += kTogether) {
+    const int64_t end = at + kTogether < n ? at + kTogether : n;
+    int far = 0;
+    // float32 beyond int32 has no last 8 bits: it is a multiple of 256.
+    if constexpr (sizeof(T) > 1 || sizeof(From) > 4) {
+      for (int64_t i = at; i < end; ++i) far |= !(x[i] > -kEnd) | !(x[i] < kEnd);
+    }
+    if (far != 0) {
+      for (int64_t i = at; i < end; ++i) y[i] = Truncated<T>(x[i]);
+      continue;
+    }
+    for (int64_t i = at; i < end; ++i) {
+      const From near = x[i] > -kEnd && x[i] < kEnd ? x[i] : From(0);
+      y[i] = static_cast<T>(static_cast<int32_t>(near));
+    }
+  }
+}
+template <class From>
+void TruncateTo(int32_t dtype, const From* x, void* y, int64_t n) {
+  switch (dtype) {
+    case GE_BOOL: {
+      auto* const to = static_cast<uint8_t*>(y);
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) to[i] = x[i] != From(0);
+      return;
+    }
+    case GE_I8:
+    case GE_U8:
+      return Truncate(x, static_cast<uint8_t*>(y), n);
+    case GE_I16:
+    case GE_U16:
+      return Truncate(x, static_cast<uint16_t*>(y), n);
+    case GE_I64:
+      return Truncate(x, static_cast<int64_t*>(y), n);
+    default:
+      return Truncate(x, static_cast<uint32_t*>(y), n);
+  }
+}
+
+// y[i] = f(x[i])
+template <class From, class To, class F>
+GE_INLINE void CastEach(const void* x, void* y, int64_t n, F f) {
+  const From* const from = static_cast<const From*>(x);
+  To* const to = static_cast<To*>(y);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<To>(f(from[i]));
+}
+// Of integers, or as bools (f) of bytes: the low bits, or the number as a float.
+template <class From, class F>
+GE_INLINE void CastFrom(int32_t to, const void* x, void* y, int64_t n, F f) {
+  switch (to) {
+    case GE_F32:
+      return CastEach<From, float>(x, y, n, f);
+    case GE_F64:
+      return CastEach<From, double>(x, y, n, f);
+    case GE_I8:
+    case GE_U8:
+      return CastEach<From, uint8_t>(x, y, n, f);
+    case GE_I16:
+    case GE_U16:
+      return CastEach<From, uint16_t>(x, y, n, f);
+    case GE_I32:
+    case GE_U32:
+      return CastEach<From, uint32_t>(x, y, n, f);
+    case GE_I64:
+    case GE_U64:
+      return CastEach<From, uint64_t>(x, y, n, f);
+    default:
+      return CastEach<From, uint8_t>(x, y, n, [](From v) GE_LAMBDA { return v != From(0); });
+  }
+}
+
 template <class B>
 GE_INLINE void AskBits(const FloatBits& q, const void* x, uint8_t* y, int64_t n) {
   const B infinity = static_cast<B>(q.infinity), low = static_cast<B>(q.low),
@@ -216,6 +301,21 @@ void Wholes(Fn fn, int32_t dtype, const void* x, const void* z, void* y, int64_t
 void CompareWholes(Compare op, int32_t dtype, const void* x, const void* z, uint8_t* out,
                    int64_t n) {
   OfDType(dtype, [=](auto t) GE_LAMBDA { Tests<decltype(t)>(op, x, z, out, n); });
+}
+
+void TruncateFloats(bool wide, int32_t dtype, const void* x, void* y, int64_t n) {
+  if (wide) return TruncateTo(dtype, static_cast<const double*>(x), y, n);
+  TruncateTo(dtype, static_cast<const float*>(x), y, n);
+}
+
+void CastWholes(int32_t from, int32_t to, const void* x, void* y, int64_t n) {
+  if (from == GE_BOOL) {  // any byte but 0 is true
+    return CastFrom<uint8_t>(to, x, y, n, [](uint8_t v) GE_LAMBDA { return v != 0; });
+  }
+  OfDType(from, [=](auto t) GE_LAMBDA {
+    using From = decltype(t);
+    CastFrom<From>(to, x, y, n, [](From v) GE_LAMBDA { return v; });
+  });
 }
 
 void AskFloats(const FloatBits& question, const void* x, uint8_t* out, int64_t n) {

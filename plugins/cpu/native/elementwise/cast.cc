@@ -1,8 +1,6 @@
 #include "plugins/cpu/native/elementwise/cast.h"
 
 #include <algorithm>
-#include <bit>
-#include <limits>
 #include <stdexcept>
 
 #include "plugins/cpu/kit/engine.h"
@@ -20,85 +18,23 @@ namespace {
 
 // ---- casts -------------------------------------------------------------------------------------
 
-// A float as an integer: truncated; NaN and what int64 cannot hold become its least value; shorter
-// integers keep the low bits.
-template <class To, class From>
-To Convert(From v) {
-  if constexpr (std::is_same_v<To, bool>) {
-    return v != From{0};
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    const bool fits = v >= From{-0x1p63} && v < From{0x1p63};
-    const int64_t i = fits ? static_cast<int64_t>(v) : std::numeric_limits<int64_t>::min();
-    return static_cast<To>(static_cast<uint64_t>(i));
-  } else {
-    return static_cast<To>(v);
-  }
-}
-
-// A bool may be any byte that is not zero.
-template <class T>
-using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
-
+// Between float32 and float64.
 template <class From, class To>
 class Cast final : public Loop {
  public:
   explicit Cast(int64_t n) : n_(n) {}
   void Run(float* const* p) const override {
-    auto* y = reinterpret_cast<Stored<To>*>(p[0]);
-    const auto* x = reinterpret_cast<const Stored<From>*>(p[1]);
-    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
+    auto* y = reinterpret_cast<To*>(p[0]);
+    const auto* x = reinterpret_cast<const From*>(p[1]);
+    ForRange(n_ > kParallel, CeilDiv(n_, kPiece), [&](int64_t piece) {
       const int64_t end = std::min(n_, (piece + 1) * kPiece);
 #pragma omp simd
-      for (int64_t i = piece * kPiece; i < end; ++i) {
-        if constexpr (std::is_same_v<From, bool>) {
-          y[i] = static_cast<Stored<To>>(x[i] != 0);
-        } else {
-          y[i] = Convert<To>(x[i]);
-        }
-      }
+      for (int64_t i = piece * kPiece; i < end; ++i) y[i] = static_cast<To>(x[i]);
     });
   }
 
  private:
   static constexpr int64_t kPiece = 4096;  // elements of one job
-  int64_t n_;
-};
-
-// Float32 to integers. A conversion to int32 is one instruction for several numbers, and has the
-// same low bits wherever it fits, which is known of a few hundred numbers before they are
-// converted.
-template <class To>
-class CastWhole final : public Loop {
- public:
-  explicit CastWhole(int64_t n) : n_(n) {}
-  void Run(float* const* p) const override {
-    auto* y = reinterpret_cast<To*>(p[0]);
-    const float* x = p[1];
-    ForRange(n_ > kParallel, (n_ + kPiece - 1) / kPiece, [&](int64_t piece) {
-      const int64_t end = std::min(n_, (piece + 1) * kPiece);
-      for (int64_t at = piece * kPiece; at < end; at += kBlock) {
-        Block(x + at, y + at, std::min(kBlock, end - at));
-      }
-    });
-  }
-
- private:
-  static void Block(const float* x, To* y, int64_t n) {
-    constexpr int32_t kBelow = 0x4effffff;  // bits of the greatest float below 2^31
-    int32_t beyond = 0;                     // its sign: of a magnitude above that, or a NaN
-#pragma omp simd reduction(| : beyond)
-    for (int64_t i = 0; i < n; ++i) {
-      beyond |= kBelow - (std::bit_cast<int32_t>(x[i]) & 0x7fffffff);
-    }
-    if (beyond < 0) {
-      for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
-      return;
-    }
-#pragma omp simd
-    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<To>(static_cast<int32_t>(x[i]));
-  }
-
-  static constexpr int64_t kPiece = 4096, kBlock = 256;  // elements of one job, and of one look
   int64_t n_;
 };
 
@@ -123,6 +59,34 @@ class CastRows final : public Loop {
   int64_t n_;
 };
 
+// From integers and bools to any, from floats to integers and bool.
+class WholeCast final : public Loop {
+ public:
+  WholeCast(const Simd& simd, int32_t from, int32_t to, int64_t n)
+      : simd_(simd), from_(from), to_(to), n_(n) {
+    read_ = static_cast<int64_t>(gp::ElementBits(from) / 8);
+    made_ = static_cast<int64_t>(gp::ElementBits(to) / 8);
+  }
+  void Run(float* const* p) const override {
+    ForRange(n_ * (read_ + made_) > kParallelBytes, CeilDiv(n_, kPiece), [&](int64_t piece) {
+      const int64_t at = piece * kPiece, n = std::min(kPiece, n_ - at);
+      const char* const x = reinterpret_cast<const char*>(p[1]) + at * read_;
+      char* const y = reinterpret_cast<char*>(p[0]) + at * made_;
+      if (from_ == GE_F32 || from_ == GE_F64) {
+        simd_.truncate_floats(from_ == GE_F64, to_, x, y, n);
+      } else {
+        simd_.cast_wholes(from_, to_, x, y, n);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kPiece = 16384;  // elements of one job
+  const Simd& simd_;
+  int32_t from_, to_;
+  int64_t n_, read_ = 1, made_ = 1;  // elements; bytes of one that is read, of one that is made
+};
+
 std::unique_ptr<Loop> FromHalvesLoop(const Simd& simd, bool brain, int64_t n) {
   return std::make_unique<CastRows<uint16_t, float>>(brain ? simd.widen_brain : simd.widen_half, n);
 }
@@ -132,97 +96,15 @@ std::unique_ptr<Loop> ToHalvesLoop(const Simd& simd, bool brain, int64_t n) {
                                                      n);
 }
 
-std::unique_ptr<Loop> WholeLoop(int32_t to, int64_t n) {
-  switch (to) {
-    case GE_I8:
-      return std::make_unique<CastWhole<int8_t>>(n);
-    case GE_U8:
-      return std::make_unique<CastWhole<uint8_t>>(n);
-    case GE_I16:
-      return std::make_unique<CastWhole<int16_t>>(n);
-    case GE_U16:
-      return std::make_unique<CastWhole<uint16_t>>(n);
-    case GE_I32:
-      return std::make_unique<CastWhole<int32_t>>(n);
-    case GE_U32:
-      return std::make_unique<CastWhole<uint32_t>>(n);
-    case GE_I64:
-      return std::make_unique<CastWhole<int64_t>>(n);
-    default:
-      return nullptr;
-  }
-}
-
-// From a type that has casts to float32, int32, int64 and bool alone.
-template <class From>
-std::unique_ptr<Loop> CastToCore(int32_t to, int64_t n) {
-  switch (to) {
-    case GE_F32:
-      return std::make_unique<Cast<From, float>>(n);
-    case GE_I32:
-      return std::make_unique<Cast<From, int32_t>>(n);
-    case GE_I64:
-      return std::make_unique<Cast<From, int64_t>>(n);
-    case GE_BOOL:
-      return std::make_unique<Cast<From, bool>>(n);
-    default:
-      return nullptr;
-  }
-}
-
-// From one of these four.
-template <class From>
-std::unique_ptr<Loop> CastFrom(int32_t to, int64_t n) {
-  switch (to) {
-    case GE_I8:
-      return std::make_unique<Cast<From, int8_t>>(n);
-    case GE_U8:
-      return std::make_unique<Cast<From, uint8_t>>(n);
-    case GE_I16:
-      return std::make_unique<Cast<From, int16_t>>(n);
-    case GE_U16:
-      return std::make_unique<Cast<From, uint16_t>>(n);
-    case GE_U32:
-      return std::make_unique<Cast<From, uint32_t>>(n);
-    case GE_F64:
-      return std::make_unique<Cast<From, double>>(n);
-    default:
-      return CastToCore<From>(to, n);
-  }
-}
-
 }  // namespace
 
 std::unique_ptr<Loop> CastLoop(const Simd& simd, int32_t from, int32_t to, int64_t n) {
-  switch (from) {
-    case GE_F16:
-    case GE_BF16:
-      return to == GE_F32 ? FromHalvesLoop(simd, from == GE_BF16, n) : nullptr;
-    case GE_F32:
-      if (to == GE_F16 || to == GE_BF16) return ToHalvesLoop(simd, to == GE_BF16, n);
-      if (auto whole = WholeLoop(to, n)) return whole;
-      return CastFrom<float>(to, n);
-    case GE_I32:
-      return CastFrom<int32_t>(to, n);
-    case GE_I64:
-      return CastFrom<int64_t>(to, n);
-    case GE_BOOL:
-      return CastFrom<bool>(to, n);
-    case GE_I8:
-      return CastToCore<int8_t>(to, n);
-    case GE_U8:
-      return CastToCore<uint8_t>(to, n);
-    case GE_I16:
-      return CastToCore<int16_t>(to, n);
-    case GE_U16:
-      return CastToCore<uint16_t>(to, n);
-    case GE_U32:
-      return CastToCore<uint32_t>(to, n);
-    case GE_F64:
-      return CastToCore<double>(to, n);
-    default:
-      return nullptr;
-  }
+  const auto is_half = [](int32_t t) { return t == GE_F16 || t == GE_BF16; };
+  if (is_half(from)) return to == GE_F32 ? FromHalvesLoop(simd, from == GE_BF16, n) : nullptr;
+  if (is_half(to)) return from == GE_F32 ? ToHalvesLoop(simd, to == GE_BF16, n) : nullptr;
+  if (from == GE_F32 && to == GE_F64) return std::make_unique<Cast<float, double>>(n);
+  if (from == GE_F64 && to == GE_F32) return std::make_unique<Cast<double, float>>(n);
+  return std::make_unique<WholeCast>(simd, from, to, n);
 }
 
 namespace {
@@ -235,7 +117,12 @@ class CastKind final : public KindOf<CastSpec> {
       return parser.dtype(v) == GE_F16 || parser.dtype(v) == GE_BF16;
     };
     const bool half = is_half(unit.in[0]) || is_half(unit.out[0]);
-    return WorkPrice(unit, parser, machine, {half ? n * ByIsa(machine, 0.1, 0.3, 0.6) : n * 0.4});
+    const int32_t from = parser.dtype(unit.in[0]), to = parser.dtype(unit.out[0]);
+    const bool plain = (from == GE_F32 || from == GE_F64) && (to == GE_F32 || to == GE_F64);
+    const double ns = half    ? ByIsa(machine, 0.1, 0.3, 0.6)
+                      : plain ? 0.4
+                              : ByIsa(machine, 0.1, 0.15, 0.3);
+    return WorkPrice(unit, parser, machine, {n * ns});
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     auto loop = CastLoop(b->simd(), b->parser().dtype(u.in[0]), b->parser().dtype(u.out[0]),

@@ -4,9 +4,11 @@
 #include <cstring>
 
 #include "plugins/cpu/kit/engine.h"
+#include "plugins/cpu/kit/loop_parts.h"
 #include "plugins/cpu/native/builder.h"
 #include "plugins/cpu/native/kind.h"
 #include "plugins/cpu/native/price.h"
+#include "plugins/cpu/native/whole_rows.h"
 #include "plugins/units/movement/constant_of_shape.h"
 
 namespace ge_engines::cpu::native {
@@ -18,26 +20,17 @@ class Fill final : public Loop {
   Fill(int64_t n, int64_t bytes, const std::array<uint8_t, 8>& element)
       : n_(n), bytes_(bytes), element_(element) {}
   void Run(float* const* p) const override {
-    switch (bytes_) {
-      case 1:
-        return As<uint8_t>(p[0]);
-      case 2:
-        return As<uint16_t>(p[0]);
-      case 4:
-        return As<uint32_t>(p[0]);
-      default:
-        return As<uint64_t>(p[0]);
-    }
+    auto* y = reinterpret_cast<char*>(p[0]);
+    const auto* one = reinterpret_cast<const char*>(element_.data());
+    const int64_t piece = kPieceBytes / bytes_;
+    ForRange(n_ * bytes_ > kParallelBytes, CeilDiv(n_, piece), [&](int64_t i) {
+      const int64_t n = std::min(piece, n_ - i * piece);
+      WholeRow(one, 0, static_cast<int>(bytes_), n, y + i * kPieceBytes);
+    });
   }
 
  private:
-  template <class T>
-  void As(float* result) const {
-    T one;
-    std::memcpy(&one, element_.data(), sizeof one);
-    T* const y = reinterpret_cast<T*>(result);
-    std::fill(y, y + n_, one);
-  }
+  static constexpr int64_t kPieceBytes = 1 << 15;  // of one job; it is made of copies of itself
 
   const int64_t n_, bytes_;
   const std::array<uint8_t, 8> element_;

@@ -201,7 +201,9 @@ class FoldedAxes final : public Loop {
 
   // Narrow rows without gaps are taken several at a time.
   void FoldRowsOf(const char* x, int64_t rows, int64_t n, char* acc) const {
-    if (rows_.stride != n || n >= kNarrow || rows < 2) {
+    // Sums of doubles along a row would wait for each other.
+    const bool row = n == 1 && acc_dtype_ != GE_F64 && acc_dtype_ == dtype_;
+    if (rows_.stride != n || n >= kNarrow || rows < 2 || row) {
       return simd_.fold_columns(fold_, dtype_, x, rows, rows_.stride, acc, n);
     }
     const int64_t together = std::min(rows, kLanes / n), wide = together * n;
