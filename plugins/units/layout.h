@@ -77,7 +77,9 @@ struct Layout {
 
   // dims with the layout kind of `model`: blocked, channels last, or dense for everything else.
   static Layout Like(const Dims& dims, const Layout& model) {
-    if (dims.size() < 3 || static_cast<int>(dims.size()) != model.rank) return Dense(dims);
+    if (dims.size() < 3 || static_cast<int>(dims.size()) != model.rank) {
+      return Dense(dims, model.size);
+    }
     if (model.cblock > 0) return Blocked(dims, model.cblock);
     const bool last = !model.dense() && model == ChannelsLast(model.dims(), model.size);
     return last ? ChannelsLast(dims, model.size) : Dense(dims, model.size);

@@ -1,0 +1,20 @@
+#include "plugins/units/layout.h"
+
+#include <gtest/gtest.h>
+
+namespace ge_engines {
+namespace {
+
+// Elements of one byte were copied as words of four where a result had two axes.
+TEST(Layout, LikeKeepsTheSizeOfElements) {
+  const Dims four = {2, 8, 3, 3}, two = {2, 8};
+  for (const int size : {1, 2, 4, 8}) {
+    EXPECT_EQ(Layout::Like(two, Layout::Dense(two, size)), Layout::Dense(two, size)) << size;
+    EXPECT_EQ(Layout::Like(two, Layout::ChannelsLast(four, size)), Layout::Dense(two, size));
+    EXPECT_EQ(Layout::Like(four, Layout::ChannelsLast(four, size)),
+              Layout::ChannelsLast(four, size));
+  }
+}
+
+}  // namespace
+}  // namespace ge_engines
