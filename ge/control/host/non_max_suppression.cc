@@ -159,6 +159,47 @@ class Taken {
   std::vector<Band> blocks_;
 };
 
+// Boxes of one class by their scores, the greatest first and of equal ones the first. Only as many
+// as are asked for are brought into order.
+class ByScore {
+ public:
+  static constexpr uint64_t kBytes = 2 * sizeof(int64_t);  // of each box, at most
+
+  // Of the n scores those above `least`, or all; NaN comes last.
+  ByScore(const float* score, int64_t n, const float* least) : score_(score) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (least == nullptr || score[i] > *least) order_.push_back(i);
+    }
+  }
+  size_t size() const { return order_.size(); }
+  // The box of each place, in no order before At(place).
+  const std::vector<int64_t>& places() const { return order_; }
+  int64_t At(size_t place) {
+    while (place >= sorted_) SortMore();
+    return order_[place];
+  }
+
+ private:
+  static constexpr size_t kFirst = 256;
+
+  void SortMore() {
+    const auto before = [this](int64_t x, int64_t y) {
+      const float a = Key(x), b = Key(y);
+      return a > b || (a == b && x < y);
+    };
+    const size_t end = sorted_ + std::min(std::max(kFirst, 3 * sorted_), order_.size() - sorted_);
+    const auto at = [this](size_t i) { return order_.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(at(sorted_), at(end - 1), order_.end(), before);
+    std::sort(at(sorted_), at(end), before);
+    sorted_ = end;
+  }
+  float Key(int64_t i) const { return std::isnan(score_[i]) ? -HUGE_VALF : score_[i]; }
+
+  const float* score_;
+  std::vector<int64_t> order_;
+  size_t sorted_ = 0;
+};
+
 Result<float> Threshold(const HostCall& c, size_t i, const char* name, float absent) {
   if (!c.has(i)) return absent;
   if (c.in(i).count() != 1 || c.in(i).dtype != DType::kFloat) {
@@ -197,23 +238,19 @@ Status RunNonMaxSuppression(HostCall& c) {
       // Those found so far, and the order and boxes of this class.
       GE_RETURN_IF_ERROR(
           c.pool->Room(rows.capacity() * sizeof(int64_t) +
-                       static_cast<uint64_t>(n) * (sizeof(int64_t) + sizeof(Box) + Taken::kBytes)));
-      std::vector<int64_t> order;
-      for (int64_t i = 0; i < n; ++i) {
-        if (!c.has(4) || s[i] > least) order.push_back(i);
-      }
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int64_t x, int64_t y) { return s[x] > s[y]; });
-      std::vector<Box> ordered;
-      ordered.reserve(order.size());
-      for (const int64_t i : order) ordered.push_back(BoxAt(box + (b * n + i) * 4, center));
-      Taken taken(ordered);
+                       static_cast<uint64_t>(n) * (ByScore::kBytes + sizeof(Box) + Taken::kBytes)));
+      ByScore order(s, n, c.has(4) ? &least : nullptr);
+      std::vector<Box> all;
+      all.reserve(order.size());
+      for (const int64_t i : order.places()) all.push_back(BoxAt(box + (b * n + i) * 4, center));
+      Taken taken(all);
       for (size_t at = 0; at < order.size(); ++at) {
         if (static_cast<int64_t>(taken.size()) >= most) break;
-        const Box& here = ordered[at];
+        const int64_t i = order.At(at);
+        const Box here = BoxAt(box + (b * n + i) * 4, center);
         if (taken.Hide(here, iou)) continue;
         taken.Add(here);
-        rows.insert(rows.end(), {b, k, order[at]});
+        rows.insert(rows.end(), {b, k, i});
       }
     }
   }
