@@ -9,10 +9,14 @@ Status InferQuickGelu(InferContext& c) {
   return InferSame(c);
 }
 
+// Not as a Swish: engines take these parts, and a part is not taken apart again.
 std::vector<ValueId> DecomposeQuickGelu(Transaction& t, FunctionId fn, const Node& node) {
   Parts p(&t, fn, node);
-  return {p.Add("Swish", {node.inputs[0]}, p.TypeOf(node.inputs[0]),
-                {{"alpha", AttrFloat(node, "alpha")}})};
+  const DType wanted = p.TypeOf(node.inputs[0]).dtype, step = StepDType(wanted);
+  const ValueId x = p.Cast(node.inputs[0], step);
+  const Type type = p.TypeOf(x);
+  const ValueId scaled = p.Add("Mul", {x, p.Scalar(step, AttrFloat(node, "alpha"))}, type);
+  return {p.Cast(p.Add("Mul", {x, p.Add("Sigmoid", {scaled}, type)}, type), wanted)};
 }
 
 OpDef QuickGeluRecord() {
