@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plugins/ref/checks.h"
+
 namespace ref {
 namespace {
 
@@ -166,8 +168,8 @@ constexpr Entry kTable[] = {
     {"GridSample", &kSampled},
     {"GatherND", &kTuples},
     {"PRelu", &kParted},
-    {"STFT", &kTransformed},
     {"DFT", &kTransformed},
+    {"STFT", &kTransformed},
     {"Attention", &kAttended},
     {"TreeEnsemble", &kLearned},
     {"TreeEnsembleRegressor", &kLearned},
@@ -268,16 +270,19 @@ double LearnedEffort(const NodeView& n, std::string_view op) {
   return vectors * (0.4 * features + 7);
 }
 
-// Of a DFT: a sum over the signal for every frequency.
-double FourierEffort(const NodeView& n) {
-  const TensorType y = n.out(0);
-  double longest = 1;
-  for (const TensorType& t : {n.in(0), y}) {
-    for (int32_t d = 0; d + 1 < t.rank; ++d) {
-      longest = std::max(longest, static_cast<double>(t.dims[d]));
-    }
+// Terms of all sums of DFT and STFT.
+double TransformEffort(const NodeView& n, std::string_view op) {
+  const TensorType x = n.in(0), y = n.out(0);
+  if (op == "DFT") {  // a sum over the transformed axis for every bin
+    const void* known = n.constant(2);
+    const int64_t axis = known == nullptr ? -2 : IntAt({n.in(2), const_cast<void*>(known)}, 0);
+    const int64_t at = std::clamp<int64_t>(axis < 0 ? axis + x.rank : axis, 0, x.rank - 1);
+    return Ratio(CountOf(y), y.dims[y.rank - 1]) * static_cast<double>(x.dims[at]);
   }
-  return Ratio(CountOf(y), y.dims[y.rank - 1]) * longest;
+  // A sum over a frame, at most the samples, for every bin.
+  const double bins = y.rank == 4 ? static_cast<double>(y.dims[2]) : 1;
+  const bool half = n.Int("onesided") != 0;
+  return CountOf(y) / 2 * bins * (half ? 2 : 1);
 }
 
 // Of the matrix kernels and learned models; zero for the rest.
@@ -319,13 +324,7 @@ Effort EffortOf(const NodeView& n, std::string_view op) {
     const double rows = static_cast<double>(q.dims[0]) * static_cast<double>(q.dims[four ? 2 : 1]);
     return {keys * (CountOf(q) + CountOf(y) + rows * heads * kExponential), 0};
   }
-  if (op == "STFT") {  // a sum over a frame, at most the samples, for every bin
-    const TensorType y = n.out(0);
-    const double bins = y.rank == 4 ? static_cast<double>(y.dims[2]) : 1;
-    const bool half = n.Int("onesided") != 0;
-    return {CountOf(y) / 2 * bins * (half ? 2 : 1), 0};
-  }
-  if (op == "DFT") return {FourierEffort(n), 0};
+  if (op == "DFT" || op == "STFT") return {TransformEffort(n, op), 0};
   if (op == "Einsum") return {PlacesOf(n) * static_cast<double>(n.n_in()) / 2, 0};
   if (op == "LSTM" || op == "GRU" || op == "RNN") {
     const TensorType x = n.in(0);

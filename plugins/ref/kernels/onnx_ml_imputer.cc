@@ -22,10 +22,12 @@ template <class T>
 ge_rc RunImputer(const ImputerPlan<T>& p, const Call& c) {
   const Tensor x = c.in(0);
   const auto n = static_cast<int64_t>(p.values.size());
-  for (int64_t i = 0; i < x.count; ++i) {
-    const T v = Load(x.as<T>(), i);
-    Store(c.out(0).as<T>(), i,
-          IsReplaced(v, p.replaced) ? p.values[static_cast<size_t>(i % n)] : v);
+  for (int64_t row = 0; row < x.count; row += n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const T v = Load(x.as<T>(), row + i);
+      const T other = p.values[static_cast<size_t>(i)];
+      Store(c.out(0).as<T>(), row + i, IsReplaced(v, p.replaced) ? other : v);
+    }
   }
   return GE_OK;
 }

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plugins/ref/kernels/direct_index.h"
 #include "plugins/ref/kernels/ml_scores.h"
 
 namespace ref {
@@ -10,6 +11,17 @@ namespace {
 struct EncoderTable {
   std::vector<std::pair<uint64_t, uint64_t>> rows;  // sorted by key, no key twice
   uint64_t absent = 0;
+  DirectIndex direct;  // of the rows
+
+  uint64_t Of(uint64_t key) const {
+    if (!direct.empty()) {
+      const int32_t at = direct.Of(static_cast<int64_t>(key));
+      return at == DirectIndex::kNone ? absent : rows[static_cast<size_t>(at)].second;
+    }
+    const auto at = std::lower_bound(rows.begin(), rows.end(), key,
+                                     [](const auto& a, uint64_t b) { return a.first < b; });
+    return at != rows.end() && at->first == key ? at->second : absent;
+  }
 };
 
 // Integers as int64; floats as doubles, of which every NaN is one key, and so are the two zeros.
@@ -95,6 +107,9 @@ bool FillEncoder(const std::vector<uint64_t>& keys, const std::vector<uint64_t>&
     if (!t->rows.empty() && t->rows.back().first == key) t->rows.pop_back();
     t->rows.emplace_back(key, values[i]);
   }
+  std::vector<int64_t> distinct;
+  for (const auto& row : t->rows) distinct.push_back(static_cast<int64_t>(row.first));
+  t->direct = DirectIndex(distinct);
   return true;
 }
 
@@ -104,10 +119,7 @@ ge_rc RunLabelEncoder(const EncoderTable& t, size_t size, const Call& c) {
   char* to = c.out(0).as<char>();
   for (int64_t i = 0; i < x.count; ++i, to += size) {
     const uint64_t key = EncoderKey(Load(x.as<K>(), i));
-    const auto at = std::lower_bound(t.rows.begin(), t.rows.end(), key,
-                                     [](const auto& a, uint64_t b) { return a.first < b; });
-    const bool found = at != t.rows.end() && at->first == key;
-    const uint64_t value = found ? at->second : t.absent;
+    const uint64_t value = t.Of(key);
     std::memcpy(to, &value, size);
   }
   return GE_OK;

@@ -1,12 +1,27 @@
 #include <utility>
 
+#include "plugins/ref/kernels/direct_index.h"
 #include "plugins/ref/kernels/ml_scores.h"
 
 namespace ref {
 namespace {
 
 // Sorted by category; of equal ones the last column stays.
-using CategoryColumns = std::vector<std::pair<int64_t, int64_t>>;
+struct CategoryColumns {
+  std::vector<std::pair<int64_t, int64_t>> rows;
+  DirectIndex direct;  // of the rows
+
+  // The column, or less than 0.
+  int64_t Of(int64_t category) const {
+    if (!direct.empty()) {
+      const int32_t at = direct.Of(category);
+      return at == DirectIndex::kNone ? -1 : rows[static_cast<size_t>(at)].second;
+    }
+    const auto at = std::lower_bound(rows.begin(), rows.end(), category,
+                                     [](const auto& a, int64_t b) { return a.first < b; });
+    return at != rows.end() && at->first == category ? at->second : -1;
+  }
+};
 
 template <class T>
 ge_rc RunOneHotEncoder(const CategoryColumns& columns, int64_t width, bool zeros, const Call& c) {
@@ -15,10 +30,9 @@ ge_rc RunOneHotEncoder(const CategoryColumns& columns, int64_t width, bool zeros
   std::fill_n(to, y.count, 0.0f);
   for (int64_t i = 0; i < x.count; ++i, to += width) {
     const auto v = Narrow<int64_t>(Widen(Load(x.as<T>(), i)));
-    const auto at = std::lower_bound(columns.begin(), columns.end(), v,
-                                     [](const auto& a, int64_t b) { return a.first < b; });
-    if (at != columns.end() && at->first == v) {
-      to[at->second] = 1;
+    const int64_t column = columns.Of(v);
+    if (column >= 0) {
+      to[column] = 1;
     } else if (!zeros) {
       return c.Fail(GE_INVALID_ARGUMENT,
                     "element %lld of X is %lld, wanted one of the %lld entries of cats_int64s, as "
@@ -31,16 +45,19 @@ ge_rc RunOneHotEncoder(const CategoryColumns& columns, int64_t width, bool zeros
 }
 
 CategoryColumns ColumnsOf(Ints categories) {
-  CategoryColumns columns;
+  std::vector<std::pair<int64_t, int64_t>> columns;
   for (size_t i = 0; i < categories.size(); ++i) {
     columns.emplace_back(categories[i], static_cast<int64_t>(i));
   }
   std::sort(columns.begin(), columns.end());
   CategoryColumns last;
   for (const auto& one : columns) {
-    if (!last.empty() && last.back().first == one.first) last.pop_back();
-    last.push_back(one);
+    if (!last.rows.empty() && last.rows.back().first == one.first) last.rows.pop_back();
+    last.rows.push_back(one);
   }
+  std::vector<int64_t> distinct;
+  for (const auto& one : last.rows) distinct.push_back(one.first);
+  last.direct = DirectIndex(distinct);
   return last;
 }
 
