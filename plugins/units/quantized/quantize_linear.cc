@@ -3,10 +3,13 @@
 #include "plugins/units/parser.h"
 #include "plugins/units/quantized/inputs.h"
 #include "plugins/units/quantized/quantized_group.h"
+#include "plugins/units/quantized/wide_quantize.h"
 
 namespace ge_engines {
 
 namespace {
+
+bool IsInt16(int32_t dtype) { return dtype == GE_I16 || dtype == GE_U16; }
 
 bool Grid(const Parser& g, const ge_node& n, Unit* u, QuantGrid* grid, Why* why) {
   if (n.n_in < 2 || n.in[1] == 0) return why->Say(GE_WHY_SHAPE, "no scale");
@@ -37,9 +40,12 @@ bool Grid(const Parser& g, const ge_node& n, Unit* u, QuantGrid* grid, Why* why)
 
 bool ParseQuantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto& grid = u->spec.emplace<QuantizeSpec>().grid;
-  if (g.dtype(n.in[0]) != GE_F32 || !IsInt8(g.dtype(n.out[0])) || g.dims(n.in[0]) != u->dims) {
-    return why->Say(GE_WHY_DTYPE, "only float32 to 8-bit integers");
+  const bool wide = IsInt16(g.dtype(n.out[0]));
+  auto& grid =
+      wide ? u->spec.emplace<WideQuantizeSpec>().grid : u->spec.emplace<QuantizeSpec>().grid;
+  if (g.dtype(n.in[0]) != GE_F32 || (!wide && !IsInt8(g.dtype(n.out[0]))) ||
+      g.dims(n.in[0]) != u->dims) {
+    return why->Say(GE_WHY_DTYPE, "only float32 to integers of 8 and 16 bits");
   }
   if (gp::View(n.op) == "DynamicQuantizeLinear") {
     grid.inner = Product(u->dims);
@@ -58,11 +64,14 @@ bool ParseQuantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
 
 bool ParseDequantize(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  auto& grid = u->spec.emplace<DequantizeSpec>().grid;
-  // Of int32 only as the bias of a group.
-  const bool known = IsInt8(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_I32;
-  if (!known || g.dtype(n.out[0]) != GE_F32 || g.dims(n.in[0]) != u->dims) {
-    return why->Say(GE_WHY_DTYPE, "only 8-bit integers to float32");
+  // A constant of int32 is the bias of a group.
+  const int32_t t = g.dtype(n.in[0]);
+  const bool wide = IsInt16(t) || (t == GE_I32 && !g.constant(n.in[0]));
+  auto& grid =
+      wide ? u->spec.emplace<WideDequantizeSpec>().grid : u->spec.emplace<DequantizeSpec>().grid;
+  if ((!wide && !IsInt8(t) && t != GE_I32) || g.dtype(n.out[0]) != GE_F32 ||
+      g.dims(n.in[0]) != u->dims) {
+    return why->Say(GE_WHY_DTYPE, "only integers of 8, 16 and 32 bits to float32");
   }
   if (!Grid(g, n, u, &grid, why)) return false;
   return u->in[2] == 0 || g.dtype(u->in[2]) == g.dtype(n.in[0]) ||
@@ -73,7 +82,7 @@ constexpr Operator kQuantizeLinearOperators[] = {
     {"DynamicQuantizeLinear", ParseQuantize, Types::kQuantized, 0},
     {.op = "QuantizeLinear",
      .parse = ParseQuantize,
-     .types = Types::kQuantized,
+     .types = Types::kAny,
      .data = 0,
      .group = QuantizedGroup},
 };
@@ -84,7 +93,7 @@ const UnitKind QuantizeSpec::kKind = {.name = "quantize_linear",
 
 namespace {
 constexpr Operator kDequantizeLinearOperators[] = {
-    {"DequantizeLinear", ParseDequantize, Types::kQuantized, 0},
+    {"DequantizeLinear", ParseDequantize, Types::kAny, 0},
 };
 }  // namespace
 

@@ -117,14 +117,41 @@ void Extremes(const float* x, int64_t n, float* least, float* most) {
   }
 }
 
+namespace {
+
+// What QuantizeLinear of 8 bits divides by.
+struct CodeScale {
+  float scale, inverse;  // NaN where a product by it is no quotient, nearly
+  explicit CodeScale(float by) : scale(by), inverse(1 / by) {
+    constexpr float kLeast = std::numeric_limits<float>::min();
+    const float size = inverse < 0 ? -inverse : inverse;
+    if (!(size >= kLeast && size <= 1 / kLeast)) inverse = std::numeric_limits<float>::quiet_NaN();
+  }
+};
+
+// v / scale rounded to even, for codes of 8 bits: beyond 512 they are clamped. Up to there a
+// product by 1 / scale is less than 2^-12 from the quotient, so that only beside a half the
+// quotient decides.
+template <class D>
+GE_INLINE hn::Vec<D> RoundedRatio(D d, hn::Vec<D> v, const CodeScale& by) {
+  const auto near = hn::Mul(v, hn::Set(d, by.inverse));
+  const auto whole = hn::Round(near);
+  const auto off = hn::Abs(hn::Sub(hn::Abs(hn::Sub(near, whole)), hn::Set(d, 0.5f)));
+  if (hn::AllTrue(d, hn::Gt(off, hn::Set(d, 0x1p-12f)))) return whole;
+  return hn::Round(hn::Div(v, hn::Set(d, by.scale)));
+}
+
+}  // namespace
+
 void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n) {
   const float least = is_signed ? -128 : 0, most = is_signed ? 127 : 255;
+  const CodeScale by(scale);
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     using D = decltype(d);
     const hn::Rebind<uint8_t, D> u;
     const hn::Rebind<int8_t, D> s;
-    const auto q = hn::Add(hn::Round(hn::Div(hn::LoadU(d, x + i), hn::Set(d, scale))),
-                           hn::Set(d, static_cast<float>(zero)));
+    const auto q =
+        hn::Add(RoundedRatio(d, hn::LoadU(d, x + i), by), hn::Set(d, static_cast<float>(zero)));
     // This order turns NaN into the least value.
     const auto v = hn::Min(hn::Max(q, hn::Set(d, least)), hn::Set(d, most));
     const auto w = hn::NearestInt(v);
@@ -144,6 +171,52 @@ void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, 
   } else {
     for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
   }
+}
+
+void QuantizeWide(const float* x, float scale, int32_t zero, bool is_signed, uint16_t* y,
+                  int64_t n) {
+  const float least = is_signed ? -32768 : 0, most = is_signed ? 32767 : 65535;
+  ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
+    using D = decltype(d);
+    const auto q = hn::Add(hn::Round(hn::Div(hn::LoadU(d, x + i), hn::Set(d, scale))),
+                           hn::Set(d, static_cast<float>(zero)));
+    // This order turns NaN into the least value.
+    const auto v = hn::Min(hn::Max(q, hn::Set(d, least)), hn::Set(d, most));
+    const auto w = hn::NearestInt(v);
+    if (is_signed) {
+      const hn::Rebind<int16_t, D> s;
+      hn::StoreU(hn::DemoteTo(s, w), s, reinterpret_cast<int16_t*>(y) + i);
+    } else {
+      const hn::Rebind<uint16_t, D> u;
+      hn::StoreU(hn::DemoteTo(u, w), u, y + i);
+    }
+  });
+}
+
+void DequantizeWide(const uint16_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                    int64_t n) {
+  if (is_signed) {
+    const auto* s = reinterpret_cast<const int16_t*>(x);
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(s[i] - zero) * scale;
+  } else {
+    for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>(x[i] - zero) * scale;
+  }
+}
+
+void DequantizeWords(const int32_t* x, int32_t zero, float scale, float* y, int64_t n) {
+  const double by = scale, none = zero;
+  for (int64_t i = 0; i < n; ++i) y[i] = static_cast<float>((x[i] - none) * by);
+}
+
+int32_t SumCodes(const uint8_t* x, bool is_signed, int64_t n) {
+  int32_t sum = 0;
+  if (is_signed) {
+    const auto* s = reinterpret_cast<const int8_t*>(x);
+    for (int64_t i = 0; i < n; ++i) sum += s[i];
+  } else {
+    for (int64_t i = 0; i < n; ++i) sum += x[i];
+  }
+  return sum;
 }
 
 namespace {
@@ -212,6 +285,7 @@ GE_INLINE hn::Vec<D> CodeFloats(D d, const float* x, int64_t i) {
 template <Fn kFn, class Right>
 GE_INLINE void CodePairRow(const QuantizedRow& a, const Right& b, const QuantizedRow& y,
                            int32_t least, int32_t most, int64_t n) {
+  const CodeScale by(y.scale);
   ForEach(n, [=](auto d, int64_t i) GE_LAMBDA {
     using D = decltype(d);
     const auto l = CodeFloats(d, a, i), r = CodeFloats(d, b, i);
@@ -220,8 +294,7 @@ GE_INLINE void CodePairRow(const QuantizedRow& a, const Right& b, const Quantize
                    : kFn == Fn::kRSub ? hn::Sub(r, l)
                    : kFn == Fn::kDiv  ? hn::Div(l, r)
                                       : hn::Mul(l, r);
-    const auto q =
-        hn::Add(hn::Round(hn::Div(v, hn::Set(d, y.scale))), hn::Set(d, static_cast<float>(y.zero)));
+    const auto q = hn::Add(RoundedRatio(d, v, by), hn::Set(d, static_cast<float>(y.zero)));
     const auto w = hn::NearestInt(hn::Min(hn::Max(q, hn::Set(d, static_cast<float>(least))),
                                           hn::Set(d, static_cast<float>(most))));
     if (y.is_signed) {

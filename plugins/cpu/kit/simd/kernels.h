@@ -121,6 +121,8 @@ struct Simd {
                                  int64_t n);
   // Sum (kSum, kMean) or extreme of n >= 1 elements.
   float (*reduce)(Reduce op, const float* x, int64_t n);
+  // The sum of n elements, formed in double.
+  double (*sum_double)(const float* x, int64_t n);
   // acc[i] = acc[i] op x[r * stride + i] for rows r in [0, rows), i in [0, n).
   void (*reduce_rows)(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc,
                       int64_t n);
@@ -183,6 +185,9 @@ struct Simd {
                    int64_t m, int64_t rows, int64_t k);
   // y[c * ldy + r] = x[r * ldx + c] for r < rows, c < cols, of any 4-byte type. No overlap.
   void (*transpose)(const float* x, int64_t ldx, float* y, int64_t ldy, int64_t rows, int64_t cols);
+  // The same of any type of 1, 2 or 8 bytes.
+  void (*transpose_words)(int64_t bytes, const void* x, int64_t ldx, void* y, int64_t ldy,
+                          int64_t rows, int64_t cols);
   // y[i] = (1 - t) * a[i] + t * b[i]: this form keeps an infinity; y may equal a or b.
   void (*lerp_rows)(const float* a, const float* b, float t, float* y, int64_t n);
   // y[i] = sum over r < rows of w[r] * x[r][i]; no overlap.
@@ -286,6 +291,15 @@ struct Simd {
   // y[i] = (x[i] - zero) * scale.
   void (*dequantize_row)(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
                          int64_t n);
+  // The same of int16 and uint16.
+  void (*quantize_wide)(const float* x, float scale, int32_t zero, bool is_signed, uint16_t* y,
+                        int64_t n);
+  void (*dequantize_wide)(const uint16_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                          int64_t n);
+  // y[i] = (x[i] - zero) * scale, rounded once.
+  void (*dequantize_words)(const int32_t* x, int32_t zero, float scale, float* y, int64_t n);
+  // The sum of n quantized values, n at most 2^23.
+  int32_t (*sum_codes)(const uint8_t* x, bool is_signed, int64_t n);
   // y[i] = (sum[i] + bias[i * bias_step]) * scale[i * step], rounded to even, + zero, clamped to
   // [least, most]; NaN is the least.
   void (*requantize_row)(const int32_t* sum, const double* bias, int64_t bias_step,

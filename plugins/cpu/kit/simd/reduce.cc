@@ -141,6 +141,28 @@ float ReduceRow(Reduce op, const float* x, int64_t n) {
   return Sum(x, n);
 }
 
+double SumDouble(const float* x, int64_t n) {
+  constexpr int64_t kLanes = HWY_LANES(double);
+  const hn::Simd<double, HWY_LANES(double), 0> d;
+  const hn::Rebind<float, decltype(d)> f;
+  constexpr int kParts = 4;
+  hn::Vec<decltype(d)> part[kParts];
+  for (auto& p : part) p = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + kParts * kLanes <= n; i += kParts * kLanes) {
+    for (int k = 0; k < kParts; ++k) {
+      part[k] = hn::Add(part[k], hn::PromoteTo(d, hn::LoadU(f, x + i + k * kLanes)));
+    }
+  }
+  for (; i + kLanes <= n; i += kLanes) {
+    part[0] = hn::Add(part[0], hn::PromoteTo(d, hn::LoadU(f, x + i)));
+  }
+  const auto all = hn::Add(hn::Add(part[0], part[1]), hn::Add(part[2], part[3]));
+  double sum = hn::GetLane(hn::SumOfLanes(d, all));
+  for (; i < n; ++i) sum += static_cast<double>(x[i]);
+  return sum;
+}
+
 void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc, int64_t n) {
   if (op == Reduce::kMax) {
     return Strips<false>(x, rows, stride, acc, n,

@@ -277,6 +277,8 @@ void SoftmaxDoubleColumns(bool log, const double* x, double* y, int64_t rows, in
 void Trigonometric(Fn fn, const float* x, float* y, int64_t n);
 // `step` of z is 0 or 1.
 void PowerOrRemainder(Fn fn, const float* x, const float* z, int64_t step, float* y, int64_t n);
+void TransposeWords(int64_t bytes, const void* x, int64_t ldx, void* y, int64_t ldy, int64_t rows,
+                    int64_t cols);
 void LerpRows(const float* left, const float* right, float t, float* y, int64_t n);
 void CompareRow(Compare op, const float* x, const float* z, int64_t step, uint8_t* out, int64_t n);
 void Select(const uint8_t* c, const float* x, int64_t sx, const float* z, int64_t sz, float* out,
@@ -294,6 +296,7 @@ void AskFloats(const FloatBits& question, const void* x, uint8_t* out, int64_t n
 void SelectOther(int size, const uint8_t* c, const void* x, int64_t sx, const void* z, int64_t sz,
                  void* out, int64_t n);
 float ReduceRow(Reduce op, const float* x, int64_t n);
+double SumDouble(const float* x, int64_t n);
 void ReduceRows(Reduce op, const float* x, int64_t rows, int64_t stride, float* acc, int64_t n);
 void Softmax(const float* x, float* y, int64_t n);
 float SoftmaxMore(float* x, int64_t n, float* top, float* sum);
@@ -362,6 +365,12 @@ void Extremes(const float* x, int64_t n, float* least, float* most);
 void QuantizeRow(const float* x, float scale, int32_t zero, bool is_signed, uint8_t* y, int64_t n);
 void DequantizeRow(const uint8_t* x, bool is_signed, int32_t zero, float scale, float* y,
                    int64_t n);
+void QuantizeWide(const float* x, float scale, int32_t zero, bool is_signed, uint16_t* y,
+                  int64_t n);
+void DequantizeWide(const uint16_t* x, bool is_signed, int32_t zero, float scale, float* y,
+                    int64_t n);
+void DequantizeWords(const int32_t* x, int32_t zero, float scale, float* y, int64_t n);
+int32_t SumCodes(const uint8_t* x, bool is_signed, int64_t n);
 void RequantizeRow(const int32_t* sum, const double* bias, int64_t bias_step, const double* scale,
                    int64_t step, double zero, double least, double most, uint8_t* y, int64_t n);
 void CodePairs(Fn fn, const QuantizedRow& left, const QuantizedRow& right, const QuantizedRow& y,

@@ -1,5 +1,6 @@
 #include "plugins/cpu/native/movement/box_move.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -35,8 +36,12 @@ struct BoxNest {
       axes.pop_back();
     }
     if (axes.empty()) axes = {{1, 0, 0}};
-    if (n == 1) PutLongestLast();
+    if (n == 1 && !PutMatrixLast()) PutLongestLast();
   }
+
+  // Whether the last two axes are a matrix that is transposed: the first of both lies together in
+  // the source, the second in the result.
+  bool matrix = false;
 
   int64_t total() const {
     int64_t all = n;
@@ -59,6 +64,22 @@ struct BoxNest {
   }
 
  private:
+  // A square of a few elements of each matrix is moved in registers.
+  bool PutMatrixLast() {
+    constexpr int64_t kLeast = 4;
+    const auto of = [&](int64_t Axis::*step) {
+      return std::find_if(axes.begin(), axes.end(),
+                          [=](const Axis& a) { return a.*step == 1 && a.dim >= kLeast; });
+    };
+    const auto column = of(&Axis::src), row = of(&Axis::dst);
+    if (column == axes.end() || row == axes.end() || column == row) return false;
+    const Axis last[] = {*column, *row};
+    if (last[0].dst < last[1].dim || last[1].src < last[0].dim) return false;
+    axes.erase(std::max(column, row));
+    axes.erase(std::min(column, row));
+    axes.insert(axes.end(), std::begin(last), std::end(last));
+    return matrix = true;
+  }
   // Single elements: the inner loop is along the longest axis of those whose steps are short, so
   // that it is no loop of two or three.
   void PutLongestLast() {
@@ -75,13 +96,17 @@ struct BoxNest {
 template <class T>
 class Move final : public Loop {
  public:
-  explicit Move(const std::vector<MoveBox>& boxes) {
+  Move(const Simd& simd, const std::vector<MoveBox>& boxes) : simd_(simd) {
     for (const MoveBox& b : boxes) nests_.emplace_back(b);
   }
   void Run(float* const* p) const override {
     for (const BoxNest& n : nests_) {
       const auto* x = reinterpret_cast<const T*>(p[n.place]) + n.from;
       auto* y = reinterpret_cast<T*>(p[0]) + n.to;
+      if (n.matrix && sizeof(T) != 4) {
+        Matrices(n, x, y);
+        continue;
+      }
       if (n.axes.size() == 1 && n.n == 1) {
         n.Run(x, y, 0);
         continue;
@@ -92,16 +117,37 @@ class Move final : public Loop {
   }
 
  private:
+  // Blocks of all matrices, so that threads find something in one.
+  void Matrices(const BoxNest& nest, const T* x, T* y) const {
+    const size_t outer = nest.axes.size() - 2;
+    const BoxNest::Axis column = nest.axes[outer], row = nest.axes[outer + 1];
+    const int64_t down = CeilDiv(row.dim, kRows), across = CeilDiv(column.dim, kColumns);
+    const int64_t total = nest.total();
+    ForRange(total > kParallel, total / (row.dim * column.dim) * down * across, [&](int64_t i) {
+      const int64_t r = i % down * kRows, c = i / down % across * kColumns;
+      int64_t from = r * row.src + c, to = c * column.dst + r, rest = i / (down * across);
+      for (size_t k = outer; k-- > 0; rest /= nest.axes[k].dim) {
+        from += rest % nest.axes[k].dim * nest.axes[k].src;
+        to += rest % nest.axes[k].dim * nest.axes[k].dst;
+      }
+      simd_.transpose_words(sizeof(T), x + from, row.src, y + to, column.dst,
+                            std::min(kRows, row.dim - r), std::min(kColumns, column.dim - c));
+    });
+  }
+
+  static constexpr int64_t kRows = 1024, kColumns = 64;  // of a block
+
+  const Simd& simd_;
   std::vector<BoxNest> nests_;
 };
 
 }  // namespace
 
-std::unique_ptr<Loop> MoveLoop(const std::vector<MoveBox>& boxes, int64_t bytes) {
-  if (bytes == 1) return std::make_unique<Move<uint8_t>>(boxes);
-  if (bytes == 2) return std::make_unique<Move<uint16_t>>(boxes);
-  if (bytes == 4) return std::make_unique<Move<uint32_t>>(boxes);
-  return std::make_unique<Move<uint64_t>>(boxes);
+std::unique_ptr<Loop> MoveLoop(const Simd& simd, const std::vector<MoveBox>& boxes, int64_t bytes) {
+  if (bytes == 1) return std::make_unique<Move<uint8_t>>(simd, boxes);
+  if (bytes == 2) return std::make_unique<Move<uint16_t>>(simd, boxes);
+  if (bytes == 4) return std::make_unique<Move<uint32_t>>(simd, boxes);
+  return std::make_unique<Move<uint64_t>>(simd, boxes);
 }
 
 }  // namespace ge_engines::cpu::native

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plugins/cpu/kit/program.h"
+#include "plugins/cpu/kit/simd/kernels.h"
 
 namespace ge_engines::cpu::native {
 
@@ -18,6 +19,6 @@ struct MoveBox {
 };
 
 // Buffers: result, then sources as the boxes name them; elements of 1, 2, 4 or 8 bytes.
-std::unique_ptr<Loop> MoveLoop(const std::vector<MoveBox>& boxes, int64_t bytes);
+std::unique_ptr<Loop> MoveLoop(const Simd& simd, const std::vector<MoveBox>& boxes, int64_t bytes);
 
 }  // namespace ge_engines::cpu::native

@@ -30,7 +30,8 @@ void EmitMove(NativeBuilder* b, const Unit& u, const ConcatSpec& spec) {
     boxes.push_back({static_cast<int>(reads.size()), 0, at * to[axis], d, StridesOf(d), to});
     at += d[axis];
   }
-  b->AddPlain(u, "concat", MoveLoop(boxes, b->parser().size(u.out[0])), std::move(reads));
+  b->AddPlain(u, "concat", MoveLoop(b->simd(), boxes, b->parser().size(u.out[0])),
+              std::move(reads));
 }
 
 class ConcatKind final : public KindOf<ConcatSpec> {

@@ -29,7 +29,7 @@ class DepthToSpaceKind final : public KindOf<MoveSpec> {
       box.dst.push_back(a.to);
       box.src.push_back(a.times * x.layout.stride[a.x]);
     }
-    b->AddPlain(u, "move", MoveLoop({box}, b->parser().size(u.out[0])), {x.place});
+    b->AddPlain(u, "move", MoveLoop(b->simd(), {box}, b->parser().size(u.out[0])), {x.place});
   }
 };
 

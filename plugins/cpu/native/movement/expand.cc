@@ -18,9 +18,10 @@ void EmitMove(NativeBuilder* b, const Unit& u, const ExpandSpec&) {
   Dims from(u.dims.size(), 0);
   const size_t lead = u.dims.size() - x.size();
   for (size_t k = 0; k < x.size(); ++k) from[k + lead] = x[k] == 1 ? 0 : strides[k];
-  b->AddPlain(u, "expand",
-              MoveLoop({{1, 0, 0, u.dims, from, StridesOf(u.dims)}}, b->parser().size(u.out[0])),
-              {b->GetDense(u.in[0]).place});
+  b->AddPlain(
+      u, "expand",
+      MoveLoop(b->simd(), {{1, 0, 0, u.dims, from, StridesOf(u.dims)}}, b->parser().size(u.out[0])),
+      {b->GetDense(u.in[0]).place});
 }
 
 class ExpandKind final : public KindOf<ExpandSpec> {

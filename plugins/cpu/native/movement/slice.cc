@@ -32,7 +32,7 @@ void EmitMove(NativeBuilder* b, const Unit& u, const SliceSpec& spec) {
       box.src[i] *= spec.boxes[k].step[i];
     }
     const Rep y = b->NewResult(u.out[k], b->Plain(u.out[k]));
-    b->AddStep("slice " + b->Sizes(d), MoveLoop({box}, b->parser().size(u.out[0])),
+    b->AddStep("slice " + b->Sizes(d), MoveLoop(b->simd(), {box}, b->parser().size(u.out[0])),
                {y.place, b->GetDense(u.in[0]).place});
     b->AddRep(u.out[k], y);
   }

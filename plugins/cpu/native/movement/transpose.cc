@@ -18,9 +18,10 @@ void EmitMove(NativeBuilder* b, const Unit& u, const TransposeSpec& spec) {
   const Dims strides = StridesOf(b->parser().dims(u.in[0]));
   Dims from;
   for (const int64_t axis : spec.perm) from.push_back(strides[static_cast<size_t>(axis)]);
-  b->AddPlain(u, "transpose",
-              MoveLoop({{1, 0, 0, u.dims, from, StridesOf(u.dims)}}, b->parser().size(u.out[0])),
-              {b->GetDense(u.in[0]).place});
+  b->AddPlain(
+      u, "transpose",
+      MoveLoop(b->simd(), {{1, 0, 0, u.dims, from, StridesOf(u.dims)}}, b->parser().size(u.out[0])),
+      {b->GetDense(u.in[0]).place});
 }
 
 class TransposeKind final : public KindOf<TransposeSpec> {
@@ -29,7 +30,7 @@ class TransposeKind final : public KindOf<TransposeSpec> {
     const Dims& perm = SpecOf(unit).perm;
     const bool apart = !perm.empty() && perm.back() + 1 != static_cast<int64_t>(perm.size());
     if (parser.size(unit.out[0]) == 4) return ViewPrice(unit, parser, machine, apart);
-    return LoopPrice(unit, parser, machine, 0, apart ? Product(unit.dims) : 0);
+    return LoopPrice(unit, parser, machine, apart ? 0.25 : 0);
   }
   void Emit(const Unit& u, NativeBuilder* b) const override {
     const TransposeSpec& spec = SpecOf(u);

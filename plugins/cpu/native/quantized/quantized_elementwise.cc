@@ -111,28 +111,25 @@ class QuantizedMean final : public Loop {
   void Run(float* const* p) const override {
     auto* sum = reinterpret_cast<int32_t*>(p[2]);
     const int64_t pixels = d_.pixels, channels = d_.channels;
-    ForRange(d_.images * channels * pixels > kParallelBytes, d_.images, [&](int64_t i) {
+    const bool parallel = d_.images * channels * pixels > kParallelBytes;
+    if (!d_.last) {
+      return ForRange(parallel, d_.images * channels, [&](int64_t i) {
+        const uint8_t* x = Codes(p[1]) + i * pixels;
+        Codes(p[0])[i] = CodeOf(simd_.sum_codes(x, s_.x.is_signed, pixels));
+      });
+    }
+    ForRange(parallel, d_.images, [&](int64_t i) {
       const uint8_t* x = Codes(p[1]) + i * channels * pixels;
       int32_t* to = sum + i * channels;
-      if (d_.last) {
-        std::fill_n(to, channels, 0);
-        for (int64_t k = 0; k < pixels; ++k) {
-          simd_.add_codes(x + k * channels, s_.x.is_signed, to, channels);
-        }
-      } else {
-        for (int64_t c = 0; c < channels; ++c) to[c] = PlaneSum(x + c * pixels);
+      std::fill_n(to, channels, 0);
+      for (int64_t k = 0; k < pixels; ++k) {
+        simd_.add_codes(x + k * channels, s_.x.is_signed, to, channels);
       }
       for (int64_t c = 0; c < channels; ++c) Codes(p[0])[i * channels + c] = CodeOf(to[c]);
     });
   }
 
  private:
-  int32_t PlaneSum(const uint8_t* x) const {
-    int32_t sum = 0;
-    const auto* s = reinterpret_cast<const int8_t*>(x);
-    for (int64_t k = 0; k < d_.pixels; ++k) sum += s_.x.is_signed ? s[k] : x[k];
-    return sum;
-  }
   uint8_t CodeOf(int32_t sum) const {
     const auto n = static_cast<double>(d_.pixels);
     const double mean = (sum - n * s_.x.zero) * s_.x.scale / n;

@@ -175,18 +175,8 @@ class ReduceAxes final : public Loop {
   // Short sums are formed in double, of long ones the sums of pieces are added so: either errs by
   // little more than the rounding of the result.
   double SumRow(const float* x, int64_t n) const {
+    if (n <= kShortSum) return simd_.sum_double(x, n);
     double sum = 0;
-    if (n <= kShortSum) {
-      constexpr int64_t kWays = 8;
-      double part[kWays] = {};
-      int64_t i = 0;
-      for (; i + kWays <= n; i += kWays) {
-        for (int64_t j = 0; j < kWays; ++j) part[j] += static_cast<double>(x[i + j]);
-      }
-      for (; i < n; ++i) sum += static_cast<double>(x[i]);
-      for (const double v : part) sum += v;
-      return sum;
-    }
     for (int64_t i = 0; i < n; i += kRowPiece) {
       sum += static_cast<double>(simd_.reduce(Reduce::kSum, x + i, std::min(kRowPiece, n - i)));
     }
