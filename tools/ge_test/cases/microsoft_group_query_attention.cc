@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "tools/ge_test/oracle/attention.h"
 #include "tools/ge_test/random/microsoft.h"
 
@@ -5,19 +7,31 @@ namespace ge::test {
 namespace {
 
 struct GqaShape {
-  int64_t batch, steps, past, heads;
+  int64_t batch, steps, past, heads, size;
 };
+
+// What heads of queries and keys are multiplied by once they are normalized, and epsilons beside
+// which their squares are not large.
+void AddGqaNorms(CaseMaker& m, int64_t size) {
+  for (int i = 0; i < 2; ++i) m.Add(Signal(m, {size}));
+  for (const char* name : {"qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon"}) {
+    if (m.r.Chance(0.5)) m.Set(name, m.r.Between(0.05, 1));
+  }
+}
 
 // Where queries stand, what is added to scores, and a term more of the sums: each may be absent.
 void AddGqaOptions(CaseMaker& m, const GqaShape& s, int64_t angles) {
-  const bool placed = m.r.Chance(0.4), biased = m.r.Chance(0.4), sunk = m.r.Chance(0.3);
+  const bool placed = m.r.Chance(0.4), biased = m.r.Chance(0.4), sunk = m.r.Chance(0.3),
+             normed = m.r.Chance(0.3);
   const auto most = static_cast<double>(angles - s.steps);
   AddMaybe(
       m, placed ? m.Numbers(DType::kInt64, {s.batch, s.steps + m.r.Int(0, 1)}, 0, most) : nullptr);
   AddMaybe(m, biased ? Signal(m, {m.r.Chance(0.5) ? 1 : s.batch, m.r.Chance(0.5) ? 1 : s.heads,
                                   s.steps, s.past + s.steps})
                      : nullptr);
-  if (sunk) m.Add(Signal(m, {s.heads}));
+  if (sunk || normed) AddMaybe(m, sunk ? Signal(m, {s.heads}) : nullptr);
+  for (int scale = 0; normed && scale < 2; ++scale) AddMaybe(m, nullptr);
+  if (normed) AddGqaNorms(m, s.size);
   if (m.r.Chance(0.3)) m.Set("smooth_softmax", m.r.Int(-1, 1));
 }
 
@@ -41,7 +55,7 @@ void GqaCase(CaseMaker& m) {
   m.AddConstant(m.Ints(DType::kInt32, {}, {past + steps}));
   const int64_t angles = std::max<int64_t>(12, past + steps);
   for (int i = 0; i < 2; ++i) AddMaybe(m, turned ? Signal(m, {angles, size / 2}) : nullptr);
-  AddGqaOptions(m, {batch, steps, past, heads}, angles);
+  AddGqaOptions(m, {batch, steps, past, heads, size}, angles);
   m.Set("num_heads", heads);
   m.Set("kv_num_heads", kv);
   if (turned) m.Set("do_rotary", int64_t{1});
@@ -114,8 +128,36 @@ void GqaTurn(const RandomCase& c, PlainQkv* p) {
   }
 }
 
+// A head over its root mean square, times the weight.
+void PlainNormalized(const HostTensor& weight, double epsilon,
+                     const std::function<double&(int64_t)>& at) {
+  const int64_t n = weight.dims[0];
+  double squares = 0;
+  for (int64_t e = 0; e < n; ++e) squares += at(e) * at(e);
+  const double by = 1 / std::sqrt(squares / static_cast<double>(n) + epsilon);
+  for (int64_t e = 0; e < n; ++e) at(e) *= by * ElementAsDouble(weight, e);
+}
+
+void GqaNormalize(const RandomCase& c, PlainQkv* p) {
+  const double both = FloatOr(c, "qk_norm_epsilon", 1e-6);
+  for (int64_t b = 0; b < p->s.batch; ++b) {
+    for (int64_t s = 0; s < p->s.steps; ++s) {
+      const int64_t row = GqaOlder(c, b) + s;
+      for (int64_t h = 0; h < p->s.heads; ++h) {
+        PlainNormalized(*Maybe(c, 14), FloatOr(c, "q_norm_epsilon", both),
+                        [&](int64_t e) -> double& { return p->Q(b, h, s, e); });
+      }
+      for (int64_t h = 0; h < p->s.kv_heads; ++h) {
+        PlainNormalized(*Maybe(c, 15), FloatOr(c, "k_norm_epsilon", both),
+                        [&](int64_t e) -> double& { return p->K(b, h, row, e); });
+      }
+    }
+  }
+}
+
 PlainQkv GqaFilled(const RandomCase& c) {
   PlainQkv p = GqaHeads(c);
+  if (Maybe(c, 14) != nullptr) GqaNormalize(c, &p);
   if (IntOr(c, "do_rotary", 0) != 0) GqaTurn(c, &p);
   const HostTensor *past_k = Maybe(c, 3), *past_v = Maybe(c, 4);
   Index old({p.s.batch, p.s.kv_heads, past_k != nullptr ? past_k->dims[2] : 0, p.s.size});

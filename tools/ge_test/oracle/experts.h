@@ -49,6 +49,7 @@ inline ExpertSizes AddTokens(CaseMaker& m, int64_t inter, int64_t hidden) {
   if (gated && m.r.Chance(0.4)) m.Set("activation_alpha", m.r.Between(0.5, 2));
   if (gated && m.r.Chance(0.4)) m.Set("activation_beta", m.r.Between(-1, 1));
   if (gated && m.r.Chance(0.4)) m.Set("swiglu_limit", m.r.Between(0.1, 0.6));
+  if (kind == "swiglu" && m.r.Chance(0.4)) m.Set("swiglu_limit_after_activation", m.r.Int(0, 1));
   if (s.experts > 1 || m.r.Chance(0.5)) m.Set("k", m.r.Int(1, std::min<int64_t>(3, s.experts)));
   if (m.r.Chance(0.5)) m.Set("normalize_routing_weights", m.r.Int(0, 1));
   return s;
@@ -69,9 +70,11 @@ inline double PlainGated(const RandomCase& c, double gate, double value) {
   if (kind == "geglu") return PlainExpertCurve("gelu", gate) * value;
   if (kind != "swiglu") return PlainExpertCurve(kind, gate) * value;
   const double limit = FloatOr(c, "swiglu_limit", HUGE_VAL);
-  gate = std::min(gate, limit);
+  const bool after = IntOr(c, "swiglu_limit_after_activation", 0) != 0;
+  if (!after) gate = std::min(gate, limit);
   value = std::clamp(value, -limit, limit) + FloatOr(c, "activation_beta", 0);
-  return gate / (1 + std::exp(-FloatOr(c, "activation_alpha", 1) * gate)) * value;
+  gate /= 1 + std::exp(-FloatOr(c, "activation_alpha", 1) * gate);
+  return (after ? std::min(gate, limit) : gate) * value;
 }
 
 // The experts of a token, best first; of equal ones the last.
