@@ -219,7 +219,7 @@ Status RecordRun(Session* session, std::string_view entry, std::span<const Tenso
     return Status(Code::kUnsupported,
                   fmt::format("entry '{}' runs in pieces, planned as sizes become known; such a "
                               "run cannot be recorded yet",
-                              entry));
+                              options.about.entry));
   }
   GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(**compiled));
   GE_RETURN_IF_ERROR(recorder.Before(session, **compiled, inputs));

@@ -104,6 +104,9 @@ def ended(c):
         c.check(done.returncode == 1 and v["kind"] == "engine" and v["engine"] == "planted" and
                 v["nodes"] == ["layer/product"] and text in v["why"], f"the engine that {name} is named",
                 done.stdout + done.stderr)
+        done = c.run("bisect", f"{name}.gecap", "--seconds", "3")
+        c.check(done.returncode in (2, 3) and "'planted'" in done.stderr,
+                "an engine that is not named again is no verdict", done.stdout + done.stderr)
         if name != "hangs":
             done = c.run("replay", f"{name}.gecap", *engines)
             c.check(done.returncode not in (0, 1), f"its replay {name}, too", done.stdout + done.stderr)

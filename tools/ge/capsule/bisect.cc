@@ -2,6 +2,7 @@
 // then each segment of the plan by itself, on its recorded inputs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,16 +32,31 @@ Verdict Made(std::string kind, std::string why) {
   return v;
 }
 
+// The bound of the least precise float that a node reads or makes: where 16 bits are in between,
+// two right answers in float32 are as far apart.
+double BoundOf(const Graph& graph) {
+  double bound = 0;
+  for (size_t id = 1; id < graph.functions.size(); ++id) {
+    const Function& f = graph.fn(static_cast<FunctionId>(id));
+    for (const Node& n : f.nodes) {
+      for (const auto* values : {&n.inputs, &n.outputs}) {
+        for (const ValueId v : *values)
+          bound = std::max(bound, RelativeBound(f.value(v).type.dtype));
+      }
+    }
+  }
+  return bound;
+}
+
 // How one of several outputs differs by more than its type's bound; empty where none does.
 std::string WhyDifferent(const std::vector<CapsuleTensor>& tensors, const Outputs& found,
-                         const Outputs& wanted, double rtol) {
+                         const Outputs& wanted, double bound) {
   for (size_t i = 0; i < wanted.size() && i < found.size() && i < tensors.size(); ++i) {
     const CapsuleTensor& t = tensors[i];
     if (found[i].size() != wanted[i].size()) {
       return fmt::format("'{}' has {} bytes, wanted {}", t.name, found[i].size(), wanted[i].size());
     }
     const Difference d = DifferenceOf(t.dtype, found[i], wanted[i]);
-    const double bound = rtol >= 0 ? rtol : RelativeBound(t.dtype);
     if (d.equal() || (RelativeBound(t.dtype) > 0 && d.relative() <= bound)) continue;
     return fmt::format("'{}' differs in {} of {} elements, by {:.3g} where the largest is {:.3g}",
                        t.name, d.differing, d.elements, d.greatest, d.largest);
@@ -52,6 +68,23 @@ Outputs Copied(const std::vector<std::span<const std::byte>>& from) {
   Outputs out;
   for (const auto bytes : from) out.emplace_back(bytes.begin(), bytes.end());
   return out;
+}
+
+// Why nothing can be said of a trial: not what it computed, but that it never began, or how long it
+// takes.
+bool SaysNothing(const Status& status, bool may_hang) {
+  switch (status.code()) {
+    case Code::kUnsupported:
+    case Code::kInvalidArgument:
+    case Code::kFailedPrecondition:
+    case Code::kResourceExhausted:
+    case Code::kIoError:
+      return true;
+    case Code::kDeadlineExceeded:
+      return !may_hang;
+    default:
+      return false;
+  }
 }
 
 class Bisection {
@@ -69,6 +102,11 @@ class Bisection {
  private:
   void Say(const std::string& text) const {
     if (!options_.json) fmt::print("{}\n", text);
+  }
+  double Bound(double of_types) const {
+    if (options_.rtol >= 0) return options_.rtol;
+    const bool rounds = r_.manifest.precision == "bf16";
+    return rounds ? std::max(of_types, RelativeBound(DType::kFloat, true)) : of_types;
   }
   std::string Sound() const {
     return fmt::format(
@@ -96,6 +134,14 @@ class Bisection {
     return graphs;
   }
 
+  // Of the model, and of the checked graph, where all types are known.
+  Result<double> BoundOfPasses(const CapsuleGraph& loaded) const {
+    GE_ASSIGN_OR_RETURN(const CapsuleGraph* checked, GraphOf(r_.manifest, "check"));
+    GE_ASSIGN_OR_RETURN(const Graph first, ReadGraphMember(r_.capsule, loaded.member));
+    GE_ASSIGN_OR_RETURN(const Graph last, ReadGraphMember(r_.capsule, checked->member));
+    return options_.rtol >= 0 ? options_.rtol : std::max(BoundOf(first), BoundOf(last));
+  }
+
   // Halves the passes: the first whose graph computes something else than the loaded one.
   Result<std::optional<Verdict>> FaultyPass() {
     GE_ASSIGN_OR_RETURN(const CapsuleGraph* loaded, GraphOf(r_.manifest, "load"));
@@ -106,11 +152,16 @@ class Bisection {
       return std::optional<Verdict>();
     }
     const std::vector<const CapsuleGraph*> graphs = PassGraphs();
+    GE_ASSIGN_OR_RETURN(const double bound, BoundOfPasses(*loaded));
     std::string why;
     const auto differs = [&](size_t i) -> Result<bool> {
       ++graphs_;
       const auto found = OnReference(graphs[i]->member);
-      why = found.ok() ? WhyDifferent(r_.manifest.outputs, *found, *wanted, options_.rtol)
+      if (SaysNothing(found.status(), false)) {
+        return Status(found.status().code(),
+                      fmt::format("after {}: {}", graphs[i]->stage, found.status().message()));
+      }
+      why = found.ok() ? WhyDifferent(r_.manifest.outputs, *found, *wanted, bound)
                        : found.status().message();
       Say(fmt::format("  after {:<40} {}", graphs[i]->stage, why.empty() ? "right" : why));
       return !why.empty();
@@ -155,6 +206,10 @@ class Bisection {
     const Trial trial{std::move(piece.graph), "main", std::move(piece.inputs),
                       On(options_.engines.empty() ? piece.engine : options_.engines)};
     const auto again = RunTrial(r_, trial, options_.seconds_a_trial);
+    if (SaysNothing(again.status(), true)) {
+      return Status(again.status().code(), fmt::format("segment {} on '{}': {}", i, piece.engine,
+                                                       again.status().message()));
+    }
     const std::string why =
         again.ok()
             ? "the recorded run ended in this segment, which runs to its end by itself: what "
@@ -171,10 +226,11 @@ class Bisection {
   Result<std::optional<Verdict>> Judge(size_t i, Piece piece) {
     const std::string engine = piece.engine;
     const Outputs recorded = Copied(piece.recorded);
+    const double bound = Bound(BoundOf(piece.graph));
     Trial trial{std::move(piece.graph), "main", std::move(piece.inputs), On(options_.against)};
     const auto wanted = RunTrial(r_, trial, options_.seconds_a_trial);
     std::string why =
-        wanted.ok() ? WhyDifferent(piece.outputs, recorded, *wanted, options_.rtol) : std::string();
+        wanted.ok() ? WhyDifferent(piece.outputs, recorded, *wanted, bound) : std::string();
     Say(fmt::format("  segment {:<4} {:<10} {:<26} {}", i, engine,
                     fmt::format("{} nodes from {}", piece.nodes.size(), piece.nodes[0]),
                     !wanted.ok()  ? "not judged: " + wanted.status().message()
@@ -188,8 +244,13 @@ class Bisection {
     if (why.empty()) return std::optional<Verdict>();
     trial.options = On(options_.engines.empty() ? engine : options_.engines);
     const auto again = RunTrial(r_, trial, options_.seconds_a_trial);
+    if (SaysNothing(again.status(), true)) {
+      return Status(again.status().code(),
+                    fmt::format("segment {} differs: {}; run again on '{}': {}", i, why, engine,
+                                again.status().message()));
+    }
     const bool wrong_again =
-        !again.ok() || !WhyDifferent(piece.outputs, *again, *wanted, options_.rtol).empty();
+        !again.ok() || !WhyDifferent(piece.outputs, *again, *wanted, bound).empty();
     Verdict v = Made(wrong_again ? "engine" : "memory", why);
     v.engine = engine;
     if (!wrong_again) {

@@ -37,7 +37,8 @@ double Difference::relative() const {
   return largest > 0 && unlike == 0 ? greatest / largest : std::numeric_limits<double>::infinity();
 }
 
-double RelativeBound(DType dtype) {
+double RelativeBound(DType dtype, bool rounds) {
+  if (rounds && dtype == DType::kFloat) dtype = DType::kBfloat16;
   switch (dtype) {
     case DType::kDouble:
       return 1e-9;

@@ -25,6 +25,7 @@ Difference DifferenceOf(DType dtype, std::span<const std::byte> found,
                         std::span<const std::byte> wanted);
 
 // The bound of a float's relative difference on another machine or engine; 0: bits are compared.
-double RelativeBound(DType dtype);
+// `rounds`: inputs of products were rounded to bfloat16, which float32 shows, too.
+double RelativeBound(DType dtype, bool rounds = false);
 
 }  // namespace ge::tool

@@ -45,22 +45,30 @@ Result<Pieces> Pieces::Of(const Recorded& r) {
   return out;
 }
 
-Result<const CapsuleTensor*> Pieces::TensorOf(ValueId value, size_t segment) const {
+Result<const CapsuleTensor*> Pieces::TensorOf(ValueId value, size_t segment, bool whole) const {
   const auto found = by_value_.find(value);
   const bool there = found != by_value_.end() && recorded_->capsule->Has(found->second->member);
   if (there) return found->second;
   const Function& f = graph_.fn(fn_);
+  const std::string name = value < f.values.size() ? f.value(value).name : "";
+  if (whole) {
+    return Status(
+        Code::kFailedPrecondition,
+        fmt::format("value '{}' was not recorded as numbers: it lies in a device's memory, "
+                    "or in an engine's own layout",
+                    name));
+  }
   return Status(Code::kFailedPrecondition,
                 fmt::format("value '{}' was not recorded; values inside of segment {} are not, and "
                             "isolate '#{}' takes it whole",
-                            value < f.values.size() ? f.value(value).name : "", segment, segment));
+                            name, segment, segment));
 }
 
 Result<Piece> Pieces::Make(const std::vector<NodeId>& nodes, const std::vector<ValueId>& inputs,
-                           const std::vector<ValueId>& outputs, size_t segment) const {
+                           const std::vector<ValueId>& outputs, size_t segment, bool whole) const {
   Piece piece;
   for (const ValueId id : inputs) {
-    GE_ASSIGN_OR_RETURN(const CapsuleTensor* t, TensorOf(id, segment));
+    GE_ASSIGN_OR_RETURN(const CapsuleTensor* t, TensorOf(id, segment, whole));
     GE_ASSIGN_OR_RETURN(piece.inputs.emplace_back(), RecordedTensor(*recorded_, *t));
     piece.input_tensors.push_back(*t);
   }
@@ -72,7 +80,7 @@ Result<Piece> Pieces::Make(const std::vector<NodeId>& nodes, const std::vector<V
       piece.outputs.push_back(*listed->second);
       continue;
     }
-    GE_ASSIGN_OR_RETURN(const CapsuleTensor* t, TensorOf(id, segment));
+    GE_ASSIGN_OR_RETURN(const CapsuleTensor* t, TensorOf(id, segment, whole));
     GE_ASSIGN_OR_RETURN(piece.recorded.emplace_back(), ReadTensorMember(*recorded_->capsule, *t));
     piece.outputs.push_back(*t);
   }
@@ -113,7 +121,7 @@ Result<Piece> Pieces::Segment(size_t segment) const {
         fmt::format("capsule '{}': segment {} of its plan names a value that is not there",
                     recorded_->capsule->path(), segment));
   }
-  return Make(NodesOf(s), inputs, outputs, segment);
+  return Make(NodesOf(s), inputs, outputs, segment, true);
 }
 
 Result<Piece> Pieces::Named(const std::string& name) const {
@@ -139,7 +147,7 @@ Result<Piece> Pieces::Named(const std::string& name) const {
   for (const ValueId out : node->outputs) {
     if (out != 0) outputs.push_back(out);
   }
-  return Make({node->id}, inputs, outputs, segment);
+  return Make({node->id}, inputs, outputs, segment, false);
 }
 
 }  // namespace ge::tool

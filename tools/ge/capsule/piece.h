@@ -36,8 +36,8 @@ class Pieces {
 
  private:
   Result<Piece> Make(const std::vector<NodeId>& nodes, const std::vector<ValueId>& inputs,
-                     const std::vector<ValueId>& outputs, size_t segment) const;
-  Result<const CapsuleTensor*> TensorOf(ValueId value, size_t segment) const;
+                     const std::vector<ValueId>& outputs, size_t segment, bool whole) const;
+  Result<const CapsuleTensor*> TensorOf(ValueId value, size_t segment, bool whole) const;
 
   const Recorded* recorded_ = nullptr;
   Graph graph_;

@@ -91,7 +91,7 @@ class Comparison : public RunObserver {
     }
     const Difference d = DifferenceOf(t.dtype, found, *wanted);
     if (d.equal()) return;
-    const double bound = rtol_ >= 0 ? rtol_ : RelativeBound(t.dtype);
+    const double bound = rtol_ >= 0 ? rtol_ : RelativeBound(t.dtype, manifest_.precision == "bf16");
     const bool within = !bits_ && RelativeBound(t.dtype) > 0 && d.relative() <= bound;
     differing_.push_back({t, d, within});
   }
