@@ -43,7 +43,7 @@ extern "C" {
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x4f181e57d799916ull
+#define GE_HEADER_HASH 0x37fc28e5fc4bd451ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -82,7 +82,7 @@ enum {
   GE_TAG_PACK = 22, GE_TAG_OP_DEF = 23, GE_TAG_INFER = 24, GE_TAG_BUILDER = 25,
   GE_TAG_NEW_NODE = 26, GE_TAG_KERNEL_CALL = 27, GE_TAG_SHARD = 28, GE_TAG_PASS_DEF = 29,
   GE_TAG_EDIT = 30, GE_TAG_MODEL = 31, GE_TAG_FUNCTION = 32, GE_TAG_STATE = 33,
-  GE_TAG_ENTRY = 34, GE_TAG_LINKS = 35, GE_TAG_RULE = 36
+  GE_TAG_ENTRY = 34, GE_TAG_LINKS = 35, GE_TAG_RULE = 36, GE_TAG_STEP = 37
 };
 /* clang-format on */
 /* First member initialiser: GE_HDR(ge_cost, GE_TAG_COST). */
@@ -391,7 +391,13 @@ typedef struct {
   uint64_t spare[2];
 } ge_taken; /* an offer taken by this segment */
 
-enum { GE_SEGMENT_OBSERVE = 1 };
+enum {
+  GE_SEGMENT_OBSERVE = 1,
+  /* No query was made about this graph: the cover comes from a file. Nothing about cookies, layouts
+   * and nodes is known to be so. The answer is GE_UNIMPLEMENTED where the engine would not offer
+   * what is taken. Only for engines that promise GE_ENGINE_UNASKED. */
+  GE_SEGMENT_UNASKED = 2
+};
 typedef struct ge_segment {
   ge_hdr h;
   const ge_graph* graph; /* same indices as at query */
@@ -409,7 +415,7 @@ typedef struct ge_segment {
   const uint32_t* out_layout;
   const ge_layout* const* layout; /* id -> record, for ids above; [0] is NULL (plain) */
   uint32_t n_layout;
-  uint32_t flags;       /* OBSERVE: the segment has a single node, whose time is wanted */
+  uint32_t flags; /* GE_SEGMENT_*. OBSERVE: the segment has a single node, whose time is wanted */
   const uint32_t* stop; /* as ge_launch.stop; valid until compile returns */
 } ge_segment;
 
@@ -425,11 +431,16 @@ typedef struct {                  /* a tensor inside a segment; the host gives i
  * allocates it in the first domain of the segment's device, has `fill` write it once, and hands it
  * to every launch. It gives it to each exec, of any graph, shape or session of the process, whose
  * engine has the same build and options and asks for the same key of the same payloads. */
+enum {
+  /* No content leads a launch outside its buffers, so the host may read the pack from a file. Never
+   * set where the bytes hold sizes, offsets, indices or addresses. */
+  GE_PACK_ANY_BYTES = 1
+};
 typedef struct ge_pack { /* array of the plugin's, walked by a stride; valid until exec_destroy */
   ge_hdr h;
   const uint32_t* value; /* value indices of its constants; at least one */
   uint32_t n_value;
-  uint32_t reserved;
+  uint32_t flags; /* GE_PACK_* */
   /* Any bytes. Together with dtype, dims and payload of the values they decide the bytes written by
    * fill, and fill sees nothing else. */
   ge_str key;
@@ -447,6 +458,26 @@ typedef struct {
   uint64_t packed_bytes; /* of the plugin's own copy, 0 = none */
   uint64_t spare[2];
 } ge_const_use;
+
+/* For hosts that look into a launch: which nodes a step runs, and which values are whole behind it,
+ * each until a later step writes its place. */
+enum { GE_PLACE_IN = 0, GE_PLACE_OUT = 1, GE_PLACE_INTERNAL = 2, GE_PLACE_WORKSPACE = 3 };
+typedef struct {
+  uint32_t value; /* value index */
+  uint32_t place; /* GE_PLACE_* */
+  uint32_t index; /* position in ge_launch.in, .out or .internal */
+  uint32_t reserved;
+  uint64_t offset;         /* bytes from the place's address */
+  const ge_layout* layout; /* NULL = plain */
+  uint64_t spare[2];
+} ge_made;
+typedef struct ge_step { /* array of the plugin's, walked by a stride; valid until exec_destroy */
+  ge_hdr h;
+  const uint32_t* node; /* node indices; those of a unit are in each of its steps */
+  uint32_t n_node;
+  uint32_t n_made;
+  const ge_made* made;
+} ge_step;
 
 enum {
   GE_COMPILED_SERIAL = 1, /* one launch at a time: the host makes one exec a frame */
@@ -472,6 +503,9 @@ typedef struct ge_compiled { /* array of the host's, walked by the stride passed
   ge_err* err;           /* the host's, never NULL: the reason if rc is not 0 */
   const ge_pack* pack;   /* packs wanted by launches */
   uint32_t n_pack, pack_stride;
+  /* NULL, or n_step records, by step number. An engine that fills it calls ge_launch.after_step. */
+  const ge_step* step;
+  uint32_t step_stride, spare;
 } ge_compiled;
 
 typedef struct ge_launch {
@@ -495,6 +529,11 @@ typedef struct ge_launch {
   const ge_buf* pack; /* by position of ge_compiled.pack; not written. An address may change until
                        * the next launch */
   uint32_t n_pack, spare;
+  /* NULL, or to be called behind each step, in order, by the thread that called enqueue, when the
+   * step's values are whole; it reads them, and changes nothing. Set on synchronous devices alone,
+   * for execs with ge_compiled.step. */
+  void (*after_step)(void* observer, uint32_t step);
+  void* observer;
 } ge_launch;
 
 typedef struct ge_copy { /* between two domains; the engine knows at least one of them */
@@ -611,6 +650,11 @@ typedef struct ge_create_args {
   uint32_t reserved;
 } ge_create_args;
 
+enum {
+  /* compile takes GE_SEGMENT_UNASKED: it checks what is taken as query and compile would together,
+   * whatever cookies, layouts and nodes it is handed. */
+  GE_ENGINE_UNASKED = 1
+};
 typedef struct ge_engine_api {
   ge_hdr h;
   /* The three required ones. */
@@ -661,6 +705,8 @@ typedef struct ge_engine_api {
    * it so; the host then asks and compiles anew, also where this is NULL. Threads as compile.
    * */
   ge_rc (*shape)(ge_exec* like, const ge_segment*, ge_compiled* out, ge_err*);
+  uint32_t promises; /* GE_ENGINE_* */
+  uint32_t reserved;
 } ge_engine_api;
 
 enum { GE_KIND_ENGINE = 1, GE_KIND_OPS = 2, GE_KIND_PASSES = 4 };
