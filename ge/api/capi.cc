@@ -16,6 +16,7 @@
 #include "ge/base/log.h"
 #include "ge/engine/engine_list.h"
 #include "ge/engine/resident/pack_set.h"
+#include "ge/session/version.h"
 
 using ge::Code;
 using ge::Result;
@@ -235,7 +236,7 @@ using namespace ge::capi;  // NOLINT: this file is the C face of it
 
 extern "C" {
 
-const char* ge_version(void) { return "0.1.0"; }
+const char* ge_version(void) { return ge::kVersion; }
 
 const char* ge_status_name(ge_status status) {
   if (status < 0 || status > GE_STATUS_INTERNAL) return "UNKNOWN";

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
 
-#include "ge/base/text/json_text.h"
+#include "ge/capsule/json_fields.h"
 
 namespace ge {
 namespace {
@@ -16,12 +15,7 @@ using nlohmann::json;
 
 constexpr char kFormat[] = "graphengine capsule";
 
-json Json(const CapsuleTensor& t) {
-  json out = {
-      {"name", t.name}, {"dtype", DTypeName(t.dtype)}, {"dims", t.dims}, {"member", t.member}};
-  if (t.plan_value != 0) out["plan_value"] = t.plan_value;
-  return out;
-}
+json Json(const CapsuleTensor& t) { return TensorJson(t); }
 json Json(const CapsuleGraph& g) { return {{"stage", g.stage}, {"member", g.member}}; }
 json Json(const CapsuleEngine& e) {
   return {{"name", e.name}, {"version", e.version}, {"hash", e.hash}};
@@ -33,138 +27,17 @@ json List(const std::vector<T>& items) {
   return out;
 }
 
-// Fields of an object, each of which must have its kind where it is there. The first fault stays.
-class Fields {
- public:
-  Fields(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) Fail("", "an object");
-  }
-  Fields& Text(const char* name, std::string* to) {
-    if (const json* v = At(name)) {
-      if (v->is_string()) {
-        *to = v->get<std::string>();
-      } else {
-        Fail(name, "a string");
-      }
-    }
-    return *this;
-  }
-  template <typename T>
-  Fields& Whole(const char* name, T* to) {
-    if (const json* v = At(name)) {
-      const bool fits = v->is_number_unsigned() &&
-                        v->get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<T>::max());
-      if (fits) {
-        *to = static_cast<T>(v->get<uint64_t>());
-      } else {
-        Fail(name, "a whole number");
-      }
-    }
-    return *this;
-  }
-  Fields& Flag(const char* name, bool* to) {
-    if (const json* v = At(name)) {
-      if (v->is_boolean()) {
-        *to = v->get<bool>();
-      } else {
-        Fail(name, "true or false");
-      }
-    }
-    return *this;
-  }
-  Fields& Type(const char* name, DType* to) {
-    std::string text;
-    Text(name, &text);
-    if (text.empty()) return *this;
-    if (const auto dtype = DTypeFromName(text)) {
-      *to = *dtype;
-    } else {
-      Fail(name, "an element type");
-    }
-    return *this;
-  }
-  Fields& Dims(const char* name, std::vector<int64_t>* to) {
-    const json* v = At(name);
-    if (v == nullptr) return *this;
-    for (size_t i = 0; v->is_array() && i < v->size(); ++i) {
-      const json& d = (*v)[i];
-      if (!d.is_number_unsigned() || d.get<uint64_t>() > INT64_MAX) return Fail(name, "sizes");
-      to->push_back(d.get<int64_t>());
-    }
-    return v->is_array() ? *this : Fail(name, "a list of sizes");
-  }
-  Fields& Numbers(const char* name, std::vector<uint32_t>* to) {
-    std::vector<int64_t> wide;
-    Dims(name, &wide);
-    for (const int64_t v : wide) {
-      if (v > UINT32_MAX) return Fail(name, "numbers below 2^32");
-      to->push_back(static_cast<uint32_t>(v));
-    }
-    return *this;
-  }
-  template <typename T>
-  Fields& List(const char* name, std::vector<T>* to, void (*read)(Fields*, T*)) {
-    const json* v = At(name);
-    if (v == nullptr) return *this;
-    if (!v->is_array()) return Fail(name, "a list");
-    for (size_t i = 0; i < v->size() && status_.ok(); ++i) {
-      Fields item((*v)[i], fmt::format("{}{}[{}].", where_, name, i));
-      T& made = to->emplace_back();
-      read(&item, &made);
-      status_ = item.status_;
-    }
-    return *this;
-  }
-  const Status& status() const { return status_; }
-
- private:
-  const json* At(const char* name) const {
-    if (!status_.ok()) return nullptr;
-    const auto found = object_.find(name);
-    return found == object_.end() ? nullptr : &*found;
-  }
-  Fields& Fail(const char* name, const char* wanted) {
-    if (status_.ok()) {
-      status_ = Status(Code::kDataCorrupt,
-                       fmt::format("its field '{}{}' is wrong, wanted {}", where_, name, wanted));
-    }
-    return *this;
-  }
-
-  const json& object_;
-  std::string where_;
-  Status status_;
-};
-
-void ReadTensor(Fields* f, CapsuleTensor* t) {
-  f->Text("name", &t->name).Whole("plan_value", &t->plan_value).Type("dtype", &t->dtype);
-  f->Dims("dims", &t->dims).Text("member", &t->member);
-}
-void ReadStage(Fields* f, CapsuleGraph* g) {
+void ReadStage(JsonFields* f, CapsuleGraph* g) {
   f->Text("stage", &g->stage).Text("member", &g->member);
 }
-void ReadEngine(Fields* f, CapsuleEngine* e) {
+void ReadEngine(JsonFields* f, CapsuleEngine* e) {
   f->Text("name", &e->name).Text("version", &e->version).Text("hash", &e->hash);
-}
-
-Result<json> ReadJson(const CapsuleReader& capsule, const char* member) {
-  GE_ASSIGN_OR_RETURN(const auto bytes, capsule.Read(member));
-  auto read = ParseJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  if (read.ok()) return read;
-  return Status(read.status().code(), fmt::format("capsule '{}': member '{}': {}", capsule.path(),
-                                                  member, read.status().message()));
-}
-
-Status OfMember(const CapsuleReader& capsule, const char* member, const Status& status) {
-  if (status.ok()) return status;
-  return Status(status.code(), fmt::format("capsule '{}': member '{}': {}", capsule.path(), member,
-                                           status.message()));
 }
 
 Status CheckVersion(const json& j) {
   std::string format;
   int64_t version = 0;
-  Fields fields(j, "");
+  JsonFields fields(j, "");
   fields.Text("format", &format).Whole("version", &version);
   GE_RETURN_IF_ERROR(fields.status());
   if (format != kFormat) {
@@ -193,6 +66,8 @@ Status WriteManifest(const CapsuleManifest& m, CapsuleWriter* writer) {
                     {"precision", m.precision},
                     {"denormals", m.denormals},
                     {"seed", m.seed},
+                    {"run", m.run},
+                    {"kv_cache", m.kv_cache},
                     {"engines", List(m.engines)},
                     {"graphs", List(m.graphs)},
                     {"plan", m.plan},
@@ -200,25 +75,46 @@ Status WriteManifest(const CapsuleManifest& m, CapsuleWriter* writer) {
                     {"inputs", List(m.inputs)},
                     {"states", List(m.states)},
                     {"values", List(m.values)},
-                    {"outputs", List(m.outputs)}};
+                    {"outputs", List(m.outputs)},
+                    {"states_after", List(m.states_after)},
+                    {"left_out", m.left_out}};
   return writer->Add(kManifestMember,
                      out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 Result<CapsuleManifest> ReadManifest(const CapsuleReader& capsule) {
-  GE_ASSIGN_OR_RETURN(const json j, ReadJson(capsule, kManifestMember));
-  GE_RETURN_IF_ERROR(OfMember(capsule, kManifestMember, CheckVersion(j)));
+  GE_ASSIGN_OR_RETURN(const json j, ReadJsonMember(capsule, kManifestMember));
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kManifestMember, CheckVersion(j)));
   CapsuleManifest m;
-  Fields f(j, "");
+  JsonFields f(j, "");
   f.Text("product", &m.product).Text("model", &m.model).Text("entry", &m.entry);
   f.Text("isa", &m.isa).Whole("threads", &m.threads).Text("numerics", &m.numerics);
   f.Text("precision", &m.precision).Text("denormals", &m.denormals).Whole("seed", &m.seed);
   f.List("engines", &m.engines, ReadEngine).List("graphs", &m.graphs, ReadStage);
-  f.Text("plan", &m.plan).Numbers("expanded", &m.expanded).List("inputs", &m.inputs, ReadTensor);
-  f.List("states", &m.states, ReadTensor).List("values", &m.values, ReadTensor);
-  f.List("outputs", &m.outputs, ReadTensor);
-  GE_RETURN_IF_ERROR(OfMember(capsule, kManifestMember, f.status()));
+  f.Text("plan", &m.plan)
+      .Numbers("expanded", &m.expanded)
+      .List("inputs", &m.inputs, ReadCapsuleTensor);
+  f.List("states", &m.states, ReadCapsuleTensor).List("values", &m.values, ReadCapsuleTensor);
+  f.List("outputs", &m.outputs, ReadCapsuleTensor)
+      .List("states_after", &m.states_after, ReadCapsuleTensor);
+  f.Whole("run", &m.run).Whole("kv_cache", &m.kv_cache).Texts("left_out", &m.left_out);
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kManifestMember, f.status()));
+  if (!capsule.Has(kResultsMember)) return m;
+  m.outputs.clear();
+  m.states_after.clear();
+  GE_ASSIGN_OR_RETURN(const json results, ReadJsonMember(capsule, kResultsMember));
+  JsonFields r(results, "");
+  r.List("outputs", &m.outputs, ReadCapsuleTensor)
+      .List("states_after", &m.states_after, ReadCapsuleTensor);
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kResultsMember, r.status()));
   return m;
+}
+
+Status WriteResults(const std::vector<CapsuleTensor>& outputs,
+                    const std::vector<CapsuleTensor>& states_after, CapsuleWriter* writer) {
+  const json out = {{"outputs", List(outputs)}, {"states_after", List(states_after)}};
+  return writer->Add(kResultsMember,
+                     out.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 
 Status WriteOutcome(const CapsuleOutcome& outcome, CapsuleWriter* writer) {
@@ -230,10 +126,10 @@ Status WriteOutcome(const CapsuleOutcome& outcome, CapsuleWriter* writer) {
 Result<CapsuleOutcome> ReadOutcome(const CapsuleReader& capsule) {
   CapsuleOutcome out;
   if (!capsule.Has(kOutcomeMember)) return out;
-  GE_ASSIGN_OR_RETURN(const json j, ReadJson(capsule, kOutcomeMember));
-  Fields f(j, "");
+  GE_ASSIGN_OR_RETURN(const json j, ReadJsonMember(capsule, kOutcomeMember));
+  JsonFields f(j, "");
   f.Flag("done", &out.done).Text("message", &out.message);
-  GE_RETURN_IF_ERROR(OfMember(capsule, kOutcomeMember, f.status()));
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kOutcomeMember, f.status()));
   return out;
 }
 

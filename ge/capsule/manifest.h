@@ -18,6 +18,8 @@ inline constexpr char kManifestMember[] = "manifest.json";
 // The record of the machine, which engines scale their prices by, as ge/host/probe.h writes it.
 inline constexpr char kMachineMember[] = "machine.json";
 inline constexpr char kOutcomeMember[] = "outcome.json";
+// What a run in pieces has made, whose sizes the manifest cannot know.
+inline constexpr char kResultsMember[] = "results.json";
 inline constexpr int64_t kCapsuleVersion = 1;
 
 struct CapsuleGraph {
@@ -37,6 +39,9 @@ struct CapsuleTensor {
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
   std::string member;
+  // Empty for a tensor, else "sequence", of dims[0] values that follow it in the list, "map", whose
+  // keys and values follow, or "none".
+  std::string kind;
 };
 
 struct CapsuleManifest {
@@ -47,6 +52,8 @@ struct CapsuleManifest {
   uint32_t threads = 0;
   std::string numerics, precision, denormals;  // of the session, as the command line spells them
   uint64_t seed = 0;                           // of inputs that were made up
+  uint64_t run = 0;                            // of the session, from 1; 0 = it was not counted
+  int64_t kv_cache = 0;                        // rows that growing caches have; 0 = there are none
   std::vector<CapsuleEngine> engines;
   std::vector<CapsuleGraph> graphs;
   std::string plan;                // member; empty where there is none
@@ -54,6 +61,8 @@ struct CapsuleManifest {
   std::vector<CapsuleTensor> inputs, states;
   // Members that a finished run has, in the order of their making.
   std::vector<CapsuleTensor> values, outputs;
+  std::vector<CapsuleTensor> states_after;  // that the run writes, as it left them
+  std::vector<std::string> left_out;        // values that lie in a device's memory
 };
 
 struct CapsuleOutcome {
@@ -62,7 +71,11 @@ struct CapsuleOutcome {
 };
 
 Status WriteManifest(const CapsuleManifest& manifest, CapsuleWriter* writer);
-// DATA_CORRUPT naming capsule, member and field; UNSUPPORTED: a later version.
+// The outputs and states that a run in pieces has made.
+Status WriteResults(const std::vector<CapsuleTensor>& outputs,
+                    const std::vector<CapsuleTensor>& states_after, CapsuleWriter* writer);
+// With those results, where there are any. DATA_CORRUPT naming capsule, member and field;
+// UNSUPPORTED: a later version.
 Result<CapsuleManifest> ReadManifest(const CapsuleReader& capsule);
 Status WriteOutcome(const CapsuleOutcome& outcome, CapsuleWriter* writer);
 // Not done, without a message, where the run's process was ended before it was written.

@@ -143,10 +143,15 @@ void Builder::ForgetGraph() {
   }
   c_->payloads_.shrink_to_fit();
   if (options_.reshape && c_->expanded.empty() && c_->graph.states.size() <= 1) {
-    options_.reshape->graph = std::move(c_->graph);
+    if (options_.keep_graph) {
+      options_.reshape->graph = c_->graph;
+    } else {
+      options_.reshape->graph = std::move(c_->graph);
+    }
     options_.reshape->view = std::move(c_->view_);
   }
   c_->view_.reset();
+  if (options_.keep_graph) return;
   c_->graph.functions.clear();
   c_->graph.meta.clear();  // a recogniser's alphabet takes more than its plan
   c_->graph.dims = DimTable();

@@ -12,6 +12,10 @@ namespace ge {
 class RunObserver {
  public:
   virtual ~RunObserver() = default;
+  // Before the first instruction and behind the last one of a run that did not fail, while its
+  // states are its own: where the plan reads them, and where their new values are, by position.
+  virtual void Begin(std::span<const void* const> /*states*/) {}
+  virtual void End(std::span<void* const> /*states*/) {}
   // `index`: of the instruction in the plan's code. `written`: of a launch its outputs, by position
   // of its segment's, of a copy its destination, else none; valid until this returns. `queued`: a
   // stream of the device has the work and may not have done it.

@@ -3,6 +3,7 @@
 
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
+#include "ge/session/run_watch.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -20,15 +21,21 @@ thread_local Scratch scratch;
 
 Status Session::Run(std::string_view entry_name, std::span<const TensorView> inputs,
                     std::span<TensorView> outputs) {
+  const auto run = [&](RunWatch* watch) { return RunWatched(entry_name, inputs, outputs, watch); };
+  return observed() ? RunObserved(entry_name, outputs, run) : run(nullptr);
+}
+
+Status Session::RunWatched(std::string_view entry_name, std::span<const TensorView> inputs,
+                           std::span<TensorView> outputs, RunWatch* watch) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   const Entry* flow = FlowEntry(entry_name);
-  if (flow != nullptr) return RunFlow(*flow, inputs, outputs);
+  if (flow != nullptr) return RunFlow(*flow, inputs, outputs, watch);
   KvCaches::Turn turn;
   auto compiled = CompileIn(entry_name, inputs, &turn);
   if (!compiled.ok()) {
     flow = FlowEntry(entry_name);  // as it turned out
-    return flow != nullptr ? RunFlow(*flow, inputs, outputs) : compiled.status();
+    return flow != nullptr ? RunFlow(*flow, inputs, outputs, watch) : compiled.status();
   }
   const std::shared_ptr<Compiled>& c = *compiled;
   inputs = turn.inputs();
@@ -41,7 +48,8 @@ Status Session::Run(std::string_view entry_name, std::span<const TensorView> inp
     GE_RETURN_IF_ERROR(memory.Reserve("output", port.name, port.bytes, &outputs[i]));
   }
   GE_RETURN_IF_ERROR(turn.Fit(*c));
-  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs));
+  RunObserver* observer = watch != nullptr ? watch->Whole(c, inputs) : nullptr;
+  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs, observer));
   turn.Done();
   if (options_.build.prices.replan) ReplanIfSurprised(entry_name, inputs, c);
   memory.Commit();
@@ -52,7 +60,11 @@ Status Session::RunChecked(std::string_view entry, const std::shared_ptr<Compile
                            std::span<const TensorView> inputs, std::span<TensorView> outputs) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
-  GE_RETURN_IF_ERROR(Execute(compiled.get(), inputs, outputs));
+  const auto run = [&](RunWatch* watch) {
+    RunObserver* observer = watch != nullptr ? watch->Whole(compiled, inputs) : nullptr;
+    return Execute(compiled.get(), inputs, outputs, observer);
+  };
+  GE_RETURN_IF_ERROR(observed() ? RunObserved(entry, outputs, run) : run(nullptr));
   if (options_.build.prices.replan) ReplanIfSurprised(entry, inputs, compiled);
   return {};
 }

@@ -11,6 +11,8 @@
 #include "ge/infer/infer.h"
 #include "ge/place/pins.h"
 #include "ge/run/tensor_view.h"
+#include "ge/session/bound_key.h"
+#include "ge/session/run_watch.h"
 #include "ge/session/session.h"
 #include "ge/verify/verify.h"
 
@@ -92,6 +94,10 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
     GE_RETURN_IF_ERROR(FoldPiece(&piece, by_programs, &reshape));
     // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
     BuildOptions given = options_.build;
+    given.keep_graph = watched();
+    std::string key;
+    if (given.keep_graph || options_.place_piece) key = BoundKey(piece.graph, piece.fn);
+    if (options_.place_piece) options_.place_piece(key, &given.place);
     given.of_data = true;
     given.runs_a_shape = kRunsOfDataSizes;
     given.place.pins_may_miss = true;
@@ -101,6 +107,7 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
     if (by_programs) piece_programs_.TakeBack(piece.cut, std::move(reshape));
     GE_ASSIGN_OR_RETURN(auto c, std::move(made));
     ++flow_plans_;
+    c->bound_key = std::move(key);
     c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
     {
       std::lock_guard<std::mutex> lock(flow_mutex_);
@@ -109,8 +116,9 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
     }
     std::vector<FlowPlan::Port> ports;
     for (const Compiled::Port& p : c->outputs) ports.push_back({p.dtype, p.dims});
-    const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out) {
-      return Execute(c.get(), in, out);
+    const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out,
+                               RunWatch* watch) {
+      return watch ? ExecutePiece(c, in, out, watch) : Execute(c.get(), in, out);
     };
     return std::make_shared<FlowPlan>(std::move(ports), run, [c] { return c->BytesHeld(); });
   };
@@ -124,6 +132,24 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
     return MemoryLimitOf(given);
   };
   return std::make_unique<Flow>(graph, std::move(hooks), options_.plan_cache_bytes);
+}
+
+// The piece's buffers come without their types.
+Status Session::ExecutePiece(const std::shared_ptr<Compiled>& c, std::span<const TensorView> inputs,
+                             std::span<TensorView> outputs, RunWatch* watch) {
+  const auto typed = [](const std::vector<Compiled::Port>& ports,
+                        std::span<const TensorView> views) {
+    std::vector<TensorView> out(views.begin(), views.end());
+    for (size_t i = 0; i < out.size() && i < ports.size(); ++i) {
+      out[i].dtype = ports[i].dtype;
+      out[i].dims = ports[i].dims;
+    }
+    return out;
+  };
+  RunObserver* observer = watch->PieceBegins(c, typed(c->inputs, inputs));
+  const Status ran = Execute(c.get(), inputs, outputs, observer);
+  watch->PieceEnds(ran, typed(c->outputs, outputs));
+  return ran;
 }
 
 // Shapes that the model does not allow are refused as they are where one plan holds all. The model
@@ -145,8 +171,14 @@ Result<std::shared_ptr<const Graph>> Session::CheckFlowShapes(const Entry& entry
   return model;
 }
 
-Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue> inputs,
+Status Session::RunValues(std::string_view entry, std::span<const FlowValue> inputs,
                           std::vector<FlowValue>* outputs) {
+  const auto run = [&](RunWatch* watch) { return RunValuesWatched(entry, inputs, outputs, watch); };
+  return observed() ? RunObserved(entry, {}, run) : run(nullptr);
+}
+
+Status Session::RunValuesWatched(std::string_view entry_name, std::span<const FlowValue> inputs,
+                                 std::vector<FlowValue>* outputs, RunWatch* watch) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
@@ -162,13 +194,14 @@ Status Session::RunValues(std::string_view entry_name, std::span<const FlowValue
     *outputs = std::move(results);
     return Status();
   };
-  return RunWithStates(model, *entry, {inputs.begin(), inputs.end()}, give);
+  return RunWithStates(model, *entry, {inputs.begin(), inputs.end()}, give, watch);
 }
 
 // What the run wrote is taken over when its results are given out.
 Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const Entry& entry,
                               std::vector<FlowValue> args,
-                              const std::function<Status(std::vector<FlowValue>)>& give) {
+                              const std::function<Status(std::vector<FlowValue>)>& give,
+                              RunWatch* watch) {
   GE_RETURN_IF_ERROR(caches_.CheckWhole(graph_, entry));
   const FoldingScope folding(weight_bytes_);
   GE_ASSIGN_OR_RETURN(Flow * flow, FlowOf());
@@ -184,13 +217,17 @@ Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const E
   std::vector<const void*> from;
   std::vector<void*> to;
   GE_RETURN_IF_ERROR(states_.Begin(of.in, of.out, beside, &access, &from, &to));
+  const size_t own = args.size();
   AppendStates(graph_, of.in, from, &args);
+  const std::span<const FlowValue> all = args;
+  if (watch != nullptr) watch->PiecesBegin(entry, all.first(own), of.in, all.subspan(own));
   std::vector<FlowValue> results;
   const FaultScope faults(!files_.empty());
-  const Status ran = flow->Run(entry.fn, args, &results);
+  const Status ran = flow->Run(entry.fn, args, &results, watch);
   if (!ran.ok()) GE_RETURN_IF_ERROR(files_.Check());  // before what came of it
   GE_RETURN_IF_ERROR(ran);
   GE_RETURN_IF_ERROR(TakeStates(graph_, of.out, to, &results));
+  if (watch != nullptr) watch->PiecesEnd(results, of.out, to);
   // Nothing fails once results are given: who is told of a failure releases none.
   GE_RETURN_IF_ERROR(CheckInterrupt());
   GE_RETURN_IF_ERROR(give(std::move(results)));
@@ -199,7 +236,7 @@ Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const E
 }
 
 Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
-                        std::span<TensorView> outputs) {
+                        std::span<TensorView> outputs, RunWatch* watch) {
   const Function& f = graph_.fn(entry.fn);
   GE_RETURN_IF_ERROR(CheckInputs(graph_, entry, inputs));
   GE_RETURN_IF_ERROR(CheckGiven(f, entry.name, inputs));
@@ -211,9 +248,10 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
   }
   std::vector<FlowValue> args;
   for (const TensorView& t : inputs) args.push_back(ValueOf(t));
-  return RunWithStates(model, entry, std::move(args), [&](const std::vector<FlowValue>& results) {
+  const auto give = [&](const std::vector<FlowValue>& results) {
     return GiveOut(f, results, files_, inputs, outputs);
-  });
+  };
+  return RunWithStates(model, entry, std::move(args), give, watch);
 }
 
 }  // namespace ge

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <set>
 #include <utility>
@@ -13,8 +14,12 @@
 #include "ge/capsule/store/capsule_writer.h"
 #include "ge/capsule/store/member_name.h"
 #include "ge/capsule/tensor_members.h"
+#include "ge/control/tensor_values.h"
 #include "ge/host/machine.h"
 #include "ge/run/observer.h"
+#include "ge/session/piece_recorder.h"
+#include "ge/session/value_members.h"
+#include "ge/session/version.h"
 
 namespace ge {
 namespace {
@@ -34,52 +39,60 @@ Status NoMemoryFor(const char* what, const std::string& name, uint64_t bytes) {
                 fmt::format("no memory for the {} bytes of {} '{}'", bytes, what, name));
 }
 
-class Recorder : public RunObserver {
+class Recorder : public RunRecorder, public RunObserver {
  public:
-  Recorder(std::unique_ptr<CapsuleWriter> writer, const RecordOptions& options)
-      : writer_(std::move(writer)),
+  Recorder(Session* session, std::string_view entry, std::unique_ptr<CapsuleWriter> writer,
+           const RecordOptions& options)
+      : session_(*session),
+        entry_(entry),
+        writer_(std::move(writer)),
+        graphs_(writer_.get()),
+        tensors_(writer_.get()),
+        pieces_(writer_.get(), &graphs_, &tensors_, options.values != RecordedValues::kNone),
         options_(options),
-        manifest_(options.about),
-        edits_of_load_(EditsSoFar()) {}
+        manifest_(AboutSession(*session)) {
+    manifest_.entry = entry;
+    manifest_.seed = options.seed;
+    manifest_.run = options.run;
+  }
 
-  // Everything that there is before the run.
-  Status Before(Session* session, const Compiled& compiled, std::span<const TensorView> inputs) {
-    GraphMembers graphs(writer_.get());
-    const auto add = [&](const std::string& stage, const Graph& graph) {
-      const std::string member =
-          fmt::format("graph/{:02}-{}.gepb", manifest_.graphs.size(), MemberPart(stage));
-      manifest_.graphs.push_back({stage, member});
-      return graphs.Write(member, graph);
-    };
-    GE_RETURN_IF_ERROR(add("load", session->loaded_graph()));
-    for (size_t i = 0; i < EditsSoFar(); ++i) {
-      if (i == edits_of_load_) GE_RETURN_IF_ERROR(add("rewrite", session->graph()));
-      const EditedGraph& e = (*options_.edited)[i];
-      GE_RETURN_IF_ERROR(add("pass/" + e.pass, e.graph));
+  RunObserver* Whole(const std::shared_ptr<Compiled>& plan,
+                     std::span<const TensorView> inputs) override {
+    compiled_ = plan;
+    inputs_ = inputs;
+    return this;
+  }
+  void Begin(std::span<const void* const> states) override {
+    Keep(BeforeWhole(states));
+    begun_ = report_.written.ok();
+  }
+  void End(std::span<void* const> states) override {
+    for (size_t i = 0; i < states.size() && i < manifest_.states_after.size(); ++i) {
+      const CapsuleTensor& t = manifest_.states_after[i];
+      Put([&] {
+        return WriteTensorMember(t, BytesOf(states[i], compiled_->states_out_bytes[i]),
+                                 writer_.get());
+      });
     }
-    if (edits_of_load_ == EditsSoFar()) GE_RETURN_IF_ERROR(add("rewrite", session->graph()));
-    GE_RETURN_IF_ERROR(add("check", compiled.graph));
-    GE_RETURN_IF_ERROR(writer_->Add(kPlanMember, PrintPlan(compiled.plan)));
-    manifest_.plan = kPlanMember;
-    manifest_.expanded.assign(compiled.expanded.begin(), compiled.expanded.end());
-    for (size_t i = 1; i < compiled.plan.engines.size(); ++i) {
-      const PlanEngine& e = compiled.plan.engines[i];
-      manifest_.engines.push_back({e.name, e.version, e.plugin_hash});
-    }
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      GE_RETURN_IF_ERROR(
-          AddTensor("input", i, compiled.inputs[i].name, inputs[i], &manifest_.inputs));
-    }
-    GE_RETURN_IF_ERROR(AddStates(session));
-    ListValues(compiled);
-    for (size_t i = 0; i < compiled.outputs.size(); ++i) {
-      const Compiled::Port& port = compiled.outputs[i];
-      manifest_.outputs.push_back(
-          {port.name, 0, port.dtype, port.dims, MemberOf("output", i, port.name)});
-    }
-    GE_RETURN_IF_ERROR(writer_->Add(kMachineMember, MachineToText(HostMachine())));
-    GE_RETURN_IF_ERROR(WriteManifest(manifest_, writer_.get()));
-    return writer_->Publish();
+  }
+
+  void PiecesBegin(const Entry& entry, std::span<const FlowValue> inputs,
+                   std::span<const StateId> states, std::span<const FlowValue> values) override {
+    in_pieces_ = true;
+    Keep(BeforePieces(entry, inputs, states, values));
+    begun_ = report_.written.ok();
+  }
+  RunObserver* PieceBegins(const std::shared_ptr<Compiled>& piece,
+                           std::span<const TensorView> inputs) override {
+    Put([&] { return pieces_.Begin(piece, inputs); });
+    return nullptr;
+  }
+  void PieceEnds(const Status& run, std::span<const TensorView> outputs) override {
+    if (run.ok()) Put([&] { return pieces_.End(outputs); });
+  }
+  void PiecesEnd(std::span<const FlowValue> results, std::span<const StateId> states,
+                 std::span<const void* const> values) override {
+    Put([&] { return AfterPieces(results, states, values); });
   }
 
   void After(uint32_t index, std::span<const ge_buf> written, bool queued) override {
@@ -87,25 +100,28 @@ class Recorder : public RunObserver {
     for (size_t i = 0; i < written.size() && i < made_[index].size(); ++i) {
       const CapsuleTensor* t = made_[index][i];
       if (t == nullptr) continue;
-      Keep(WriteTensorMember(*t, BytesOf(written[i].ptr, written[i].bytes), writer_.get()));
+      Put([&] {
+        return WriteTensorMember(*t, BytesOf(written[i].ptr, written[i].bytes), writer_.get());
+      });
       ++report_.values;
     }
   }
 
-  RecordReport Finish(const Status& run, std::span<const TensorView> outputs) {
-    for (size_t i = 0; run.ok() && i < outputs.size(); ++i) {
+  RecordReport Finish(const Status& run, std::span<const TensorView> outputs) override {
+    if (!begun_) return report_;
+    for (size_t i = 0; !in_pieces_ && run.ok() && i < outputs.size(); ++i) {
       const auto bytes = BytesOf(outputs[i].data, outputs[i].bytes);
-      Keep(WriteTensorMember(manifest_.outputs[i], bytes, writer_.get()));
+      Put([&] { return WriteTensorMember(manifest_.outputs[i], bytes, writer_.get()); });
     }
-    Keep(WriteOutcome({run.ok(), run.message()}, writer_.get()));
+    Put([&] { return WriteOutcome({run.ok(), run.message()}, writer_.get()); });
     Keep(writer_->Finish());
     report_.bytes = writer_->bytes();
+    report_.pieces = pieces_.executions();
+    report_.left_out = manifest_.left_out.size();
     return report_;
   }
 
  private:
-  size_t EditsSoFar() const { return options_.edited ? options_.edited->size() : 0; }
-
   static std::string MemberOf(const char* folder, size_t i, const std::string& name) {
     return fmt::format("{}/{}-{}.npy", folder, i, MemberPart(name));
   }
@@ -114,6 +130,35 @@ class Recorder : public RunObserver {
   void Keep(const Status& status) {
     if (report_.written.ok() && !status.ok()) report_.written = status;
   }
+  // Writes while that goes well.
+  template <typename Write>
+  void Put(Write write) {
+    if (begun_ && report_.written.ok()) Keep(write());
+  }
+
+  Status AddGraph(const std::string& stage, const Graph& graph) {
+    const std::string member =
+        fmt::format("graph/{:02}-{}.gepb", manifest_.graphs.size(), MemberPart(stage));
+    manifest_.graphs.push_back({stage, member});
+    return graphs_.Write(member, graph);
+  }
+  Status AddGraphs(const std::vector<EditedGraph>& edits) {
+    GE_RETURN_IF_ERROR(AddGraph("load", session_.loaded_graph()));
+    for (const EditedGraph& e : session_.load_edits()) {
+      GE_RETURN_IF_ERROR(AddGraph("pass/" + e.pass, e.graph));
+    }
+    GE_RETURN_IF_ERROR(AddGraph("rewrite", session_.graph()));
+    for (const EditedGraph& e : edits) GE_RETURN_IF_ERROR(AddGraph("pass/" + e.pass, e.graph));
+    return {};
+  }
+  Status AddEnd() {
+    for (const auto& e : session_.engines()) {
+      manifest_.engines.push_back({e->name(), e->plugin().version, e->plugin().hash});
+    }
+    GE_RETURN_IF_ERROR(writer_->Add(kMachineMember, MachineToText(HostMachine())));
+    GE_RETURN_IF_ERROR(WriteManifest(manifest_, writer_.get()));
+    return writer_->Publish();
+  }
 
   Status AddTensor(const char* folder, size_t i, const std::string& name, const TensorView& view,
                    std::vector<CapsuleTensor>* list) {
@@ -121,18 +166,91 @@ class Recorder : public RunObserver {
     return WriteTensorMember(list->back(), BytesOf(view.data, view.bytes), writer_.get());
   }
 
-  Status AddStates(Session* session) {
-    const Graph& graph = session->graph();
-    for (StateId id = 1; id < graph.states.size(); ++id) {
-      TensorView view;
-      GE_RETURN_IF_ERROR(session->GetState(id, &view));  // its size alone
-      const AlignedBytes memory = AllocateAligned(view.bytes, 64);
-      if (!memory) return NoMemoryFor("state", graph.states[id].name, view.bytes);
-      view.data = memory.get();
-      GE_RETURN_IF_ERROR(session->GetState(id, &view));
-      GE_RETURN_IF_ERROR(AddTensor("state", id, graph.states[id].name, view, &manifest_.states));
+  // Everything that there is before a run by one plan.
+  Status BeforeWhole(std::span<const void* const> states) {
+    const Compiled& c = *compiled_;
+    GE_RETURN_IF_ERROR(AddGraphs(c.edits));
+    GE_ASSIGN_OR_RETURN(graph_, session_.GraphOfPlan(entry_, inputs_, c));
+    fn_ = c.fn;
+    GE_RETURN_IF_ERROR(AddGraph("check", graph_));
+    GE_RETURN_IF_ERROR(writer_->Add(kPlanMember, PrintPlan(c.plan)));
+    manifest_.plan = kPlanMember;
+    manifest_.expanded.assign(c.expanded.begin(), c.expanded.end());
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      GE_RETURN_IF_ERROR(AddTensor("input", i, c.inputs[i].name, inputs_[i], &manifest_.inputs));
+    }
+    GE_RETURN_IF_ERROR(AddStates(states));
+    ListValues(c);
+    for (size_t i = 0; i < c.outputs.size(); ++i) {
+      const Compiled::Port& port = c.outputs[i];
+      manifest_.outputs.push_back(
+          {port.name, 0, port.dtype, port.dims, MemberOf("output", i, port.name), {}});
+    }
+    return AddEnd();
+  }
+
+  // Those that the plan reads, and names of those that it writes. Others have no part in the run.
+  Status AddStates(std::span<const void* const> states) {
+    const Compiled& c = *compiled_;
+    const Function& f = graph_.fn(fn_);
+    const Graph& model = session_.graph();
+    for (size_t i = 0; i < states.size() && i < c.states_in.size(); ++i) {
+      const StateId id = c.states_in[i];
+      const Type& type = f.value(f.params[c.inputs.size() + i]).type;
+      const TensorView view{type.dtype, type.static_dims(), const_cast<void*>(states[i]),
+                            c.states_in_bytes[i]};
+      GE_RETURN_IF_ERROR(AddTensor("state", id, model.states[id].name, view, &manifest_.states));
+    }
+    for (size_t i = 0; i < c.states_out.size(); ++i) {
+      const StateId id = c.states_out[i];
+      const Type& type = f.value(f.results[c.outputs.size() + i]).type;
+      const std::string& name = model.states[id].name;
+      manifest_.states_after.push_back(
+          {name, 0, type.dtype, type.static_dims(), MemberOf("state_after", id, name), {}});
     }
     return {};
+  }
+
+  Status BeforePieces(const Entry& entry, std::span<const FlowValue> inputs,
+                      std::span<const StateId> states, std::span<const FlowValue> values) {
+    const Graph& model = session_.graph();
+    const Function& f = model.fn(entry.fn);
+    GE_RETURN_IF_ERROR(AddGraphs({}));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const std::string& name = f.value(f.params[i]).name;
+      GE_RETURN_IF_ERROR(tensors_.Write(
+          inputs[i], name, fmt::format("input/{}-{}", i, MemberPart(name)), &manifest_.inputs));
+    }
+    for (size_t i = 0; i < states.size(); ++i) {
+      const std::string& name = model.states[states[i]].name;
+      GE_RETURN_IF_ERROR(tensors_.Write(values[i], name,
+                                        fmt::format("state/{}-{}", states[i], MemberPart(name)),
+                                        &manifest_.states));
+    }
+    return AddEnd();
+  }
+
+  // What the run has made has sizes of its own.
+  Status AfterPieces(std::span<const FlowValue> results, std::span<const StateId> states,
+                     std::span<const void* const> values) {
+    const Graph& model = session_.graph();
+    const Function& f = model.fn((*session_.FindEntry(entry_))->fn);
+    std::vector<CapsuleTensor> outputs, after;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const std::string& name = f.value(f.results[i]).name;
+      GE_RETURN_IF_ERROR(tensors_.Write(
+          results[i], name, fmt::format("output/{}-{}", i, MemberPart(name)), &outputs));
+    }
+    for (size_t i = 0; i < states.size(); ++i) {
+      const State& state = model.states[states[i]];
+      const Type type = session_.states().TypeOf(states[i]);
+      const TensorView view{type.dtype, type.static_dims(), const_cast<void*>(values[i]),
+                            static_cast<uint64_t>(ByteCount(type).value_or(0))};
+      GE_RETURN_IF_ERROR(tensors_.Write(
+          view, state.name, fmt::format("state_after/{}-{}", states[i], MemberPart(state.name)),
+          &after));
+    }
+    return WriteResults(outputs, after, writer_.get());
   }
 
   // The outputs of launches that a host's engine leaves in plain host memory.
@@ -150,7 +268,7 @@ class Recorder : public RunObserver {
       for (size_t o = 0; o < segment.outputs.size(); ++o) {
         const PlanValue& value = fn.values[segment.outputs[o]];
         if (value.domain != 0 || plan.devices[segment.device].async) {
-          ++report_.left_out;
+          manifest_.left_out.push_back(value.name);
           continue;
         }
         places.emplace_back(i, o);
@@ -164,7 +282,7 @@ class Recorder : public RunObserver {
 
   CapsuleTensor DescribedValue(const Compiled& compiled, PlanValueId id) const {
     const PlanValue& value = compiled.plan.functions[0].values[id];
-    const Function& fn = compiled.graph.fn(compiled.fn);
+    const Function& fn = graph_.fn(fn_);
     CapsuleTensor t;
     t.plan_value = id;
     t.name = value.graph_value ? fn.value(value.graph_value).name : value.name;
@@ -179,10 +297,20 @@ class Recorder : public RunObserver {
     return t;
   }
 
+  Session& session_;
+  const std::string entry_;
   std::unique_ptr<CapsuleWriter> writer_;
-  const RecordOptions& options_;
+  GraphMembers graphs_;
+  ValueMembers tensors_;
+  PieceRecorder pieces_;
+  const RecordOptions options_;
   CapsuleManifest manifest_;
-  const size_t edits_of_load_;  // the first of options_.edited
+  std::shared_ptr<Compiled> compiled_;  // of a run by one plan
+  std::span<const TensorView> inputs_;  // of it
+  Graph graph_;                         // of its plan
+  FunctionId fn_ = 0;
+  bool begun_ = false;  // all that the run needs is on disk
+  bool in_pieces_ = false;
   RecordReport report_;
   std::vector<std::vector<const CapsuleTensor*>> made_;  // by instruction and position
 };
@@ -206,25 +334,59 @@ Result<OutputBuffers> MakeOutputs(const Compiled& compiled) {
   return out;
 }
 
-Status RecordRun(Session* session, std::string_view entry, std::span<const TensorView> inputs,
-                 const RecordOptions& options, RecordReport* report) {
-  if (session->states_grow()) {
-    return Status(Code::kUnsupported, "runs whose caches grow cannot be recorded yet");
-  }
+CapsuleManifest AboutSession(const Session& session) {
+  static const char* const kIsa[] = {"native", "sse4.2", "avx2", "avx512"};
+  const SessionOptions& o = session.options();
+  const ProcessFacts facts = CurrentProcessFacts();
+  CapsuleManifest about;
+  about.product = fmt::format("GraphEngine {}", kVersion);
+  about.model = session.model_name();
+  about.isa = facts.isa_cap < 4 ? kIsa[facts.isa_cap] : "native";
+  about.threads = facts.threads;
+  about.numerics = o.numerics == Numerics::kExact ? "exact" : "fast";
+  about.precision = o.precision == Precision::kBf16 ? "bf16" : "f32";
+  about.denormals = o.denormals == Denormals::kKeep ? "keep" : "flush";
+  about.kv_cache = session.kv_capacity();
+  return about;
+}
+
+Result<std::unique_ptr<RunRecorder>> RunRecorder::Begin(Session* session, std::string_view entry,
+                                                        const RecordOptions& options) {
+  GE_ASSIGN_OR_RETURN(const Entry* found, session->FindEntry(entry));
   GE_ASSIGN_OR_RETURN(auto writer, CapsuleWriter::Create(options.path));
-  Recorder recorder(std::move(writer), options);
-  const auto compiled = session->CompileApart(entry, inputs, session->build_options());
-  if (!compiled.ok()) {
-    if (!session->RunsInPieces(entry)) return compiled.status();
-    return Status(Code::kUnsupported,
-                  fmt::format("entry '{}' runs in pieces, planned as sizes become known; such a "
-                              "run cannot be recorded yet",
-                              options.about.entry));
+  return std::unique_ptr<RunRecorder>(
+      new Recorder(session, found->name, std::move(writer), options));
+}
+
+Status RecordRun(Session* session, std::string_view entry_name, std::span<const FlowValue> inputs,
+                 const RecordOptions& options, RecordReport* report) {
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(entry_name));
+  GE_ASSIGN_OR_RETURN(auto recorder, RunRecorder::Begin(session, entry_name, options));
+  const Function& f = session->graph().fn(entry->fn);
+  std::vector<TensorView> views;
+  const bool numbers =
+      std::all_of(f.results.begin(), f.results.end(),
+                  [&](ValueId v) {
+                    const Type& t = f.value(v).type;
+                    return t.is_tensor() && t.dtype != DType::kString;
+                  }) &&
+      std::none_of(inputs.begin(), inputs.end(), [](const FlowValue& v) { return v.strings; });
+  if (!numbers || !TensorsOf(f, inputs, &views)) {
+    std::vector<FlowValue> results;
+    const Status run = session->RunValuesWatched(entry_name, inputs, &results, recorder.get());
+    *report = recorder->Finish(run, {});
+    return run;
   }
-  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(**compiled));
-  GE_RETURN_IF_ERROR(recorder.Before(session, **compiled, inputs));
-  const Status run = session->RunApart(compiled->get(), inputs, outputs.views, &recorder);
-  *report = recorder.Finish(run, outputs.views);
+  for (size_t i = 0; i < views.size(); ++i) {
+    views[i].data = const_cast<std::byte*>(inputs[i].data);
+    views[i].bytes = inputs[i].bytes;
+  }
+  std::vector<TensorView> outputs(f.results.size());
+  const Status run = session->RunWatched(entry_name, views, outputs, recorder.get());
+  *report = recorder->Finish(run, outputs);
+  for (const TensorView& t : outputs) {
+    if (t.owned) FreeAligned()(static_cast<std::byte*>(t.data));
+  }
   return run;
 }
 

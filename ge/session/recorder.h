@@ -1,15 +1,19 @@
-// RecordRun: one run of a session as a capsule: the graphs, the plan, inputs and states are on disk
-// before the run begins, so that whatever ends the process, they are there; then the values that
-// its segments hand on, the outputs and the outcome.
+// RunRecorder, RecordRun: one run of a session as a capsule: the graphs, the plan, inputs and
+// states are on disk before the run begins, so that whatever ends the process, they are there; then
+// the values that its segments hand on, or its pieces read and make, the outputs, the states as
+// they are then, and the outcome.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "ge/base/status.h"
 #include "ge/capsule/manifest.h"
+#include "ge/control/value.h"
 #include "ge/run/tensor_view.h"
+#include "ge/session/run_watch.h"
 #include "ge/session/session.h"
 
 namespace ge {
@@ -21,35 +25,39 @@ enum class RecordedValues {
 // "none", "border"; INVALID_ARGUMENT for anything else.
 Result<RecordedValues> RecordedValuesFromName(std::string_view name);
 
-// The graph after a pass that has edited it, of a load or of what follows it.
-struct EditedGraph {
-  std::string pass;
-  Graph graph;
-};
-
 struct RecordOptions {
   std::string path;
   RecordedValues values = RecordedValues::kBorder;
-  // In their order, as Runner::Options::edited tells them; more are appended while the run is
-  // planned.
-  std::vector<EditedGraph>* edited = nullptr;
-  // What the recorder cannot know: product, model, numerics, precision, denormals, seed, isa,
-  // threads.
-  CapsuleManifest about;
+  uint64_t seed = 0;  // of inputs that were made up
+  uint64_t run = 0;   // of the session, from 1; 0 = it was not counted
 };
 
 // What was recorded of a run.
 struct RecordReport {
   uint64_t values = 0, bytes = 0;  // members of values; of the file
   uint64_t left_out = 0;           // values that lie in a device's memory
+  uint64_t pieces = 0;             // executions of pieces
   Status written;                  // IO_ERROR where members are missing, the first of them
 };
 
-// Runs the entry once, by a plan made for it as Session::Compile makes one, and records.
-// UNSUPPORTED for an entry that runs in pieces. IO_ERROR where nothing could be begun; where the
-// disk is full later, the run goes on and the report says so. A failed run is recorded, too, and
-// its error returned.
-Status RecordRun(Session* session, std::string_view entry, std::span<const TensorView> inputs,
+// Tells what a session's capsules have in common.
+CapsuleManifest AboutSession(const Session& session);
+
+// A run that is being recorded; see run_watch.h. The session outlives it. Where nothing can be
+// written any more, the run goes on and the report says so.
+class RunRecorder : public RunWatch {
+ public:
+  // IO_ERROR where the file cannot be made.
+  static Result<std::unique_ptr<RunRecorder>> Begin(Session* session, std::string_view entry,
+                                                    const RecordOptions& options);
+  // The run has ended so; `outputs` of one that a plan holds.
+  virtual RecordReport Finish(const Status& run, std::span<const TensorView> outputs) = 0;
+};
+
+// Runs the entry once, as Session::Run does, and records. `results`: of an entry with values of any
+// kind. IO_ERROR where nothing could be begun. A failed run is recorded, too, and its error
+// returned.
+Status RecordRun(Session* session, std::string_view entry, std::span<const FlowValue> inputs,
                  const RecordOptions& options, RecordReport* report);
 
 // Memory for a plan's outputs, and views of it by position. RESOURCE_EXHAUSTED.

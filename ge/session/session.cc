@@ -30,8 +30,11 @@
 #include "ge/infer/infer.h"
 #include "ge/ir/graph_files.h"
 #include "ge/ops/defaults.h"
+#include "ge/place/placed.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/distinct_dims.h"
+#include "ge/session/edits_scope.h"
+#include "ge/session/observation.h"
 #include "ge/tune/measure.h"
 #include "ge/verify/verify.h"
 
@@ -111,6 +114,8 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   if (s->options_.numerics == Numerics::kExact) {
     s->options_.skip_passes.insert({"fold-batchnorm", "fold-bias"});
   }
+  GE_RETURN_IF_ERROR(s->ObserveAsAsked());
+  if (s->options_.keep_edits) s->options_.build.runner.edited = EditsScope::Take;
   s->StartPricing();
   s->evaluator_ = MakeEvaluator(s->engines_);
   s->StartRewriting(std::move(opened.passes));
@@ -194,6 +199,7 @@ Status Session::LoadBy(Read read) {
 }
 
 Status Session::LoadFile(const std::string& path, Format format) {
+  model_name_ = path.substr(path.rfind('/') + 1);
   return LoadBy([&] { return LoadModelFile(path, format, options_.load); });
 }
 
@@ -221,6 +227,7 @@ Status Session::LoadGraph(Graph graph) {
   loaded_graph_ = graph_;
   options_.build.given_bytes = PayloadBytes(graph_);
   files_ = MappedFilesOf(graph_);
+  const EditsScope edits(options_.keep_edits ? &load_edits_ : nullptr);
   const FaultScope faults(!files_.empty());
   const Status prepared = Prepare();
   for (const Const& c : graph_.consts) AddFileOf(c, &files_);  // that were spilled
@@ -236,6 +243,7 @@ void Session::ForgetModel(Graph (&none)[2]) noexcept {
   loaded_graph_ = std::move(none[1]);
   states_.Clear();
   caches_.Clear();
+  load_edits_.clear();
   times_.clear();
   files_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
@@ -380,6 +388,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
                                                             const BuildOptions& build) {
   double start = NowMs();
   const FoldingScope folding(weight_bytes_);
+  std::vector<EditedGraph> edits;
+  const EditsScope kept(options_.keep_edits ? &edits : nullptr);
   std::vector<StageTime> times;
   GE_ASSIGN_OR_RETURN(const Model from, ModelToBind(entry, inputs));
   // Who asks for a plan of another kind wants to look at its graph.
@@ -402,6 +412,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
     has_flows_.store(true, std::memory_order_release);
   }
   BuildOptions given = build;
+  given.keep_graph = watched();
   given.given_bytes = GivenBytes(options_.build.given_bytes, inputs);
   if (HasFreeSizes(graph_.fn(entry.fn))) given.runs_a_shape = kRunsOfFreeSizes;
   if (hands_over) given.reshape = &reshape;
@@ -414,11 +425,34 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
   if (!c) return c;  // The incumbent stays.
   ++compiles_;
   c->plan.entry = entry.name;
+  c->edits = std::move(edits);
   c->folded_bytes = static_cast<uint64_t>(FoldingScope::budget()->spent_bytes());
   c->compile_ms = NowMs() - start;
   times.insert(times.end(), c->times.begin(), c->times.end());
   c->times = std::move(times);
   return c;
+}
+
+Result<Graph> Session::GraphOfPlan(std::string_view entry_name, std::span<const TensorView> inputs,
+                                   const Compiled& plan) {
+  if (!plan.graph.functions.empty()) return plan.graph;
+  GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  const FoldingScope folding(weight_bytes_);
+  std::vector<StageTime> times;  // of nobody's plan
+  GE_ASSIGN_OR_RETURN(const auto model, WholeModel(*entry, inputs));
+  GE_ASSIGN_OR_RETURN(Graph bound, BindAndFold({model}, *entry, inputs, &times));
+  SinkSources(&bound.fn(entry->fn));
+  std::vector<StateId> in, out;
+  GE_RETURN_IF_ERROR(LiftStates(&bound, entry->fn, &in, &out));
+  if (plan.expanded.empty()) return bound;
+  BuildOptions build = options_.build;
+  build.classes = nullptr;
+  build.prices.recall = false;
+  build.place.cover = CoverOf(plan.plan, plan.plan.functions[0]);
+  build.place.expanded = plan.expanded;
+  build.stop_after = StageId::kPlace;
+  GE_ASSIGN_OR_RETURN(const auto c, BuildCompiled(std::move(bound), entry->fn, engines_, build));
+  return std::move(c->graph);
 }
 
 Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId fn,

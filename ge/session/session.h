@@ -52,9 +52,15 @@ struct SessionOptions {
   bool strict_dims = false;  // refuses inputs with two sizes of one dim, instead of a warning
   int64_t kv_cache = 0;      // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
+  bool keep_edits = false;  // the graphs after passes, for records of runs
+  // The placement of pieces known by their key (bound_key.h); null: prices decide all.
+  std::function<void(const std::string& key, PlaceOptions* place)> place_piece;
 };
 
 class Flow;
+class Observation;
+class RunWatch;
+struct ObserveOptions;
 struct PluginPass;
 struct FlowValue;
 
@@ -72,6 +78,11 @@ class Session {
   Status LoadBytes(std::string bytes, Format format = Format::kAuto);
   Status LoadGraph(Graph graph);
 
+  const SessionOptions& options() const { return options_; }
+  // The file of the model, without its folder; empty where it came as bytes or a graph.
+  const std::string& model_name() const { return model_name_; }
+  // With SessionOptions::keep_edits, after passes of the load.
+  const std::vector<EditedGraph>& load_edits() const { return load_edits_; }
   Runtime& runtime() { return *options_.runtime; }
   bool loaded() const { return loaded_; }
   const Graph& graph() const { return graph_; }  // after rewrite
@@ -112,7 +123,19 @@ class Session {
                     std::span<const TensorView> inputs, std::span<TensorView> outputs);
   // Changes when a plan given by Compile before may have been replaced.
   uint64_t plan_changes() const { return plans_.changes(); }
+  int64_t kv_capacity() const { return caches_.capacity(); }  // rows; 0: no state grows
   bool states_grow() const { return !caches_.empty(); }
+
+  // The same as Run and RunValues, each told to `watch`, and recorded by no observation.
+  Status RunWatched(std::string_view entry, std::span<const TensorView> inputs,
+                    std::span<TensorView> outputs, RunWatch* watch);
+  Status RunValuesWatched(std::string_view entry, std::span<const FlowValue> inputs,
+                          std::vector<FlowValue>* outputs, RunWatch* watch);
+  // From now on runs are recorded; null: no longer. See observation.h.
+  Status Observe(const ObserveOptions* options);
+  // The graph of a plan for these inputs, which it may not have kept.
+  Result<Graph> GraphOfPlan(std::string_view entry, std::span<const TensorView> inputs,
+                            const Compiled& plan);
 
   // Runs on any values, sequences and strings too, planned piece by piece.
   Status RunValues(std::string_view entry, std::span<const FlowValue> inputs,
@@ -218,13 +241,21 @@ class Session {
   Result<std::shared_ptr<DistinctFlow>> DistinctFlowOf(const std::shared_ptr<const Graph>& model);
   Status RunWithStates(const std::shared_ptr<const Graph>& model, const Entry& entry,
                        std::vector<FlowValue> args,
-                       const std::function<Status(std::vector<FlowValue>)>& give);
+                       const std::function<Status(std::vector<FlowValue>)>& give, RunWatch* watch);
+  // A run while an observation is on.
+  Status RunObserved(std::string_view entry, std::span<const TensorView> outputs,
+                     const std::function<Status(RunWatch*)>& run);
+  Status ExecutePiece(const std::shared_ptr<Compiled>& piece, std::span<const TensorView> inputs,
+                      std::span<TensorView> outputs, RunWatch* watch);
+  Status ObserveAsAsked();  // by GE_OBSERVE
+  bool observed() const { return observed_.load(std::memory_order_relaxed); }
+  bool watched() const { return observed() || options_.build.keep_graph; }
   // The entry, when it is known to need a flow; else null.
   const Entry* FlowEntry(std::string_view name);
   Result<std::shared_ptr<const Graph>> CheckFlowShapes(const Entry& entry,
                                                        std::span<const TensorView> inputs);
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
-                 std::span<TensorView> outputs);
+                 std::span<TensorView> outputs, RunWatch* watch);
   Status Execute(Compiled* compiled, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs, RunObserver* observer = nullptr);
 
@@ -239,6 +270,8 @@ class Session {
   std::shared_ptr<const Graph> distinct_;  // null: no inputs showed any at two sizes
   MappedFiles files_;                      // of its constants
   bool loaded_ = false;
+  std::string model_name_;
+  std::vector<EditedGraph> load_edits_;
   const double made_ms_ = NowMs();  // by the clock of NowMs
   double load_ms_ = 0;
   uint64_t weight_bytes_ = 0, import_copied_bytes_ = 0;
@@ -271,6 +304,9 @@ class Session {
   std::set<const Entry*> flows_;
   std::atomic<bool> has_flows_{false};
   std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked
+  std::atomic<bool> observed_{false};
+  std::mutex observation_mutex_;  // of the following
+  std::shared_ptr<Observation> observation_;
 };
 
 }  // namespace ge

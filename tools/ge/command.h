@@ -96,6 +96,8 @@ struct Tensor {
 Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entry,
                                        const Options& options);
 std::vector<TensorView> Views(const std::vector<Tensor>& tensors);
+// Borrows the tensor's memory.
+FlowValue FlowOf(const Tensor& tensor);
 
 // Whether all inputs and results are tensors of numbers, as Session::Run takes and returns.
 bool AllNumbers(const Function& function);

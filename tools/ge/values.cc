@@ -38,17 +38,6 @@ class Writer {
   const size_t most_;
 };
 
-FlowValue FlowOf(const Tensor& t) {
-  FlowValue v;
-  v.kind = FlowValue::Kind::kTensor;
-  v.dtype = t.view.dtype;
-  v.dims = t.view.dims;
-  v.data = static_cast<const std::byte*>(t.view.data);
-  v.bytes = t.view.bytes;
-  v.strings = t.strings;
-  return v;
-}
-
 // Element i as a number; types that JSON has no numbers for become their bits in hexadecimal.
 Json NumberAt(const FlowValue& v, int64_t i) {
   const std::byte* p = v.data + i * (DTypeBits(v.dtype) / 8);
@@ -155,6 +144,17 @@ Status TakeTensor(const FlowValue& v, Tensor* out) {
 }
 
 }  // namespace
+
+FlowValue FlowOf(const Tensor& t) {
+  FlowValue v;
+  v.kind = FlowValue::Kind::kTensor;
+  v.dtype = t.view.dtype;
+  v.dims = t.view.dims;
+  v.data = static_cast<const std::byte*>(t.view.data);
+  v.bytes = t.view.bytes;
+  v.strings = t.strings;
+  return v;
+}
 
 bool AllNumbers(const Function& function) {
   const auto number = [&](ValueId v) {

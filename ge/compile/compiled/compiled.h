@@ -54,6 +54,12 @@ struct MeasureReport {
   double rehearsal_ms = 0;
 };
 
+// The graph after a pass that has edited it.
+struct EditedGraph {
+  std::string pass;
+  Graph graph;
+};
+
 class Compiled {
  public:
   ~Compiled();
@@ -117,11 +123,13 @@ class Compiled {
   uint64_t folded_bytes = 0;  // of constants that were made for this plan
   uint32_t struck_offers = 0;
   double compile_ms = 0;
-  MeasureReport measured;                      // with PriceMode::kMeasure
-  std::string question;                        // see rehearsed.h; empty where none is kept
-  bool recalled = false;                       // the plan is one that a rehearsal found
-  std::shared_ptr<RunClock> clock;             // null when runs are not timed
-  uint32_t recorded_runs = 0;                  // by RecordRuns
+  MeasureReport measured;           // with PriceMode::kMeasure
+  std::string question;             // see rehearsed.h; empty where none is kept
+  bool recalled = false;            // the plan is one that a rehearsal found
+  std::vector<EditedGraph> edits;   // after passes at bind, where the session keeps them
+  std::string bound_key;            // of a piece, where somebody watches; see bound_key.h
+  std::shared_ptr<RunClock> clock;  // null when runs are not timed
+  uint32_t recorded_runs = 0;       // by RecordRuns
   std::atomic<uint32_t> next_replan_check{4};  // timed runs
   std::vector<StageTime> times;
 
@@ -212,6 +220,7 @@ struct BuildOptions {
   uint64_t memory_limit_bytes = 0;   // see memory_limit.h; 0 = the default
   uint64_t given_bytes = 0;          // payloads of the model and inputs of the run, set by sessions
   ReshapeInputs* reshape = nullptr;  // of who wants the graph again; null = nobody
+  bool keep_graph = false;           // of each plan, also of one that is shaped like another
   StageId stop_after = StageId::kCheck;
   Runner::Options runner;
 };

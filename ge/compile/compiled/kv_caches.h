@@ -37,6 +37,8 @@ class KvCaches {
   const std::vector<bool>& grows() const { return grows_; }
   // Inputs and states checked against the lengths, states of a fixed size included.
   const std::vector<CountedRows>& counted() const { return counted_; }
+  // Rows that the caches have room for; 0 where there are none.
+  int64_t capacity() const { return empty() ? 0 : capacity_.load(); }
   // Sizes for BIND, beyond those that the inputs give.
   std::map<SymbolId, int64_t> Sizes() const;
   // UNSUPPORTED for an entry that reads or writes caches where no single plan holds it.

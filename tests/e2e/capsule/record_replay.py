@@ -235,8 +235,6 @@ def refusals(c):
         z.writestr("manifest.json", "{}" * 100)
     c.refused(2, "member 'manifest.json': its method is 8, wanted 0 (stored)", "run", "packed.gecap")
     c.refused(2, "--from is 'now', wanted load or plan", "replay", "two.gecap", "--from", "now")
-    c.refused(2, "runs in pieces", "dump", ROOT / "tests/e2e/models/lifetimes.gt", "--entry", "pick",
-              "--input", "x=4:rand", "--values", "-o", "pieces.gecap")
 
 
 def main():

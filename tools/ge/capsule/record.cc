@@ -1,8 +1,6 @@
 // ge dump MODEL --values -o F.gecap: one run, recorded.
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "ge/capsule/manifest.h"
 #include "ge/ge.h"
 #include "ge/host/machine.h"
@@ -37,29 +35,25 @@ Status RecordModel(const Options& o) {
   }
   RecordOptions options;
   options.path = o.output_file;
+  options.seed = o.seed;
   GE_ASSIGN_OR_RETURN(options.values, RecordedValuesFromName(o.values));
-  std::vector<EditedGraph> edited;
   GE_ASSIGN_OR_RETURN(SessionOptions made, SessionOptionsOf(o));
-  made.build.runner.edited = [&edited](const std::string& pass, const Graph& graph) {
-    edited.push_back({pass, graph});
-  };
-  options.edited = &edited;
+  made.keep_edits = true;
+  made.build.keep_graph = true;
   GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(made)));
   SignalledSession session(std::move(created));
-  const Session* first = session.get();
   GE_RETURN_IF_ERROR(LoadModel(o, &session));
-  if (session.get() != first) edited.clear();  // of a load that was done again without telling
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
-  options.about = AboutThisProcess(o);
-  options.about.model = std::filesystem::path(o.model).filename().string();
-  options.about.entry = entry->name;
+  std::vector<FlowValue> values;
+  for (const Tensor& t : inputs) values.push_back(FlowOf(t));
   RecordReport report;
-  const Status run = RecordRun(session.get(), o.entry, Views(inputs), options, &report);
-  if (report.bytes == 0) return run;
-  fmt::print("{}: {} inputs, {} values, {} outputs, {:.1f} MB{}\n", o.output_file, inputs.size(),
-             report.values, session->graph().fn(entry->fn).results.size(),
-             static_cast<double>(report.bytes) / 1e6,
+  const Status run = RecordRun(session.get(), o.entry, values, options, &report);
+  if (report.bytes == 0) return run.ok() ? report.written : run;
+  fmt::print("{}: {} inputs, {} values, {}{} outputs, {:.1f} MB{}\n", o.output_file, inputs.size(),
+             report.values,
+             report.pieces > 0 ? fmt::format("{} executions of pieces, ", report.pieces) : "",
+             session->graph().fn(entry->fn).results.size(), static_cast<double>(report.bytes) / 1e6,
              run.ok() ? "" : "; the run failed, and replay repeats that");
   if (report.left_out > 0) {
     fmt::print("  {} values lie in a device's memory and are not recorded\n", report.left_out);
