@@ -71,6 +71,7 @@ Status WriteManifest(const CapsuleManifest& m, CapsuleWriter* writer) {
                     {"engines", List(m.engines)},
                     {"graphs", List(m.graphs)},
                     {"plan", m.plan},
+                    {"in_pieces", m.in_pieces},
                     {"expanded", m.expanded},
                     {"inputs", List(m.inputs)},
                     {"states", List(m.states)},
@@ -97,6 +98,7 @@ Result<CapsuleManifest> ReadManifest(const CapsuleReader& capsule) {
   f.List("states", &m.states, ReadCapsuleTensor).List("values", &m.values, ReadCapsuleTensor);
   f.List("outputs", &m.outputs, ReadCapsuleTensor)
       .List("states_after", &m.states_after, ReadCapsuleTensor);
+  f.Flag("in_pieces", &m.in_pieces);
   f.Whole("run", &m.run).Whole("kv_cache", &m.kv_cache).Texts("left_out", &m.left_out);
   GE_RETURN_IF_ERROR(OfJsonMember(capsule, kManifestMember, f.status()));
   if (!capsule.Has(kResultsMember)) return m;

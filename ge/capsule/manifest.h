@@ -57,6 +57,7 @@ struct CapsuleManifest {
   std::vector<CapsuleEngine> engines;
   std::vector<CapsuleGraph> graphs;
   std::string plan;                // member; empty where there is none
+  bool in_pieces = false;          // the run has plans of pieces alone; see pieces.h
   std::vector<uint32_t> expanded;  // nodes of the bound graph that became their parts before PLACE
   std::vector<CapsuleTensor> inputs, states;
   // Members that a finished run has, in the order of their making.

@@ -78,7 +78,7 @@ class Recorder : public RunRecorder, public RunObserver {
 
   void PiecesBegin(const Entry& entry, std::span<const FlowValue> inputs,
                    std::span<const StateId> states, std::span<const FlowValue> values) override {
-    in_pieces_ = true;
+    manifest_.in_pieces = true;
     Keep(BeforePieces(entry, inputs, states, values));
     begun_ = report_.written.ok();
   }
@@ -109,7 +109,7 @@ class Recorder : public RunRecorder, public RunObserver {
 
   RecordReport Finish(const Status& run, std::span<const TensorView> outputs) override {
     if (!begun_) return report_;
-    for (size_t i = 0; !in_pieces_ && run.ok() && i < outputs.size(); ++i) {
+    for (size_t i = 0; !manifest_.in_pieces && run.ok() && i < outputs.size(); ++i) {
       const auto bytes = BytesOf(outputs[i].data, outputs[i].bytes);
       Put([&] { return WriteTensorMember(manifest_.outputs[i], bytes, writer_.get()); });
     }
@@ -310,7 +310,6 @@ class Recorder : public RunRecorder, public RunObserver {
   Graph graph_;                         // of its plan
   FunctionId fn_ = 0;
   bool begun_ = false;  // all that the run needs is on disk
-  bool in_pieces_ = false;
   RecordReport report_;
   std::vector<std::vector<const CapsuleTensor*>> made_;  // by instruction and position
 };

@@ -585,6 +585,24 @@ GE_API ge_status ge_session_explain(ge_session* session, const char* entry, char
                                     ge_error* error);
 GE_API void ge_text_release(char* text);
 
+/* Which runs are recorded as capsules, for `ge replay` and `ge bisect`. */
+typedef struct ge_observe_options {
+  uint32_t size; /* sizeof(ge_observe_options) */
+  uint32_t reserved;
+  const char* record; /* a folder, made if need be, for run-000001.gecap and so on; or F.gecap,
+                         which holds the latest run */
+  const char* values; /* "none", "border"; NULL: border */
+  uint64_t every;     /* each so manieth run is recorded; 0 and 1: each */
+  uint64_t first;     /* so many records alone; 0: no end */
+} ge_observe_options;
+/* Records the session's runs from now on, asynchronous and prepared ones too; runs of several
+ * threads at once are recorded each into a file of its own. `options` NULL: no longer. The plans
+ * are those of runs that nobody observes. Where nothing can be written any more, the log says so
+ * once and the runs go on. GE_OBSERVE="record=DIR;values=border" in the environment observes each
+ * session made from its begin, with the graphs after each pass. */
+GE_API ge_status ge_session_observe(ge_session* session, const ge_observe_options* options,
+                                    ge_error* error);
+
 /* The engines of the session, in its order, and their devices. Texts live as long as the session.
  */
 typedef struct ge_engine_info {

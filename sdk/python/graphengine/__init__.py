@@ -10,7 +10,7 @@ take the common calls of onnxruntime. `python -m graphengine` is the program `ge
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Union
 
 from graphengine import _native
 from graphengine._error import Error
@@ -29,8 +29,8 @@ SessionIOBinding = IOBinding
 
 __version__ = _native.version()
 __all__ = ["Error", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding",
-           "InferenceSession", "ModelMetadata", "NodeArg", "OrtDevice", "OrtValue", "Prepared", "Run",
-           "RunOptions", "Runtime", "Session", "SessionIOBinding", "SessionOptions", "TensorInfo",
+           "InferenceSession", "ModelMetadata", "NodeArg", "Observing", "OrtDevice", "OrtValue", "Prepared",
+           "Run", "RunOptions", "Runtime", "Session", "SessionIOBinding", "SessionOptions", "TensorInfo",
            "disable_telemetry_events", "enable_telemetry_events", "engines", "get_all_providers",
            "get_available_providers", "get_build_info", "get_device", "get_include",
            "get_version_string", "has_collective_ops", "preload_dlls", "set_default_logger_severity",
@@ -50,11 +50,36 @@ class Session(_native.Session):
         found: Dict[str, Any] = json.loads(self.explain_text(entry))
         return found
 
+    def observe(self, record: Union[str, "os.PathLike[str]", None] = None, *,
+                values: Optional[str] = None, every: int = 1, first: int = 0) -> "Observing":
+        """Records runs from now on as capsules, for `ge replay` and `ge bisect`.
+
+        record: a folder, for run-000001.gecap and so on, or a file F.gecap, which holds the latest
+        run; None ends it. values: what is recorded beside inputs, states and outputs, as
+        `ge dump --values` takes it. every: each so manieth run. first: so many records alone. As a
+        context manager it ends by itself.
+        """
+        self.observe_runs(record, values, every, first)
+        return Observing(self)
+
     def __enter__(self) -> "Session":
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+class Observing:
+    """Of Session.observe; ends it when a `with` block is left."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __enter__(self) -> Session:
+        return self._session
+
+    def __exit__(self, *_: Any) -> None:
+        self._session.observe_runs(None, None, 1, 0)
 
 
 def engines() -> List[str]:

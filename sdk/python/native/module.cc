@@ -236,6 +236,11 @@ void AddSession(nb::module_& m) {
   c.def("dump", &Session::Dump, nb::arg("stage"), nb::arg("entry") = nb::none(),
         nb::sig("def dump(self, stage: str, entry: str | None = None) -> str"),
         "The graph or plan after a stage, load to memory, in text form.");
+  c.def("observe_runs", &Session::Observe, nb::arg("record").none(), nb::arg("values").none(),
+        nb::arg("every"), nb::arg("first"),
+        nb::sig("def observe_runs(self, record: str | os.PathLike[str] | None, "
+                "values: str | None, every: int, first: int) -> None"),
+        "Records the runs from now on; None for no longer. `observe` is handier.");
   c.def("report_text", &Session::Report, nb::arg("entry") = nb::none(),
         nb::sig("def report_text(self, entry: str | None = None) -> str"),
         "One JSON object: load_ms, compile_ms, nodes, engines ...");

@@ -238,6 +238,21 @@ nb::object Session::Explain(std::optional<std::string> entry) {
   return TakeText(text);
 }
 
+void Session::Observe(nb::handle record, std::optional<std::string> values, uint64_t every,
+                      uint64_t first) {
+  const std::shared_ptr<Handle> handle = Open();
+  const nb::object bytes = record.is_none() ? nb::none() : PathBytes(record);
+  ge_observe_options options{};
+  options.size = sizeof options;
+  options.record = record.is_none() ? nullptr : PyBytes_AS_STRING(bytes.ptr());
+  options.values = values ? values->c_str() : nullptr;
+  options.every = every;
+  options.first = first;
+  CallEngine(handle->get(), [&](ge_error* error) {
+    return ge_session_observe(handle->get(), options.record ? &options : nullptr, error);
+  });
+}
+
 nb::object Session::Dump(const std::string& stage, std::optional<std::string> entry) {
   const std::shared_ptr<Handle> handle = Open();
   const char* name = entry ? entry->c_str() : nullptr;

@@ -71,6 +71,9 @@ class Session {
 
   nanobind::object Report(std::optional<std::string> entry);
   nanobind::object Explain(std::optional<std::string> entry);
+  // None for `record`: no longer.
+  void Observe(nanobind::handle record, std::optional<std::string> values, uint64_t every,
+               uint64_t first);
   nanobind::object Dump(const std::string& stage, std::optional<std::string> entry);
 
  private:

@@ -340,7 +340,32 @@ entry infer "main" = main
             check("a TypeError", True)
 
 
+def observed(args):
+    """Runs are recorded while a block lasts, for `ge replay`."""
+    session = graphengine.Session(TWO)
+    folder = args.scratch / "observed"
+    with session.observe(folder, values="border") as same:
+        check("observe hands the session on", same is session)
+        for _ in range(2):
+            session.run({"x": ONES})
+    session.run({"x": ONES})
+    files = sorted(f.name for f in folder.iterdir())
+    check(f"two runs are recorded: {files}", files == ["run-000001.gecap", "run-000002.gecap"])
+    with np.load(folder / "run-000002.gecap") as arrays:
+        check("with their inputs", np.array_equal(arrays["input/0-x"], ONES))
+    check("a capsule is a model", graphengine.Session(folder / "run-000001.gecap").entries
+          == session.entries)
+    session.observe(folder, every=2, first=1)
+    for _ in range(4):
+        session.run({"x": ONES})
+    session.observe()
+    session.run({"x": ONES})
+    check("a third by every and first", len(list(folder.iterdir())) == 3)
+    refused("values of no kind", "INVALID_ARGUMENT", "recorded values are 'much', wanted",
+            lambda: session.observe(folder, values="much"))
+
+
 if __name__ == "__main__":
     run_all([the_interpreter_goes_on, prepared_runs, placement, asynchronous_runs, ending_runs,
              the_end_of_the_process, the_end_beside_daemons, awaiting, many_threads, states,
-             reports, options, errors])
+             reports, options, errors, observed])

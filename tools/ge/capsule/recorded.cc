@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/text/plan_text.h"
+#include "ge/capsule/graph_members.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/host/machine.h"
 
@@ -14,6 +17,13 @@ Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan) {
   GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
   GE_ASSIGN_OR_RETURN(const CapsuleOutcome outcome, ReadOutcome(*r.capsule));
   r.done = outcome.done;
+  if (r.manifest.in_pieces && needs_plan) {
+    return Status(
+        Code::kUnsupported,
+        fmt::format("capsule '{}' is of a run in pieces, each with a plan of its own, and "
+                    "this needs a run by one plan; ge replay repeats it",
+                    path));
+  }
   if (r.manifest.plan.empty() && needs_plan) {
     return Status(Code::kFailedPrecondition,
                   fmt::format("capsule '{}' has no plan of a recorded run; make one: ge dump MODEL "
@@ -33,6 +43,7 @@ Options OptionsLike(const Options& asked, const CapsuleManifest& m) {
   if (!m.numerics.empty()) o.numerics = m.numerics;
   if (!m.precision.empty()) o.precision = m.precision;
   if (!m.denormals.empty()) o.denormals = m.denormals;
+  if (o.kv_cache == 0) o.kv_cache = m.kv_cache;
   if (o.threads == 0) o.threads = m.threads;
   if (o.isa == "native" && !m.isa.empty()) o.isa = m.isa;
   if (o.engines.empty()) {
@@ -47,6 +58,16 @@ Result<const CapsuleGraph*> GraphOf(const CapsuleManifest& m, const std::string&
   }
   return Status(Code::kDataCorrupt,
                 fmt::format("the capsule's manifest names no graph of stage '{}'", stage));
+}
+
+Result<Graph> ModelToReplay(const Recorded& r, bool rewritten) {
+  if (!rewritten) {
+    GE_ASSIGN_OR_RETURN(const CapsuleGraph* loaded, GraphOf(r.manifest, "load"));
+    GE_ASSIGN_OR_RETURN(Graph graph, ReadGraphMember(r.capsule, loaded->member));
+    if (graph.FindEntry(r.manifest.entry) != nullptr) return graph;
+  }
+  GE_ASSIGN_OR_RETURN(const CapsuleGraph* after, GraphOf(r.manifest, "rewrite"));
+  return ReadGraphMember(r.capsule, after->member);
 }
 
 Status UseRecordedMachine(const Recorded& r, SessionOptions* options) {
@@ -77,16 +98,29 @@ Result<std::vector<TensorView>> RecordedInputs(const Recorded& r) {
   return views;
 }
 
+// A length is taken once the caches that it counts have as many rows.
 Status SetStates(const Recorded& r, Session* session) {
-  for (const CapsuleTensor& t : r.manifest.states) {
-    GE_ASSIGN_OR_RETURN(const TensorView value, RecordedTensor(r, t));
-    const Graph& graph = session->graph();
-    for (StateId id = 1; id < graph.states.size(); ++id) {
-      if (graph.states[id].name != t.name) continue;
-      GE_RETURN_IF_ERROR(session->SetState(id, value));
+  const Graph& graph = session->graph();
+  std::vector<StateId> left;
+  for (StateId id = 1; id < graph.states.size(); ++id) left.push_back(id);
+  Status failed;
+  for (size_t before = 0; before != left.size();) {
+    before = left.size();
+    failed = {};
+    std::vector<StateId> again;
+    for (const StateId id : left) {
+      const auto t = std::find_if(r.manifest.states.begin(), r.manifest.states.end(),
+                                  [&](const auto& s) { return s.name == graph.states[id].name; });
+      if (t == r.manifest.states.end()) continue;
+      GE_ASSIGN_OR_RETURN(const TensorView value, RecordedTensor(r, *t));
+      const Status set = session->SetState(id, value);
+      if (set.ok()) continue;
+      again.push_back(id);
+      if (failed.ok()) failed = set;
     }
+    left = std::move(again);
   }
-  return {};
+  return failed;
 }
 
 }  // namespace ge::tool

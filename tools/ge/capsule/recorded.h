@@ -32,6 +32,8 @@ Status UseRecordedMachine(const Recorded& r, SessionOptions* options);
 
 // DATA_CORRUPT where the manifest has none of that stage.
 Result<const CapsuleGraph*> GraphOf(const CapsuleManifest& manifest, const std::string& stage);
+// The rewritten graph, or the loaded one where that has the entry: a pass may have derived it.
+Result<Graph> ModelToReplay(const Recorded& r, bool rewritten);
 // Views of the file; they live as long as its reader, and are read alone.
 Result<std::vector<TensorView>> RecordedInputs(const Recorded& r);
 Status SetStates(const Recorded& r, Session* session);

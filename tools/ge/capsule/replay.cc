@@ -16,6 +16,7 @@
 #include "ge/session/recorder.h"
 #include "tools/ge/capsule/differences.h"
 #include "tools/ge/capsule/recorded.h"
+#include "tools/ge/capsule/replay_pieces.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {
@@ -37,7 +38,10 @@ class Comparison : public RunObserver {
       : capsule_(capsule), manifest_(manifest), bits_(bits), rtol_(rtol) {
     for (const CapsuleTensor& t : manifest.values) by_value_.emplace(t.plan_value, &t);
   }
-  void UsePlan(const Plan* plan) { plan_ = plan; }
+  void UsePlan(const Compiled& compiled) {
+    plan_ = &compiled.plan;
+    states_bytes_ = compiled.states_out_bytes;
+  }
 
   void After(uint32_t index, std::span<const ge_buf> written, bool queued) override {
     const PlanFunction& fn = plan_->functions[0];
@@ -47,6 +51,13 @@ class Comparison : public RunObserver {
       const auto found = by_value_.find(segment.outputs[i]);
       if (found == by_value_.end()) continue;
       Take(*found->second, {static_cast<const std::byte*>(written[i].ptr), written[i].bytes});
+    }
+  }
+  void End(std::span<void* const> states) override {
+    for (size_t i = 0; i < states.size() && i < manifest_.states_after.size(); ++i) {
+      const CapsuleTensor& t = manifest_.states_after[i];
+      const uint64_t bytes = states_bytes_[i];
+      Take(t, {static_cast<const std::byte*>(states[i]), bytes});
     }
   }
   void TakeOutputs(std::span<const TensorView> outputs) {
@@ -101,6 +112,7 @@ class Comparison : public RunObserver {
   const bool bits_;
   const double rtol_;
   const Plan* plan_ = nullptr;
+  std::vector<uint64_t> states_bytes_;  // that the plan writes
   std::map<uint32_t, const CapsuleTensor*> by_value_;
   uint64_t compared_ = 0;
   std::vector<Compared> differing_;
@@ -177,16 +189,16 @@ Status ReplayCapsule(const Options& asked, int* code) {
     return Status(Code::kInvalidArgument,
                   fmt::format("--from is '{:.64}', wanted load or plan", asked.from));
   }
-  GE_ASSIGN_OR_RETURN(const Recorded r, OpenRecorded(asked.model, asked.from == "plan"));
+  GE_ASSIGN_OR_RETURN(Recorded r, OpenRecorded(asked.model, false));
+  if (r.manifest.in_pieces) return ReplayPieces(OptionsLike(asked, r.manifest), r, code);
+  GE_ASSIGN_OR_RETURN(r, OpenRecorded(asked.model, asked.from == "plan"));
   const bool from_plan = asked.from == "plan" || (asked.from.empty() && !r.manifest.plan.empty());
   const Options o = OptionsLike(asked, r.manifest);
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
   GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
   SignalledSession session(std::move(created));
-  GE_ASSIGN_OR_RETURN(const CapsuleGraph* graph,
-                      GraphOf(r.manifest, from_plan ? "rewrite" : "load"));
-  GE_ASSIGN_OR_RETURN(Graph model, ReadGraphMember(r.capsule, graph->member));
+  GE_ASSIGN_OR_RETURN(Graph model, ModelToReplay(r, from_plan));
   GE_RETURN_IF_ERROR(session->LoadGraph(std::move(model)));
   GE_ASSIGN_OR_RETURN(const std::vector<TensorView> inputs, RecordedInputs(r));
   GE_RETURN_IF_ERROR(SetStates(r, session.get()));
@@ -200,7 +212,7 @@ Status ReplayCapsule(const Options& asked, int* code) {
   }
   const bool same = from_plan && IsSameMachine(r.manifest, compiled->plan, AboutThisProcess(o));
   Comparison comparison(*r.capsule, r.manifest, same, o.rtol);
-  comparison.UsePlan(&compiled->plan);
+  comparison.UsePlan(*compiled);
   GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
   RunObserver* observer = from_plan ? &comparison : nullptr;
   GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), inputs, outputs.views, observer));

@@ -1,0 +1,295 @@
+#include "tools/ge/capsule/replay_pieces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "frontend/text/plan_text.h"
+#include "ge/capsule/pieces.h"
+#include "ge/capsule/tensor_members.h"
+#include "ge/place/placed.h"
+#include "ge/session/run_watch.h"
+#include "ge/session/value_members.h"
+#include "tools/ge/capsule/differences.h"
+
+namespace ge::tool {
+// Named, since other files of the program have such names.
+namespace piecewise {
+
+constexpr char kReplayedPiece[] =
+    "replayed";  // the plan's method where the recorded cover was taken
+
+// The recorded placements by the keys of pieces; a key that was planned again has several.
+class Placements {
+ public:
+  Status Read(const Recorded& r, const CapsulePieces& recorded) {
+    for (const CapsulePiece& p : recorded.pieces) {
+      GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(p.plan));
+      GE_ASSIGN_OR_RETURN(
+          const Plan plan,
+          ParsePlan({reinterpret_cast<const char*>(text.data()), text.size()}, p.plan));
+      if (plan.functions.empty()) {
+        return Status(Code::kDataCorrupt,
+                      fmt::format("capsule '{}': member '{}': the plan has no function",
+                                  r.capsule->path(), p.plan));
+      }
+      PlaceOptions place;
+      place.cover = CoverOf(plan, plan.functions[0]);
+      place.cover_method = kReplayedPiece;
+      place.expanded = p.expanded;
+      by_key_[p.key].places.push_back(std::move(place));
+    }
+    return {};
+  }
+  void Place(const std::string& key, PlaceOptions* place) {
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return;
+    Known& known = found->second;
+    *place = known.places[std::min(known.next++, known.places.size() - 1)];
+  }
+
+ private:
+  struct Known {
+    std::vector<PlaceOptions> places;
+    size_t next = 0;
+  };
+  std::map<std::string, Known> by_key_;
+};
+
+struct ComparedPiece {
+  CapsuleTensor tensor;
+  Difference difference;
+  bool within = false;
+};
+
+// Compares what executions and the run make with what the capsule has.
+class PieceComparison : public RunWatch {
+ public:
+  PieceComparison(const Recorded& r, const CapsulePieces& recorded, bool bits, bool by_pieces,
+                  double rtol)
+      : r_(r), recorded_(recorded), bits_(bits), by_pieces_(by_pieces), rtol_(rtol) {}
+
+  RunObserver* Whole(const std::shared_ptr<Compiled>&, std::span<const TensorView>) override {
+    return nullptr;
+  }
+  void PiecesBegin(const Entry&, std::span<const FlowValue>, std::span<const StateId>,
+                   std::span<const FlowValue>) override {}
+  RunObserver* PieceBegins(const std::shared_ptr<Compiled>& piece,
+                           std::span<const TensorView>) override {
+    current_ = nullptr;
+    if (!by_pieces_) return nullptr;
+    const size_t n = executions_++;
+    if (n >= recorded_.executions.size()) return nullptr;
+    const CapsuleExecution& e = recorded_.executions[n];
+    const bool same = recorded_.pieces[e.piece].key == piece->bound_key;
+    if (!same) ++otherwise_;
+    const bool placed = piece->plan.functions[0].segments.empty() ||
+                        CoverOf(piece->plan, piece->plan.functions[0]).empty() ||
+                        piece->plan.place_method == kReplayedPiece;
+    if (same && !placed) ++misplaced_;
+    if (same) current_ = &e;
+    return nullptr;
+  }
+  void PieceEnds(const Status& run, std::span<const TensorView> outputs) override {
+    if (!run.ok() || current_ == nullptr) return;
+    for (size_t i = 0; i < outputs.size() && i < current_->outputs.size(); ++i) {
+      Take(current_->outputs[i], BytesOf(outputs[i].data, outputs[i].bytes));
+    }
+  }
+  void PiecesEnd(std::span<const FlowValue> results, std::span<const StateId> states,
+                 std::span<const void* const> values) override {
+    size_t at = 0;
+    for (const FlowValue& v : results) TakeValue(v, r_.manifest.outputs, &at);
+    for (size_t i = 0; i < states.size() && i < r_.manifest.states_after.size(); ++i) {
+      const CapsuleTensor& t = r_.manifest.states_after[i];
+      const auto wanted = ReadTensorMember(*r_.capsule, t);
+      if (wanted.ok()) Take(t, BytesOf(values[i], wanted->size()));
+    }
+  }
+
+  const Status& status() const { return status_; }
+  bool misplaced() const { return misplaced_ > 0; }
+  bool otherwise() const { return by_pieces_ && (otherwise_ > 0 || Missing() > 0); }
+  uint64_t executions() const { return executions_; }
+  uint64_t compared() const { return compared_; }
+  const std::vector<ComparedPiece>& differing() const { return differing_; }
+  bool right() const {
+    return std::all_of(differing_.begin(), differing_.end(),
+                       [](const ComparedPiece& d) { return d.within; });
+  }
+  const ComparedPiece& worst() const {
+    return *std::max_element(differing_.begin(), differing_.end(),
+                             [](const auto& a, const auto& b) {
+                               return a.difference.relative() < b.difference.relative();
+                             });
+  }
+
+ private:
+  static std::span<const std::byte> BytesOf(const void* data, uint64_t bytes) {
+    return {static_cast<const std::byte*>(data), bytes};
+  }
+  // Executions that a finished run has more than this one.
+  size_t Missing() const {
+    return r_.done && recorded_.executions.size() > executions_
+               ? recorded_.executions.size() - executions_
+               : 0;
+  }
+  // The value, which begins at *at of the list, and what is in it.
+  void TakeValue(const FlowValue& v, const std::vector<CapsuleTensor>& list, size_t* at) {
+    if (*at >= list.size()) return;
+    const CapsuleTensor& t = list[(*at)++];
+    if (v.is_tensor() && t.kind.empty() && !v.strings) return Take(t, BytesOf(v.data, v.bytes));
+    if (v.is_tensor() && t.kind.empty()) return TakeStrings(t, v);
+    const auto elements = v.elements ? v.elements->size() : 0;
+    const bool like = (t.kind == "sequence" && v.kind == FlowValue::Kind::kSequence &&
+                       t.dims == std::vector<int64_t>{static_cast<int64_t>(elements)}) ||
+                      (t.kind == "map" && v.kind == FlowValue::Kind::kMap) ||
+                      (t.kind == "none" && v.kind == FlowValue::Kind::kNone);
+    if (!like) Unlike(t);
+    for (size_t i = 0; like && i < elements; ++i) TakeValue((*v.elements)[i], list, at);
+  }
+  void TakeStrings(const CapsuleTensor& t, const FlowValue& v) {
+    const auto wanted = ReadValueMembers(*r_.capsule, {t});
+    if (!wanted.ok()) return Fault(wanted.status());
+    ++compared_;
+    const FlowValue& w = (*wanted)[0];
+    if (!w.strings || *w.strings != *v.strings || !(w.dims == v.dims)) Unlike(t);
+  }
+  void Take(const CapsuleTensor& t, std::span<const std::byte> found) {
+    if (!r_.capsule->Has(t.member)) return;  // the recorded run ended before it
+    const auto wanted = ReadTensorMember(*r_.capsule, t);
+    if (!wanted.ok()) return Fault(wanted.status());
+    ++compared_;
+    if (wanted->size() != found.size()) return Unlike(t);
+    const Difference d = DifferenceOf(t.dtype, found, *wanted);
+    if (d.equal()) return;
+    const double of_type = RelativeBound(t.dtype, r_.manifest.precision == "bf16");
+    const double bound = rtol_ >= 0 ? rtol_ : of_type;
+    differing_.push_back({t, d, !bits_ && of_type > 0 && d.relative() <= bound});
+  }
+  void Unlike(const CapsuleTensor& t) {
+    Difference d;
+    d.unlike = d.differing = d.elements = 1;
+    differing_.push_back({t, d, false});
+  }
+  void Fault(const Status& status) {
+    if (status_.ok()) status_ = status;
+  }
+
+  const Recorded& r_;
+  const CapsulePieces& recorded_;
+  const bool bits_, by_pieces_;
+  const double rtol_;
+  const CapsuleExecution* current_ = nullptr;
+  uint64_t executions_ = 0, otherwise_ = 0, misplaced_ = 0, compared_ = 0;
+  std::vector<ComparedPiece> differing_;
+  Status status_;
+};
+
+nlohmann::json JsonOf(const ComparedPiece& d) {
+  const double relative = d.difference.relative();
+  return {{"value", d.tensor.name},
+          {"member", d.tensor.member},
+          {"elements", d.difference.elements},
+          {"differing", d.difference.differing},
+          {"greatest", d.difference.greatest},
+          {"largest", d.difference.largest},
+          {"unlike", d.difference.unlike},
+          {"relative", std::isfinite(relative) ? nlohmann::json(relative) : nlohmann::json()},
+          {"within", d.within}};
+}
+
+void Print(const char* what, const ComparedPiece& d) {
+  fmt::print("  {:<5} '{}' ({}): {} of {} elements differ, by {:.3g} where the largest is {:.3g}\n",
+             what, d.tensor.name, d.tensor.member, d.difference.differing, d.difference.elements,
+             d.difference.greatest, d.difference.largest);
+}
+
+void PrintReplay(const Options& o, const PieceComparison& c, bool same_machine) {
+  const uint64_t equal = c.compared() - std::min<uint64_t>(c.compared(), c.differing().size());
+  if (o.json) {
+    nlohmann::json j = {{"capsule", o.model},
+                        {"compared", c.compared()},
+                        {"equal", equal},
+                        {"executions", c.executions()},
+                        {"cut_otherwise", c.otherwise()},
+                        {"same_machine", same_machine},
+                        {"right", c.right()}};
+    if (!c.differing().empty()) {
+      j["first"] = JsonOf(c.differing()[0]);
+      j["worst"] = JsonOf(c.worst());
+    }
+    fmt::print("{}\n", j.dump(2));
+    return;
+  }
+  fmt::print("{}: {} of {} values of {} executions are equal bit for bit{}\n", o.model, equal,
+             c.compared(), c.executions(),
+             c.differing().empty() ? ""
+             : c.right()           ? ", the others within the bounds of their types"
+                                   : "");
+  if (c.otherwise()) {
+    fmt::print(
+        "  the run was cut into other pieces than the recorded one, whose session had seen "
+        "other runs before\n");
+  }
+  if (c.differing().empty()) return;
+  Print("first", c.differing()[0]);
+  Print("worst", c.worst());
+}
+
+// Engines, instruction set and threads of the recorded run.
+bool IsSameMachine(const Session& session, const CapsuleManifest& m, const CapsuleManifest& here) {
+  const bool same = m.isa == here.isa && m.threads == here.threads;
+  if (!same || m.engines.size() != session.engines().size()) return false;
+  for (size_t i = 0; i < m.engines.size(); ++i) {
+    const std::string& hash = session.engines()[i]->plugin().hash;
+    if (hash.empty() || hash != m.engines[i].hash) return false;
+  }
+  return true;
+}
+
+}  // namespace piecewise
+
+using namespace piecewise;
+
+Status ReplayPieces(const Options& o, const Recorded& r, int* code) {
+  const bool by_pieces = o.from != "load";
+  GE_ASSIGN_OR_RETURN(const CapsulePieces recorded, ReadPieces(*r.capsule));
+  Placements placements;
+  GE_RETURN_IF_ERROR(placements.Read(r, recorded));
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
+  options.build.prices.recall = false;
+  if (by_pieces) {
+    options.place_piece = [&](const std::string& key, PlaceOptions* place) {
+      placements.Place(key, place);
+    };
+  }
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
+  SignalledSession session(std::move(created));
+  GE_ASSIGN_OR_RETURN(Graph model, ModelToReplay(r, by_pieces));
+  GE_RETURN_IF_ERROR(session->LoadGraph(std::move(model)));
+  GE_RETURN_IF_ERROR(SetStates(r, session.get()));
+  GE_ASSIGN_OR_RETURN(const std::vector<FlowValue> inputs,
+                      ReadValueMembers(*r.capsule, r.manifest.inputs));
+  const bool same = by_pieces && IsSameMachine(*session.get(), r.manifest, AboutThisProcess(o));
+  PieceComparison comparison(r, recorded, same, by_pieces, o.rtol);
+  std::vector<FlowValue> results;
+  GE_RETURN_IF_ERROR(session->RunValuesWatched(r.manifest.entry, inputs, &results, &comparison));
+  GE_RETURN_IF_ERROR(comparison.status());
+  if (comparison.misplaced()) {
+    return Status(Code::kUnsupported,
+                  "the recorded placement of a piece cannot be made again: an engine offers other "
+                  "work now; replay with --from load, which places anew");
+  }
+  PrintReplay(o, comparison, same);
+  *code = comparison.right() ? 0 : 1;
+  return {};
+}
+
+}  // namespace ge::tool
