@@ -1,5 +1,5 @@
-// A key of the graph of a piece as it was bound, by which its plan is found again in other
-// processes.
+// A key of the graph of a piece as it was bound, its sources sunk (sink_sources.h), by which its
+// plan is found again in other processes.
 #pragma once
 
 #include <string>

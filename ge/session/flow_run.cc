@@ -6,6 +6,7 @@
 #include "ge/base/mapping_faults.h"
 #include "ge/compile/compiled/memory_limit.h"
 #include "ge/compile/fold/folding.h"
+#include "ge/compile/fold/sink_sources.h"
 #include "ge/control/flow.h"
 #include "ge/control/tensor_values.h"
 #include "ge/infer/infer.h"
@@ -96,7 +97,10 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
     BuildOptions given = options_.build;
     given.keep_graph = watched();
     std::string key;
-    if (given.keep_graph || options_.place_piece) key = BoundKey(piece.graph, piece.fn);
+    if (given.keep_graph || options_.place_piece) {
+      SinkSources(&piece.graph.fn(piece.fn));  // as plans keep it
+      key = BoundKey(piece.graph, piece.fn);
+    }
     if (options_.place_piece) options_.place_piece(key, &given.place);
     given.of_data = true;
     given.runs_a_shape = kRunsOfDataSizes;

@@ -7,6 +7,7 @@
 #include "frontend/text/plan_text.h"
 #include "ge/capsule/store/member_name.h"
 #include "ge/capsule/tensor_members.h"
+#include "ge/session/bound_key.h"
 
 namespace ge {
 namespace {
@@ -28,6 +29,8 @@ Result<uint32_t> PieceRecorder::NumberOf(const std::shared_ptr<Compiled>& piece)
   p.expanded.assign(piece->expanded.begin(), piece->expanded.end());
   GE_RETURN_IF_ERROR(writer_.Add(p.plan, PrintPlan(piece->plan)));
   if (!piece->graph.functions.empty()) {
+    // Of a piece that was planned before anybody watched, where its graph is still the bound one.
+    if (p.key.empty() && p.expanded.empty()) p.key = BoundKey(piece->graph, piece->fn);
     p.graph = fmt::format("piece/{}.gepb", number);
     GE_RETURN_IF_ERROR(graphs_.Write(p.graph, piece->graph));
   }

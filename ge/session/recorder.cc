@@ -243,7 +243,7 @@ class Recorder : public RunRecorder, public RunObserver {
     }
     for (size_t i = 0; i < states.size(); ++i) {
       const State& state = model.states[states[i]];
-      const Type type = session_.states().TypeOf(states[i]);
+      const Type& type = state.type;  // static: what grows is run by one plan
       const TensorView view{type.dtype, type.static_dims(), const_cast<void*>(values[i]),
                             static_cast<uint64_t>(ByteCount(type).value_or(0))};
       GE_RETURN_IF_ERROR(tensors_.Write(

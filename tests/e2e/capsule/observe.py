@@ -144,7 +144,7 @@ def from_c(c, build):
                           capture_output=True, text=True, cwd=c.folder)
     c.check(done.returncode == 0, "the client passes", done.stdout + done.stderr)
     files = sorted((c.folder / "threads").glob("*.gecap"))
-    c.check(len(files) == 8 * 5 + 7 + 2, "each run of each thread has its file", len(files))
+    c.check(len(files) == 8 * 5 + 7 + 2 + 6, "each run of each thread has its file", len(files))
     firsts = set()
     for f in files:
         c.replays(f, f"{f.name} of eight threads")

@@ -45,6 +45,17 @@ static void Sizes(ge_session* s) {
   for (int n = 9; n <= kMost; n += 5) CHECK(TwiceOf(s, 3, n));
 }
 
+/* In pieces: the data decide how many are kept. */
+static void Picks(ge_session* s, int from, int to) {
+  float x[kMost], y[kMost];
+  for (int n = from; n <= to; ++n) {
+    for (int i = 0; i < kMost; ++i) x[i] = i < n ? (float)(i + 1) : 0;
+    ge_tensor in = Vector(x, kMost), out = Vector(y, kMost);
+    CHECK_OK(ge_session_run(s, "pick", &in, 1, &out, 1, &error));
+    CHECK(out.dims[0] == n && y[n - 1] == (float)n);
+  }
+}
+
 struct Share {
   ge_session* session;
   int number, good;
@@ -113,11 +124,13 @@ int main(int argc, char** argv) {
   Refused(s);
   CHECK(Twice(s, 1)); /* planned before anybody looks */
   Sizes(s);
+  Picks(s, 3, 12);
   ge_observe_options o = {.size = sizeof o, .record = argv[2], .values = "border"};
   CHECK_OK(ge_session_observe(s, &o, &error));
   Threads(s);
   Sizes(s);
   OtherRuns(s);
+  Picks(s, 10, 15);
   CHECK_OK(ge_session_observe(s, NULL, &error));
   CHECK(Twice(s, 2));
   ge_session_destroy(s);

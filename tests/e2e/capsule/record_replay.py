@@ -53,6 +53,45 @@ entry infer "count" = count
 """
 
 
+# A plan of nothing but a constant's copy; Scan with states; texts that a Loop makes longer.
+CONSTANT = """ge 1
+opset "" 28
+fn main(x: f32[2,3]) -> (y) {
+  y = Shape(x)
+}
+entry infer "main" = main
+"""
+SCAN = """ge 1
+opset "" 28
+opset "ge" 1
+const none : f32[3] = [0, 0, 0]
+state total : f32[3] buffer init none
+fn add(acc: f32[3], row: f32[3]) -> (sum, sum) {
+  e = Exp(row)
+  sum: f32[3] = Add(acc, e)
+}
+fn main(x: f32[n,3]) -> (sums) effects [state total] {
+  old: f32[3] = ge.Read() effects [state total]
+  last: f32[3], sums: f32[n,3] = Scan(old, x) {num_scan_inputs=1} "scan" calls {body=add}
+  ge.Assign(last) effects [state total]
+}
+entry train_step "main" = main
+"""
+TEXTS = """ge 1
+opset "" 28
+const go : bool[] = true
+const three : i64[] = 3
+const mark : str[1] = ["!"]
+fn grow(i: i64[], on: bool[], s: str[1]) -> (on, longer, s) {
+  longer: str[1] = StringConcat(s, mark)
+}
+fn main(first: str[1]) -> (last, all) {
+  last, all = Loop(three, go, first) calls {body=grow}
+}
+entry infer "main" = main
+"""
+
+
 class Checks:
     def __init__(self, ge, folder):
         self.ge, self.folder, self.passed, self.failed = ge, folder, 0, 0
@@ -110,6 +149,51 @@ def repeats(c):
     c.record("two.gt", "none.gecap", "--entry", "main", "--values=none")
     code, found = replay(c, c.folder / "none.gecap")
     c.check(code == 0 and found["compared"] == 1, "without values outputs are compared", found)
+
+
+def pieces(c):
+    """What no single plan holds: If, Loop, Scan, sequences, sizes that the data decide, texts, states."""
+    models = ROOT / "tests/e2e/models"
+    np.save(c.folder / "first.npy", np.array(["a"]))
+    cases = [("if", models / "lifetimes.gt", ["--entry", "pick", "--input", "x=4:rand"]),
+             ("loop", models / "loop.gt", ["--entry", "spin", "--input", "x=4:rand"]),
+             ("sums", models / "recurrent.gt", []), ("scan", "scan.gt", ["--input", "x=5x3:rand"]),
+             ("sequence", models / "values.gt", ["--entry", "wrap"]),
+             ("data", models / "prepared.gt", ["--entry", "pick", "--input", "x=40:rand"]),
+             ("choice", models / "strings.gt", []), ("texts", "texts.gt", ["--input", "first=first.npy"])]
+    for name, model, more in cases:
+        capsule = c.record(model, f"{name}.gecap", *more)
+        moved = c.folder / "moved" / capsule.name
+        capsule.rename(moved)
+        code, found = replay(c, moved, env={"GE_CACHE_DIR": str(c.folder / "prices")})
+        c.check(code == 0 and found["equal"] == found["compared"] > 0 and found["same_machine"] and
+                not found["cut_otherwise"] and found["unknown"] == 0, f"{name} is repeated by its pieces",
+                found)
+        code, found = replay(c, moved, "--from", "load", "--engines", "ref")
+        c.check(code == 0 and found["right"], f"{name} on ref is within the bounds", found)
+    with zipfile.ZipFile(c.folder / "moved" / "loop.gecap") as z:
+        names = set(z.namelist())
+        trips = [json.loads(z.read(f"execution/{i}.json")) for i in range(100)]
+        c.check(len({t["piece"] for t in trips}) < 10 and "piece/0.gepb" in names, "pieces are recorded once")
+        c.check(z.testzip() is None, "and every checksum is right")
+    code, found = replay(c, c.folder / "moved" / "scan.gecap")
+    c.check(found["compared"] == found["executions"] + 2, "a state that the run leaves is compared", found)
+    c.record("constant.gt", "constant.gecap")
+    code, found = replay(c, c.folder / "constant.gecap")
+    c.check(code == 0 and found["equal"] == found["compared"] == 1, "a plan without a segment", found)
+    c.refused(2, "is of a run in pieces", "isolate", "moved/loop.gecap", "#0", "-o", "piece.gecap")
+
+
+def grows(c):
+    """The decoder's caches before and after a run, and its masks as long as all rows."""
+    capsule = c.record(ROOT / "tests/e2e/models/decoder.gt", "decoder.gecap", "--kv-cache=4", "--input",
+                       "ids=1x3:zeros")
+    with zipfile.ZipFile(capsule) as z:
+        manifest = json.loads(z.read("manifest.json"))
+    c.check(manifest["kv_cache"] == 4 and len(manifest["states_after"]) == 3, "caches are there", manifest)
+    for more in ([], ["--from", "load", "--engines", "ref"]):
+        code, found = replay(c, capsule, *more)
+        c.check(code == 0 and found["right"], f"a run with caches is repeated {more}", found)
 
 
 def states(c):
@@ -244,8 +328,9 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="ge-capsule.") as folder:
         c = Checks(args.build.resolve() / "bin" / "ge", pathlib.Path(folder))
-        (c.folder / "two.gt").write_text(TWO)
-        for part in (repeats, states, others_read, changed, cut, killed, disk_is_full, refusals):
+        for name, text in (("two", TWO), ("constant", CONSTANT), ("scan", SCAN), ("texts", TEXTS)):
+            (c.folder / f"{name}.gt").write_text(text)
+        for part in (repeats, pieces, grows, states, others_read, changed, cut, killed, disk_is_full, refusals):
             part(c)
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return c.failed != 0

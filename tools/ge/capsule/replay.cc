@@ -205,7 +205,8 @@ Status ReplayCapsule(const Options& asked, int* code) {
   const BuildOptions build =
       from_plan ? BuildLikeRecorded(*session.get(), r) : session->build_options();
   GE_ASSIGN_OR_RETURN(const auto compiled, session->CompileApart(r.manifest.entry, inputs, build));
-  if (from_plan && compiled->plan.place_method != kRecorded) {
+  const bool placed = build.place.cover.empty() || compiled->plan.place_method == kRecorded;
+  if (from_plan && !placed) {
     return Status(Code::kUnsupported,
                   "the recorded placement cannot be made again: an engine offers other work now; "
                   "replay with --from load, which places anew");

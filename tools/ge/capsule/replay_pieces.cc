@@ -86,8 +86,10 @@ class PieceComparison : public RunWatch {
     const size_t n = executions_++;
     if (n >= recorded_.executions.size()) return nullptr;
     const CapsuleExecution& e = recorded_.executions[n];
-    const bool same = recorded_.pieces[e.piece].key == piece->bound_key;
-    if (!same) ++otherwise_;
+    const std::string& key = recorded_.pieces[e.piece].key;
+    const bool same = key == piece->bound_key;
+    if (key.empty()) ++unknown_;
+    if (!same && !key.empty()) ++otherwise_;
     const bool placed = piece->plan.functions[0].segments.empty() ||
                         CoverOf(piece->plan, piece->plan.functions[0]).empty() ||
                         piece->plan.place_method == kReplayedPiece;
@@ -115,6 +117,7 @@ class PieceComparison : public RunWatch {
   const Status& status() const { return status_; }
   bool misplaced() const { return misplaced_ > 0; }
   bool otherwise() const { return by_pieces_ && (otherwise_ > 0 || Missing() > 0); }
+  uint64_t unknown() const { return unknown_; }
   uint64_t executions() const { return executions_; }
   uint64_t compared() const { return compared_; }
   const std::vector<ComparedPiece>& differing() const { return differing_; }
@@ -186,7 +189,7 @@ class PieceComparison : public RunWatch {
   const bool bits_, by_pieces_;
   const double rtol_;
   const CapsuleExecution* current_ = nullptr;
-  uint64_t executions_ = 0, otherwise_ = 0, misplaced_ = 0, compared_ = 0;
+  uint64_t executions_ = 0, otherwise_ = 0, unknown_ = 0, misplaced_ = 0, compared_ = 0;
   std::vector<ComparedPiece> differing_;
   Status status_;
 };
@@ -218,6 +221,7 @@ void PrintReplay(const Options& o, const PieceComparison& c, bool same_machine) 
                         {"equal", equal},
                         {"executions", c.executions()},
                         {"cut_otherwise", c.otherwise()},
+                        {"unknown", c.unknown()},
                         {"same_machine", same_machine},
                         {"right", c.right()}};
     if (!c.differing().empty()) {
@@ -232,6 +236,12 @@ void PrintReplay(const Options& o, const PieceComparison& c, bool same_machine) 
              c.differing().empty() ? ""
              : c.right()           ? ", the others within the bounds of their types"
                                    : "");
+  if (c.unknown() > 0) {
+    fmt::print(
+        "  {} executions are not compared: their pieces were planned before the recording "
+        "began, and their graphs were not kept\n",
+        c.unknown());
+  }
   if (c.otherwise()) {
     fmt::print(
         "  the run was cut into other pieces than the recorded one, whose session had seen "
