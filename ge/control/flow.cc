@@ -30,8 +30,7 @@ Status RunHostOp(const HostOp& op, HostCall& call) {
 
 }  // namespace
 
-Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> out,
-                     RunWatch* watch) const {
+Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const {
   // Kept by each thread: a known piece then allocates nothing.
   thread_local std::vector<TensorView> inputs, outputs;
   inputs.resize(in.size());
@@ -44,7 +43,7 @@ Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> 
     outputs[i].data = const_cast<std::byte*>(out[i].data);
     outputs[i].bytes = out[i].bytes;
   }
-  return run_(inputs, outputs, watch);
+  return run_(inputs, outputs);
 }
 
 // The values of one call of a function, by number; used again by later calls of the same run.
@@ -139,7 +138,7 @@ class FlowFunction {
                     fmt::format("value '{}' of {}[{}]: {}", value.name, DTypeName(port.dtype),
                                 fmt::join(port.dims, ","), status.message()));
     }
-    GE_RETURN_IF_ERROR(piece.plan->Run(a->in, a->out, run->watch()));
+    GE_RETURN_IF_ERROR(piece.plan->Run(a->in, a->out));
     for (size_t i = 0; i < a->out.size(); ++i) {
       a->values[piece.cut().plan_out[i]] = std::move(a->out[i]);
       a->out[i] = FlowValue();
@@ -226,8 +225,7 @@ bool Flow::IsFull() {
   return full_ = bytes > max_bytes_;
 }
 
-Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
-                 RunWatch* watch) {
+Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results) {
   std::unique_ptr<FlowRun> run;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -238,7 +236,6 @@ Status Flow::Run(FunctionId fn, std::span<const FlowValue> args, std::vector<Flo
   }
   if (!run) run = std::make_unique<FlowRun>(this);
   if (hooks_.memory_limit) run->pool().SetLimit(hooks_.memory_limit(args));
-  run->SetWatch(watch);
   std::vector<const FlowValue*> in;
   for (const FlowValue& v : args) in.push_back(&v);
   GE_RETURN_IF_ERROR(run->Call(fn, in, results));

@@ -19,8 +19,6 @@
 
 namespace ge {
 
-class RunWatch;  // of who plans: see ge/session/run_watch.h
-
 // A plan made by the planner hook, ready to run.
 class FlowPlan {
  public:
@@ -29,12 +27,11 @@ class FlowPlan {
     FlowDims dims;
   };
   // Of tensors only data and bytes are given.
-  using RunHook =
-      std::function<Status(std::span<const TensorView>, std::span<TensorView>, RunWatch*)>;
+  using RunHook = std::function<Status(std::span<const TensorView>, std::span<TensorView>)>;
   FlowPlan(std::vector<Port> ports, RunHook run, std::function<uint64_t()> bytes_held)
       : results(std::move(ports)), run_(std::move(run)), bytes_held_(std::move(bytes_held)) {}
   // Gives results their dims and memory.
-  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out, RunWatch* watch) const;
+  Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const;
   // Bytes held now: arenas, packed weights.
   uint64_t BytesHeld() const { return bytes_held_(); }
   const std::vector<Port> results;
@@ -70,10 +67,8 @@ class Flow {
   // the oldest of a point give way to the new one.
   Flow(const Graph& graph, FlowHooks hooks, uint64_t max_bytes);
   ~Flow();
-  // `results` get a value for each result of the function. `watch`, if any, is handed on to the
-  // plans.
-  Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results,
-             RunWatch* watch = nullptr);
+  // `results` get a value for each result of the function.
+  Status Run(FunctionId fn, std::span<const FlowValue> args, std::vector<FlowValue>* results);
   // Plans made so far, for reports.
   uint32_t plans() const { return plans_.load(std::memory_order_relaxed); }
   // Pieces evicted for others.
@@ -121,8 +116,6 @@ class FlowRun {
   Status Call(FunctionId fn, std::span<const FlowValue* const> args,
               std::vector<FlowValue>* results);
   FlowPool& pool() { return pool_; }
-  RunWatch* watch() const { return watch_; }  // of the run; null: nobody watches
-  void SetWatch(RunWatch* watch) { watch_ = watch; }
   std::vector<std::unique_ptr<ControlScratch, DeleteScratch>>& scratch() { return scratch_; }
 
  private:
@@ -133,7 +126,6 @@ class FlowRun {
   std::vector<std::unique_ptr<ControlScratch, DeleteScratch>> scratch_;  // that no loop uses now
   std::map<FunctionId, std::vector<std::unique_ptr<FlowActivation>>> idle_;
   int depth_ = 0;
-  RunWatch* watch_ = nullptr;
 };
 
 // Runs If, Loop or Scan; outputs are set by position. `types` give their types as far as known

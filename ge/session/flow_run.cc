@@ -26,6 +26,29 @@ constexpr FoldLimits kFoldOfPiece{4 << 10, /*fills=*/false};
 // Runs that are expected of each shape of a piece whose sizes the data decide.
 constexpr double kRunsOfDataSizes = 3;
 
+// Of the run in pieces that this thread is in: its plans are called through a flow, which knows no
+// watch. Asked only where a run of the session is watched.
+thread_local RunWatch* watch_of_thread = nullptr;
+
+class WatchScope {
+ public:
+  WatchScope(RunWatch* watch, std::atomic<uint32_t>* runs) : runs_(watch ? runs : nullptr) {
+    if (runs_ == nullptr) return;
+    ++*runs_;
+    watch_of_thread = watch;
+  }
+  ~WatchScope() {
+    if (runs_ == nullptr) return;
+    watch_of_thread = nullptr;
+    --*runs_;
+  }
+  WatchScope(const WatchScope&) = delete;
+  WatchScope& operator=(const WatchScope&) = delete;
+
+ private:
+  std::atomic<uint32_t>* const runs_;
+};
+
 }  // namespace
 
 const Entry* Session::FlowEntry(std::string_view name) {
@@ -120,9 +143,11 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
     }
     std::vector<FlowPlan::Port> ports;
     for (const Compiled::Port& p : c->outputs) ports.push_back({p.dtype, p.dims});
-    const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out,
-                               RunWatch* watch) {
-      return watch ? ExecutePiece(c, in, out, watch) : Execute(c.get(), in, out);
+    const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out) {
+      if (watched_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+        return ExecutePiece(c, in, out);
+      }
+      return Execute(c.get(), in, out);
     };
     return std::make_shared<FlowPlan>(std::move(ports), run, [c] { return c->BytesHeld(); });
   };
@@ -140,7 +165,9 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
 
 // The piece's buffers come without their types.
 Status Session::ExecutePiece(const std::shared_ptr<Compiled>& c, std::span<const TensorView> inputs,
-                             std::span<TensorView> outputs, RunWatch* watch) {
+                             std::span<TensorView> outputs) {
+  RunWatch* const watch = watch_of_thread;
+  if (watch == nullptr) return Execute(c.get(), inputs, outputs);
   const auto typed = [](const std::vector<Compiled::Port>& ports,
                         std::span<const TensorView> views) {
     std::vector<TensorView> out(views.begin(), views.end());
@@ -227,7 +254,8 @@ Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const E
   if (watch != nullptr) watch->PiecesBegin(entry, all.first(own), of.in, all.subspan(own));
   std::vector<FlowValue> results;
   const FaultScope faults(!files_.empty());
-  const Status ran = flow->Run(entry.fn, args, &results, watch);
+  const WatchScope watching(watch, &watched_runs_);
+  const Status ran = flow->Run(entry.fn, args, &results);
   if (!ran.ok()) GE_RETURN_IF_ERROR(files_.Check());  // before what came of it
   GE_RETURN_IF_ERROR(ran);
   GE_RETURN_IF_ERROR(TakeStates(graph_, of.out, to, &results));

@@ -246,7 +246,7 @@ class Session {
   Status RunObserved(std::string_view entry, std::span<const TensorView> outputs,
                      const std::function<Status(RunWatch*)>& run);
   Status ExecutePiece(const std::shared_ptr<Compiled>& piece, std::span<const TensorView> inputs,
-                      std::span<TensorView> outputs, RunWatch* watch);
+                      std::span<TensorView> outputs);
   Status ObserveAsAsked();  // by GE_OBSERVE
   bool observed() const { return observed_.load(std::memory_order_relaxed); }
   bool watched() const { return observed() || options_.build.keep_graph; }
@@ -305,7 +305,8 @@ class Session {
   std::atomic<bool> has_flows_{false};
   std::set<std::pair<const Entry*, std::vector<std::vector<int64_t>>>> flow_shapes_;  // checked
   std::atomic<bool> observed_{false};
-  std::mutex observation_mutex_;  // of the following
+  std::atomic<uint32_t> watched_runs_{0};  // in pieces, that go on now
+  std::mutex observation_mutex_;           // of the following
   std::shared_ptr<Observation> observation_;
 };
 
