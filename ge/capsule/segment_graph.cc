@@ -46,6 +46,11 @@ Result<Graph> NodesGraph(const Graph& graph, FunctionId fn, std::span<const Node
   f.params.assign(inputs.begin(), inputs.end());
   f.results.assign(outputs.begin(), outputs.end());
   f.effects.clear();
+  for (const auto* ports : {&f.params, &f.results}) {  // those of an entry have names
+    for (const ValueId v : *ports) {
+      if (f.value(v).name.empty()) f.values[v].name = fmt::format("#{}", v);
+    }
+  }
   out.entries = {Entry{"main", fn}};
   return out;
 }

@@ -48,7 +48,7 @@ class Checks:
             print(f"FAILED  {name}\n    {str(found).strip()[-1500:]}")
 
     def run(self, *words, observe=None, **more):
-        env = dict(os.environ)
+        env = {"GE_CACHE_DIR": "off", "GE_PROBE": "fixed", **os.environ}
         if observe is not None:
             env["GE_OBSERVE"] = observe
         return subprocess.run([self.ge, *map(str, words)], capture_output=True, text=True,
@@ -92,6 +92,9 @@ def recorded(c):
                   for t in manifest["states_after"] if s["name"] == t["name"]]
         c.check(len(states) > 20 and all(np.array_equal(before[t], after[s]) for s, t in states),
                 "a step begins with the states that the one before has left", len(states))
+    done = c.run("bisect", "train/run-000002.gecap")
+    c.check(done.returncode == 0 and "not judged" not in done.stdout and done.stdout.count(" right\n") > 5,
+            "each segment of a step that trains is judged", done.stdout + done.stderr)
     manifest = member(c.folder / "decoder" / "run-000004.gecap", "manifest.json")
     c.check(manifest["kv_cache"] == 16, "the caches of the decoder have grown", manifest["kv_cache"])
     stages = [g["stage"] for g in member(c.folder / "train" / "run-000003.gecap", "manifest.json")["graphs"]]

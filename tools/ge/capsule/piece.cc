@@ -17,8 +17,10 @@ void Note(const Recorded& r, const PlanValue& v, std::map<ValueId, const Capsule
   if (v.kind == PlanValueKind::kInput && v.index < m.inputs.size()) {
     (*out)[v.graph_value] = &m.inputs[v.index];
   }
-  if (v.kind == PlanValueKind::kState && v.state > 0 && v.state <= m.states.size()) {
-    (*out)[v.graph_value] = &m.states[v.state - 1];
+  // States that the run reads are inputs behind the entry's own.
+  if (v.kind == PlanValueKind::kInput && v.index >= m.inputs.size() &&
+      v.index - m.inputs.size() < m.states.size()) {
+    (*out)[v.graph_value] = &m.states[v.index - m.inputs.size()];
   }
 }
 
