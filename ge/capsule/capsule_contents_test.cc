@@ -89,7 +89,7 @@ TEST_F(CapsuleContents, ManifestsComeBack) {
   m.threads = 3;
   m.seed = UINT64_MAX;
   m.engines.push_back({"ref", "0.1.0", "ab"});
-  m.values.push_back({"conv", 7, DType::kBfloat16, {2, 0, 3}, "value/0-conv.npy"});
+  m.values.push_back({"conv", 7, 0, DType::kBfloat16, {2, 0, 3}, "value/0-conv.npy"});
   ASSERT_TRUE(WriteManifest(m, writer_.get()).ok());
   ASSERT_TRUE(WriteOutcome({false, "why"}, writer_.get()).ok());
   const auto capsule = Reopened();
@@ -130,9 +130,9 @@ TEST_F(CapsuleContents, LyingManifestsAreNamed) {
 
 TEST_F(CapsuleContents, TensorsComeBackOrAreNamed) {
   const float numbers[] = {1, 2, 3, 4, 5, 6};
-  CapsuleTensor t{"x", 0, DType::kFloat, {2, 3}, "input/x.npy"};
+  CapsuleTensor t{"x", 0, 0, DType::kFloat, {2, 3}, "input/x.npy"};
   ASSERT_TRUE(WriteTensorMember(t, std::as_bytes(std::span(numbers)), writer_.get()).ok());
-  const CapsuleTensor packed{"q", 0, DType::kInt4, {3}, "input/q.npy"};
+  const CapsuleTensor packed{"q", 0, 0, DType::kInt4, {3}, "input/q.npy"};
   ASSERT_TRUE(
       WriteTensorMember(packed, std::as_bytes(std::span(numbers, 1)).first(2), writer_.get()).ok());
   const auto capsule = Reopened();

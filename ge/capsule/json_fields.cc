@@ -8,12 +8,14 @@ nlohmann::json TensorJson(const CapsuleTensor& t) {
   nlohmann::json out = {
       {"name", t.name}, {"dtype", DTypeName(t.dtype)}, {"dims", t.dims}, {"member", t.member}};
   if (t.plan_value != 0) out["plan_value"] = t.plan_value;
+  if (t.graph_value != 0) out["graph_value"] = t.graph_value;
   if (!t.kind.empty()) out["kind"] = t.kind;
   return out;
 }
 
 void ReadCapsuleTensor(JsonFields* f, CapsuleTensor* t) {
   f->Text("name", &t->name).Whole("plan_value", &t->plan_value).Type("dtype", &t->dtype);
+  f->Whole("graph_value", &t->graph_value);
   f->Dims("dims", &t->dims).Text("member", &t->member).Text("kind", &t->kind);
 }
 

@@ -47,6 +47,16 @@ class JsonFields {
     }
     return *this;
   }
+  JsonFields& Real(const char* name, double* to) {
+    if (const nlohmann::json* v = At(name)) {
+      if (v->is_number()) {
+        *to = v->get<double>();
+      } else {
+        Fail(name, "a number");
+      }
+    }
+    return *this;
+  }
   JsonFields& Flag(const char* name, bool* to) {
     if (const nlohmann::json* v = At(name)) {
       if (v->is_boolean()) {

@@ -35,10 +35,11 @@ struct CapsuleEngine {
 // A tensor of the run.
 struct CapsuleTensor {
   std::string name;
-  uint32_t plan_value = 0;  // index into the plan's values; 0 for one that the plan does not have
+  uint32_t plan_value = 0;   // index into the plan's values; 0 for one inside of a segment
+  uint32_t graph_value = 0;  // id in the graph of stage "check"; 0 for one that it does not have
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
-  std::string member;
+  std::string member;  // empty where its statistics alone are recorded
   // Empty for a tensor, else "sequence", of dims[0] values that follow it in the list, "map", whose
   // keys and values follow, or "none".
   std::string kind;

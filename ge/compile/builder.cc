@@ -139,6 +139,7 @@ Status Builder::MakeProgram() {
                             Interned(CallText(*engines_[e], "enqueue"))};
   }
   parts.execs = compiler_->execs();
+  parts.steps = compiler_->steps();
   parts.packs = c_->PackBufs();
   c_->arenas_ = options_.arenas;
   parts.arenas = c_->arenas_.get();

@@ -137,6 +137,7 @@ void SegmentCompiler::Begin() {
   c_->files_.clear();
   c_->packs_.assign(plan().segments.size(), {});
   execs_.assign(plan().segments.size(), nullptr);
+  steps_.assign(plan().segments.size(), {});
   c_->execs_.reserve(plan().segments.size());  // what an engine made is known at once, or leaks
 }
 
@@ -259,11 +260,25 @@ Status SegmentCompiler::TakeCompiled(SegmentId segment, const ge_compiled& compi
   seg.serial = compiled.flags & GE_COMPILED_SERIAL;
   seg.infallible = compiled.flags & GE_COMPILED_INFALLIBLE;
   seg.n_step = std::max(1u, compiled.n_step);
+  GE_RETURN_IF_ERROR(TakeSteps(segment, compiled));
   GE_RETURN_IF_ERROR(TakeInternals(segment, compiled));
   GE_RETURN_IF_ERROR(TakeWorkspace(segment, compiled));
   GE_RETURN_IF_ERROR(TakeBorder(segment, compiled));
   TakeConstants(segment, compiled);
   return TakePacks(segment, compiled);
+}
+
+// Where the exec keeps what it tells of its steps. A serial segment has an exec for each frame, and
+// all of them tell the same.
+Status SegmentCompiler::TakeSteps(SegmentId segment, const ge_compiled& compiled) {
+  if (compiled.step == nullptr) return {};
+  constexpr uint32_t kMostStride = 4096;
+  if (compiled.step_stride < sizeof(ge_step) || compiled.step_stride > kMostStride) {
+    return BadAnswer(segment, fmt::format("records of steps of {} bytes; ge_step has {}",
+                                          compiled.step_stride, sizeof(ge_step)));
+  }
+  steps_[segment] = {compiled.step, plan().segments[segment].n_step, compiled.step_stride};
+  return {};
 }
 
 Status SegmentCompiler::TakeInternals(SegmentId segment, const ge_compiled& compiled) {

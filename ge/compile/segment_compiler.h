@@ -12,6 +12,7 @@
 #include "ge/compile/compiled/compiled.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/ir/walk.h"
+#include "ge/run/segment_steps.h"
 
 namespace ge {
 
@@ -29,6 +30,7 @@ class SegmentCompiler {
   Result<ge_exec*> OneMore(SegmentId segment);
   // By segment.
   const std::vector<ge_exec*>& execs() const { return execs_; }
+  const std::vector<SegmentSteps>& steps() const { return steps_; }
 
  private:
   struct Given;
@@ -52,6 +54,7 @@ class SegmentCompiler {
   void Strike(SegmentId segment, Status why, bool* again);
   Status BadAnswer(SegmentId segment, const std::string& text) const;
   Status TakeCompiled(SegmentId segment, const ge_compiled& compiled);
+  Status TakeSteps(SegmentId segment, const ge_compiled& compiled);
   Status TakeInternals(SegmentId segment, const ge_compiled& compiled);
   PlanValue Scratch(SegmentId segment, uint64_t bytes, uint64_t align) const;
   Status TakeWorkspace(SegmentId segment, const ge_compiled& compiled);
@@ -68,6 +71,7 @@ class SegmentCompiler {
   NodePositions positions_;
   AbiLayouts layouts_;
   std::vector<ge_exec*> execs_;
+  std::vector<SegmentSteps> steps_;
 };
 
 }  // namespace ge

@@ -154,11 +154,13 @@ void Transaction::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
     f.nodes[u.node_index].inputs[u.slot] = to;
   }
   uses.Move(from, to);
+  const bool nameless = f.values[to].name.empty() && f.values[to].constant == 0;
+  const bool takes = !IsResult(fn, to) && !x.params[to] && (IsResult(fn, from) || nameless);
+  if (takes && !f.values[from].name.empty()) {
+    f.values[to].name = std::exchange(f.values[from].name, {});
+  }
   if (IsResult(fn, from)) {
     for (uint32_t place : x.results[from]) f.results[place] = to;
-    if (!IsResult(fn, to) && !x.params[to] && !f.values[from].name.empty()) {
-      f.values[to].name = std::exchange(f.values[from].name, {});
-    }
     auto& places = x.results[to];
     const std::vector<uint32_t> moved = std::move(x.results[from]);
     places.insert(places.end(), moved.begin(), moved.end());
@@ -168,6 +170,10 @@ void Transaction::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
   // A constant's numbers are known, which may tell sizes of who reads it.
   types_hold_ &= now.constant == 0 && was.type == now.type && was.ints == now.ints;
   ++edits_;
+}
+
+void Transaction::ForgetName(FunctionId fn, ValueId value) {
+  if (!IsResult(fn, value) && !IsParam(fn, value)) graph_->fn(fn).values[value].name.clear();
 }
 
 void Transaction::SetInput(FunctionId fn, NodeId node, uint32_t slot, ValueId to) {

@@ -71,9 +71,12 @@ class Transaction {
   ValueId AddConst(FunctionId fn, Const constant);
   // A value that is a constant of the graph.
   ValueId ShareConst(FunctionId fn, ConstId c);
-  // Every reader of `from`, and every result equal to it, now reads `to`. When `from` was a result,
-  // `to` takes over its name (see CanReplace).
+  // Every reader of `from`, and every result equal to it, now reads `to`. When `from` was a result
+  // or `to` has no name, `to` takes over that of `from` (see CanReplace).
   void ReplaceUses(FunctionId fn, ValueId from, ValueId to);
+  // The value has other numbers from now on than those that its name stands for in the model; it
+  // has none until it replaces another value. Results keep theirs.
+  void ForgetName(FunctionId fn, ValueId value);
   // Puts copies of the nodes of `callee`, named by `call`, in place of the call; inputs of the call
   // behind the first `skip` are the arguments. Outputs of the copies have no shapes yet. False,
   // with nothing changed, where copies would act differently: the call is ordered by `after`, or

@@ -73,6 +73,7 @@ class Frame {
   std::vector<uint64_t> last_value_;  // by event: greatest value signalled by the plan
   uint64_t epoch_ = 0;                // runs done so far
   RunObserver* observer_ = nullptr;   // of the run in flight, where it is observed
+  const Record* attended_ = nullptr;  // the launch whose steps the observer is told of
   std::vector<Record> records_;
   std::vector<uint64_t> stamps_;           // of a timed run: one a record, and the end
   std::vector<std::vector<ge_buf>> bufs_;  // launch arguments; never resized after Build

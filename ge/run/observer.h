@@ -1,4 +1,5 @@
-// RunObserver: is told of each instruction of an observed run, behind it. The plan and the order of
+// RunObserver: is told of each instruction of an observed run, and of each step inside a launch,
+// behind it. The plan and the order of
 // its instructions are those of a plain run. Called by the thread of the run.
 #pragma once
 
@@ -20,6 +21,9 @@ class RunObserver {
   // of its segment's, of a copy its destination, else none; valid until this returns. `queued`: a
   // stream of the device has the work and may not have done it.
   virtual void After(uint32_t index, std::span<const ge_buf> written, bool queued) = 0;
+  // Behind step `step` of the launch at `index`, before After of that launch. Only for execs whose
+  // engine told its steps (ProgramParts::steps).
+  virtual void AfterStep(uint32_t /*index*/, uint32_t /*step*/, const ge_launch&) {}
 };
 
 }  // namespace ge

@@ -143,13 +143,36 @@ ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& eng
   return Wait(engine, r.event, value, err);
 }
 
+// The frame's observer is told of the steps of a launch.
+void Program::Attend(Frame* frame, void* record) const {
+  auto& r = *static_cast<Frame::Record*>(record);
+  if (r.op != PlanOp::kLaunch || r.launch.stream != nullptr) return;
+  const SegmentId segment = plan_.functions[0].code[r.index].segment;
+  if (segment >= parts_.steps.size() || parts_.steps[segment].first == nullptr) return;
+  frame->attended_ = &r;
+  r.launch.observer = frame;
+  r.launch.after_step = [](void* observer, uint32_t step) {
+    const auto* f = static_cast<const Frame*>(observer);
+    f->observer_->AfterStep(f->attended_->index, step, f->attended_->launch);
+  };
+}
+
 // The frame's observer, of what the instruction has written.
-void Program::Tell(const Frame& frame, const void* record) {
-  const auto& r = *static_cast<const Frame::Record*>(record);
+void Program::Tell(const Frame& frame, void* record) {
+  auto& r = *static_cast<Frame::Record*>(record);
+  r.launch.after_step = nullptr;
   std::span<const ge_buf> written;
   if (r.op == PlanOp::kLaunch) written = {r.launch.out, r.launch.n_out};
   if (r.op == PlanOp::kCopy) written = {&r.copy.dst, 1};
   frame.observer_->After(r.index, written, r.launch.stream != nullptr || r.copy.stream != nullptr);
+}
+
+template <Program::Mode kMode>
+void Program::Begin(Frame* frame, void* record) const {
+  auto& r = *static_cast<Frame::Record*>(record);
+  if constexpr (kMode == Mode::kTimed) frame->stamps_[r.index] = RunClock::Now();
+  if constexpr (kMode == Mode::kGuarded) OpenZones(r.op, r.launch, r.copy, frame->zones_.get());
+  if constexpr (kMode == Mode::kObserved) Attend(frame, &r);
 }
 
 template <Program::Mode kMode>
@@ -169,8 +192,7 @@ Status Program::Issue(Frame* frame) const {
       stopped = &r;
       break;
     }
-    if constexpr (kMode == Mode::kTimed) frame->stamps_[r.index] = RunClock::Now();
-    if constexpr (kMode == Mode::kGuarded) OpenZones(r.op, r.launch, r.copy, frame->zones_.get());
+    Begin<kMode>(frame, &r);
     const RunEngine& e = parts_.engines[r.engine];
     switch (r.op) {
       case PlanOp::kLaunch:

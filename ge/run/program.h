@@ -15,6 +15,7 @@
 #include "ge/run/arena_pool.h"
 #include "ge/run/observer.h"
 #include "ge/run/run_clock.h"
+#include "ge/run/segment_steps.h"
 
 namespace ge {
 
@@ -30,6 +31,7 @@ struct ProgramParts {
   std::vector<RunEngine> engines;
   std::vector<ge_exec*> execs;             // by segment; owned by the maker of the parts
   std::vector<std::vector<ge_buf>> packs;  // by segment; the same owner keeps their targets
+  std::vector<SegmentSteps> steps;         // by segment; the execs own them
   // Makes one more exec of a serial segment for a new frame.
   std::function<Result<ge_exec*>(SegmentId)> make_exec;
   std::vector<const void*> constants;  // by plan value; null unless kConstant
@@ -70,7 +72,10 @@ class Program {
   // after each, kObserved tells the frame's observer of each. Ok when all were issued.
   template <Mode kMode>
   Status Issue(Frame* frame) const;
-  static void Tell(const Frame& frame, const void* record);
+  template <Mode kMode>
+  void Begin(Frame* frame, void* record) const;
+  void Attend(Frame* frame, void* record) const;
+  static void Tell(const Frame& frame, void* record);
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;
   void Drain(Frame* frame, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;

@@ -11,12 +11,14 @@
 #include "frontend/text/plan_text.h"
 #include "ge/base/no_throw.h"
 #include "ge/capsule/graph_members.h"
+#include "ge/capsule/statistics.h"
 #include "ge/capsule/store/capsule_writer.h"
 #include "ge/capsule/store/member_name.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/control/tensor_values.h"
 #include "ge/host/machine.h"
 #include "ge/run/observer.h"
+#include "ge/session/observed_values.h"
 #include "ge/session/piece_recorder.h"
 #include "ge/session/value_members.h"
 #include "ge/session/version.h"
@@ -31,7 +33,7 @@ std::span<const std::byte> BytesOf(const void* data, uint64_t bytes) {
 }
 
 CapsuleTensor Described(const TensorView& view, std::string name, std::string member) {
-  return {std::move(name), 0, view.dtype, view.dims, std::move(member)};
+  return {std::move(name), 0, 0, view.dtype, view.dims, std::move(member)};
 }
 
 Status NoMemoryFor(const char* what, const std::string& name, uint64_t bytes) {
@@ -95,16 +97,11 @@ class Recorder : public RunRecorder, public RunObserver {
     Put([&] { return AfterPieces(results, states, values); });
   }
 
+  void AfterStep(uint32_t index, uint32_t step, const ge_launch& launch) override {
+    if (observed_) observed_->AfterStep(index, step, launch, take_);
+  }
   void After(uint32_t index, std::span<const ge_buf> written, bool queued) override {
-    if (queued || index >= made_.size()) return;
-    for (size_t i = 0; i < written.size() && i < made_[index].size(); ++i) {
-      const CapsuleTensor* t = made_[index][i];
-      if (t == nullptr) continue;
-      Put([&] {
-        return WriteTensorMember(*t, BytesOf(written[i].ptr, written[i].bytes), writer_.get());
-      });
-      ++report_.values;
-    }
+    if (observed_) observed_->After(index, written, queued, take_);
   }
 
   RecordReport Finish(const Status& run, std::span<const TensorView> outputs) override {
@@ -112,6 +109,10 @@ class Recorder : public RunRecorder, public RunObserver {
     for (size_t i = 0; !manifest_.in_pieces && run.ok() && i < outputs.size(); ++i) {
       const auto bytes = BytesOf(outputs[i].data, outputs[i].bytes);
       Put([&] { return WriteTensorMember(manifest_.outputs[i], bytes, writer_.get()); });
+    }
+    if (observed_) Keep(observed_->status());
+    if (options_.values == RecordedValues::kStats) {
+      Put([&] { return WriteStatistics(statistics_, writer_.get()); });
     }
     Put([&] { return WriteOutcome({run.ok(), run.message()}, writer_.get()); });
     Keep(writer_->Finish());
@@ -184,7 +185,7 @@ class Recorder : public RunRecorder, public RunObserver {
     for (size_t i = 0; i < c.outputs.size(); ++i) {
       const Compiled::Port& port = c.outputs[i];
       manifest_.outputs.push_back(
-          {port.name, 0, port.dtype, port.dims, MemberOf("output", i, port.name), {}});
+          {port.name, 0, 0, port.dtype, port.dims, MemberOf("output", i, port.name), {}});
     }
     return AddEnd();
   }
@@ -206,7 +207,7 @@ class Recorder : public RunRecorder, public RunObserver {
       const Type& type = f.value(f.results[c.outputs.size() + i]).type;
       const std::string& name = model.states[id].name;
       manifest_.states_after.push_back(
-          {name, 0, type.dtype, type.static_dims(), MemberOf("state_after", id, name), {}});
+          {name, 0, 0, type.dtype, type.static_dims(), MemberOf("state_after", id, name), {}});
     }
     return {};
   }
@@ -253,48 +254,27 @@ class Recorder : public RunRecorder, public RunObserver {
     return WriteResults(outputs, after, writer_.get());
   }
 
-  // The outputs of launches that a host's engine leaves in plain host memory.
+  // Values that the run will show, each with a member.
   void ListValues(const Compiled& compiled) {
-    const Plan& plan = compiled.plan;
-    const PlanFunction& fn = plan.functions[0];
-    made_.resize(fn.code.size());
     if (options_.values == RecordedValues::kNone) return;
-    std::vector<std::pair<size_t, size_t>>
-        places;  // launches and positions, as in manifest_.values
-    for (size_t i = 0; i < fn.code.size(); ++i) {
-      if (fn.code[i].op != PlanOp::kLaunch) continue;
-      const PlanSegment& segment = fn.segments[fn.code[i].segment];
-      made_[i].resize(segment.outputs.size());
-      for (size_t o = 0; o < segment.outputs.size(); ++o) {
-        const PlanValue& value = fn.values[segment.outputs[o]];
-        if (value.domain != 0 || plan.devices[segment.device].async) {
-          manifest_.left_out.push_back(value.name);
-          continue;
-        }
-        places.emplace_back(i, o);
-        manifest_.values.push_back(DescribedValue(compiled, segment.outputs[o]));
-      }
-    }
-    for (size_t v = 0; v < places.size(); ++v) {  // now that the list stays where it is
-      made_[places[v].first][places[v].second] = &manifest_.values[v];
+    const bool inside = options_.values != RecordedValues::kBorder;
+    observed_ = std::make_unique<ObservedValues>(compiled, graph_.fn(fn_), inside);
+    manifest_.left_out = observed_->left_out();
+    manifest_.values = observed_->list();
+    if (options_.values == RecordedValues::kStats) return;
+    for (size_t i = 0; i < manifest_.values.size(); ++i) {
+      manifest_.values[i].member = MemberOf("value", i, manifest_.values[i].name);
     }
   }
 
-  CapsuleTensor DescribedValue(const Compiled& compiled, PlanValueId id) const {
-    const PlanValue& value = compiled.plan.functions[0].values[id];
-    const Function& fn = graph_.fn(fn_);
-    CapsuleTensor t;
-    t.plan_value = id;
-    t.name = value.graph_value ? fn.value(value.graph_value).name : value.name;
-    if (t.name.empty()) t.name = value.name;
-    t.member = MemberOf("value", id, t.name);
-    t.dtype = value.type.dtype;
-    for (const Dim& d : value.type.dims) t.dims.push_back(d.value);
-    if (value.layout != 0) {  // as it lies, which other readers cannot know
-      t.dtype = DType::kUint8;
-      t.dims = {value.bytes};
+  void KeepValue(size_t index, std::span<const std::byte> bytes) {
+    ++report_.values;
+    const CapsuleTensor& t = manifest_.values[index];
+    if (options_.values != RecordedValues::kStats) {
+      return Put([&] { return WriteTensorMember(t, bytes, writer_.get()); });
     }
-    return t;
+    statistics_.push_back(StatisticsOf(t.dtype, bytes));
+    statistics_.back().value = static_cast<uint32_t>(index);
   }
 
   Session& session_;
@@ -311,16 +291,23 @@ class Recorder : public RunRecorder, public RunObserver {
   FunctionId fn_ = 0;
   bool begun_ = false;  // all that the run needs is on disk
   RecordReport report_;
-  std::vector<std::vector<const CapsuleTensor*>> made_;  // by instruction and position
+  std::vector<TensorStatistics> statistics_;
+  std::unique_ptr<ObservedValues> observed_;  // null where no values are recorded
+  const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> bytes) {
+    KeepValue(index, bytes);
+  };
 };
 
 }  // namespace
 
 Result<RecordedValues> RecordedValuesFromName(std::string_view name) {
   if (name == "none") return RecordedValues::kNone;
+  if (name == "stats") return RecordedValues::kStats;
   if (name == "border") return RecordedValues::kBorder;
-  return Status(Code::kInvalidArgument,
-                fmt::format("recorded values are '{:.64}', wanted none or border", name));
+  if (name == "all") return RecordedValues::kAll;
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("recorded values are '{:.64}', wanted none, stats, border or all", name));
 }
 
 Result<OutputBuffers> MakeOutputs(const Compiled& compiled) {

@@ -20,14 +20,16 @@ namespace ge {
 
 enum class RecordedValues {
   kNone,    // inputs, states and outputs alone
+  kStats,   // and extremes, mean and checksum of what kAll records
   kBorder,  // and what segments hand to others, in host memory
+  kAll,     // and, of engines that tell their steps, what lies inside of segments
 };
-// "none", "border"; INVALID_ARGUMENT for anything else.
+// "none", "stats", "border", "all"; INVALID_ARGUMENT for anything else.
 Result<RecordedValues> RecordedValuesFromName(std::string_view name);
 
 struct RecordOptions {
   std::string path;
-  RecordedValues values = RecordedValues::kBorder;
+  RecordedValues values = RecordedValues::kAll;
   uint64_t seed = 0;  // of inputs that were made up
   uint64_t run = 0;   // of the session, from 1; 0 = it was not counted
 };

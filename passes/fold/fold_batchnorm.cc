@@ -131,6 +131,7 @@ void TryFold(Transaction& t, FunctionId fn, const Node& norm, const PassContext&
   t.SetInput(fn, conv, 1, w);
   t.SetInput(fn, conv, 2, b);
   t.AddOrigin(fn, conv, norm);
+  t.ForgetName(fn, x);
   t.ReplaceUses(fn, norm.outputs[0], x);
   t.Erase(fn, norm.id);
 }

@@ -78,6 +78,7 @@ void TryFold(Transaction& t, FunctionId fn, const Node& add, size_t side) {
                                bias->data(), bias->size() * sizeof(float), name));
   t.SetInput(fn, id, 2, b);
   t.AddOrigin(fn, id, add);
+  t.ForgetName(fn, x);
   t.ReplaceUses(fn, add.outputs[0], x);
   t.Erase(fn, add.id);
 }

@@ -253,6 +253,7 @@ class BranchFolder {
     }
     for (size_t i = 0; i < shift->size(); ++i) bias[i] += (*shift)[i];
     t_.AddOrigin(fn_, large.node.id, add);
+    t_.ForgetName(fn_, large.node.outputs[0]);
     t_.ReplaceUses(fn_, add.outputs[0], large.node.outputs[0]);
     t_.Erase(fn_, add.id);
     if (!small.node.id) return;  // the tensor itself

@@ -216,6 +216,32 @@ bool Exec::CannotFail(const ge_segment& segment) const {
   return true;
 }
 
+void Exec::TellSteps(ge_compiled* out) {
+  size_t n = 0;
+  for (const Step& s : steps_) n += s.out.size();
+  made_.reserve(n);  // records point into it
+  for (const Step& s : steps_) {
+    ge_step t = {};
+    t.h = GE_HDR(ge_step, GE_TAG_STEP);
+    t.node = &s.node;
+    t.n_node = 1;
+    t.made = made_.data() + made_.size();
+    for (uint32_t o : s.out) {
+      if (o == kNoSlot) continue;
+      ge_made m = {};
+      m.value = value_of_[o];
+      m.place = slots_[o].kind == BufferKind::kOutput ? GE_PLACE_OUT : GE_PLACE_INTERNAL;
+      m.index = slots_[o].index;
+      made_.push_back(m);
+      ++t.n_made;
+    }
+    told_.push_back(t);
+  }
+  if (told_.empty()) return;
+  out->step = told_.data();
+  out->step_stride = sizeof(ge_step);
+}
+
 ge_rc Exec::Build(const ge_segment& segment, ge_compiled* out, ge_err* err) {
   const ge_graph& graph = *segment.graph;
   for (uint32_t i = 0; i < segment.n_in; ++i) {
@@ -248,6 +274,7 @@ ge_rc Exec::Build(const ge_segment& segment, ge_compiled* out, ge_err* err) {
   }
   PlaceInternals(out);
   FindAliases();
+  TellSteps(out);
   slot_of_.clear();
   out->workspace = workspace_;
   out->workspace_align = 64;
@@ -296,6 +323,9 @@ ge_rc Exec::Run(const ge_launch& launch, ge_err* err) const {
       at = &step;
       const StepCall call(step, slots_, launch, err);
       if (const ge_rc rc = step.prepared->Run(call); rc != GE_OK) return rc;
+      if (launch.after_step != nullptr) {
+        launch.after_step(launch.observer, static_cast<uint32_t>(&step - steps_.data()));
+      }
       Spend(1 << 10);
     }
   } catch (const Stopped&) {

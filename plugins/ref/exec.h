@@ -49,6 +49,7 @@ class Exec {
   bool MayOverlay(const Slot& output, uint32_t output_slot, uint32_t input_slot) const;
   void FindAliases();
   bool CannotFail(const ge_segment& segment) const;
+  void TellSteps(ge_compiled* out);
   ge_rc CheckBuffers(const ge_launch& launch, ge_err* err) const;
 
   std::vector<Step> steps_;
@@ -58,6 +59,9 @@ class Exec {
   std::vector<uint32_t> value_of_;                      // slot -> value index
   std::vector<ge_internal> internal_;
   std::vector<uint32_t> alias_;
+  // What steps tell: a node and its results each.
+  std::vector<ge_step> told_;
+  std::vector<ge_made> made_;
   uint64_t workspace_ = 0;
 };
 

@@ -88,6 +88,7 @@ ge_rc CompileOne(const ge_segment& segment, ge_compiled* c) {
   // What Build stated goes with the exec.
   c->internal = nullptr;
   c->alias = nullptr;
+  c->step = nullptr;
   c->n_internal = c->alias_count = 0;
   return rc;
 }

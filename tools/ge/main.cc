@@ -141,9 +141,10 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
                    "its plans");
   dump->add_option("--format", o->format, "text, proto or onnx");
   dump->add_option("-o", o->output_file, "file to write instead of stdout");
-  dump->add_flag("--values{border}", o->values,
-                 "run the model once and record graphs, plan, inputs, outputs and the values that "
-                 "segments hand on (=none: without these) into the capsule -o F.gecap");
+  dump->add_flag("--values{all}", o->values,
+                 "run the model once and record graphs, plan, inputs, outputs and all values that "
+                 "the plan makes into the capsule -o F.gecap (=border: what segments hand on "
+                 "alone; =stats: extremes and checksums; =none: no values)");
   dump->footer(StageNames() +
                "\nExample:\n  ge dump lenet.onnx --to partition\n"
                "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n"

@@ -110,8 +110,10 @@ void Builder::Build(const std::vector<Unit>& units) {
     if (segment_.stop != nullptr && __atomic_load_n(segment_.stop, __ATOMIC_RELAXED) != 0) {
       throw Stopped("stopped by the host");
     }
+    const size_t first = out_.steps.size();
     Emit(u);
     for (uint32_t v : u.out) Publish(v);
+    TellSteps(u, first);
     ListReads(u, &reads);
     for (uint32_t v : reads) --uses_[v];
   }
@@ -129,6 +131,7 @@ void Builder::Build(const std::vector<Unit>& units) {
     s.index = static_cast<uint32_t>(out_.internals.size());
     out_.internals.push_back(in);
   }
+  ListMade();
   ListConstants(units);
 }
 
@@ -431,6 +434,61 @@ BufferRef Builder::BiasOf(const Unit& unit, int64_t n, int64_t room, int64_t tim
                 }
                 for (int64_t t = 1; t < times; ++t) std::copy(sum, sum + n, sum + t * n);
               });
+}
+
+// ---- what steps tell
+// -----------------------------------------------------------------------------------
+
+void Builder::TellSteps(const Unit& unit, size_t first) {
+  const size_t end = out_.steps.size();
+  for (size_t k = first; k < end; ++k) {
+    out_.told.AddNodes(static_cast<uint32_t>(k), unit.nodes);
+  }
+  for (uint32_t v : unit.out) {
+    if (v == 0 || p_.constant(v) || reps_[v].empty()) continue;
+    const Rep* best = nullptr;
+    for (const Rep& r : reps_[v]) {
+      const bool fits = r.layout.elements() == Product(p_.dims(v)) && r.layout.size == p_.size(v);
+      if (fits && r.layout.dense()) best = &r;
+      if (fits && best == nullptr && !LayoutTag::Of(r.layout).plain()) best = &r;
+    }
+    // A view of what was there before the first step is told behind that one.
+    if (best != nullptr) made_.push_back({v, static_cast<uint32_t>(end == 0 ? 0 : end - 1), *best});
+  }
+}
+
+// Now that internal values have their positions.
+void Builder::ListMade() {
+  const auto n_step = static_cast<uint32_t>(out_.steps.size());
+  for (const Made& m : made_) {
+    const Storage& s = out_.storages[m.rep.place.storage];
+    // Behind the last step that touches it, the place may hold another value.
+    if (m.step >= n_step || (s.kind == Storage::kInternal && m.step > s.last)) continue;
+    ge_made made = {};
+    made.value = m.value;
+    made.index = s.index;
+    made.offset = m.rep.place.offset;
+    if (!m.rep.layout.dense()) {
+      made.layout =
+          TaggedLayout(LayoutTag::Of(m.rep.layout), static_cast<size_t>(m.rep.layout.rank));
+      if (made.layout == nullptr) continue;
+    }
+    switch (s.kind) {
+      case Storage::kIn:
+        made.place = GE_PLACE_IN;
+        break;
+      case Storage::kOut:
+        made.place = GE_PLACE_OUT;
+        break;
+      case Storage::kInternal:
+        made.place = GE_PLACE_INTERNAL;
+        break;
+      default:  // constants; a workspace has no lifetimes
+        continue;
+    }
+    out_.told.AddValue(m.step, made);
+  }
+  out_.told.Finish(n_step);
 }
 
 // ---- steps -------------------------------------------------------------------------------------

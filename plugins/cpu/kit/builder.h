@@ -112,10 +112,13 @@ class Builder {
                  bool any_bytes = false);
   BufferRef ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);
+  void ListMade();
 
   // ---- steps
   // Text for the label of a step; empty without a profile, since then nobody reads it.
   std::string Sizes(const Dims& dims) const { return out_.profile ? ToText(dims) : std::string(); }
+  // What steps [first..] say of the unit that they run: its nodes and its results.
+  void TellSteps(const Unit& unit, size_t first);
   void AddStep(const std::string& label, std::unique_ptr<Kernel> kernel,
                std::vector<BufferRef> places);
   void Touch(const BufferRef& ref);
@@ -159,7 +162,12 @@ class Builder {
   std::vector<std::pair<uint32_t, uint64_t>> copied_;
   std::set<uint32_t> packed_;  // constant values that fill reads
   std::set<uint32_t> kept_;    // constant values that the host must keep
-  uint32_t workspace_ = 0;     // storage
+  struct Made {
+    uint32_t value, step;
+    Rep rep;
+  };
+  std::vector<Made> made_;  // results of units, for ge_step
+  uint32_t workspace_ = 0;  // storage
   uint32_t node_ = 0;
 };
 

@@ -273,6 +273,10 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   c->internal = program.internals.data();
   c->n_internal = static_cast<uint32_t>(program.internals.size());
   c->n_step = std::max<uint32_t>(1, static_cast<uint32_t>(program.steps.size()));
+  if (!units.empty() && !program.steps.empty()) {
+    c->step = program.told.records();
+    c->step_stride = sizeof(ge_step);
+  }
   c->constant = program.uses.data();
   c->n_constant = static_cast<uint32_t>(program.uses.size());
   c->pack = program.packs.data();

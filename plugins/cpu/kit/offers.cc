@@ -91,18 +91,8 @@ uint32_t Offers::IdOf(const LayoutTag& form, size_t rank) {
   if (form.plain()) return 0;
   auto [it, fresh] = ids_.try_emplace({form, rank}, 0);
   if (!fresh) return it->second;
-  std::vector<uint32_t> perm = LastOrder(rank);
-  if (!form.last) std::sort(perm.begin(), perm.end());
-  const uint32_t axis = 1, size = static_cast<uint32_t>(form.block);
-  ge_layout l = {};
-  l.h = GE_HDR(ge_layout, GE_TAG_LAYOUT);
-  l.kind = form.last ? GE_LAYOUT_STRIDED : GE_LAYOUT_BLOCKED;
-  l.n_perm = static_cast<uint32_t>(rank);
-  l.perm = perm.data();
-  l.n_block = form.last ? 0 : 1;
-  l.block_axis = &axis;
-  l.block_size = &size;
-  if (sink_.layout(sink_.host, &l, &it->second) != GE_OK) it->second = 0;
+  const ge_layout* l = TaggedLayout(form, rank);
+  if (l == nullptr || sink_.layout(sink_.host, l, &it->second) != GE_OK) it->second = 0;
   return it->second;
 }
 

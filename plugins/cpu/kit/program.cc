@@ -94,6 +94,9 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& frame, ge_err* err) {
         return ge::plugin::Fail(err, GE_CANCELLED, steps[k].node, "stopped by the host");
       }
       if (const ge_rc rc = Execute(k, frame, err); rc != GE_OK) return rc;
+      if (launch.after_step != nullptr) {
+        launch.after_step(launch.observer, static_cast<uint32_t>(k));
+      }
     }
     return GE_OK;
   }
@@ -104,6 +107,7 @@ ge_rc Program::RunIn(const ge_launch& launch, Frame& frame, ge_err* err) {
     if (const ge_rc rc = Execute(k, frame, err); rc != GE_OK) return rc;
     const std::chrono::duration<double, std::nano> d = std::chrono::steady_clock::now() - start;
     step_ns[k] = step_ns[k] == 0 ? d.count() : std::min(step_ns[k], d.count());
+    if (launch.after_step != nullptr) launch.after_step(launch.observer, static_cast<uint32_t>(k));
   }
   return GE_OK;
 }

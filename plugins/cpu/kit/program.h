@@ -15,6 +15,7 @@
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/packs.h"
+#include "plugins/cpu/kit/told_steps.h"
 #include "plugins/units/layout.h"
 
 namespace ge_engines::cpu {
@@ -130,6 +131,7 @@ class Program {
   std::vector<ge_const_use> uses;
   std::vector<ge_pack> packs;
   std::vector<uint32_t> alias;  // pairs (output position, input position) that may share a place
+  ToldSteps told;
   uint64_t workspace = 0;
   // Makes data shared by all kernels of one frame, e.g. a vendor's stream; may be empty.
   std::function<std::shared_ptr<void>()> frame_data;

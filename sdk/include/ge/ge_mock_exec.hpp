@@ -123,6 +123,7 @@ struct Exec {
   std::string error;
   ge_exec* handle = nullptr;
   uint32_t flags = 0, n_step = 1;
+  bool tells_steps = false;  // launches call after_step
   uint64_t workspace = 0, workspace_align = 64;
   std::vector<ge_internal> internals;
   std::vector<uint64_t> out_bytes;                     // by output
@@ -358,7 +359,50 @@ class Compiler {
         return "disposition " + std::to_string(use.disposition) + " of a constant";
       }
     }
-    return ReadPacks(compiled, x);
+    const std::string fault = ReadSteps(compiled, x);
+    return fault.empty() ? ReadPacks(compiled, x) : fault;
+  }
+  // Bytes of the place named by a made value; 0 where there is none.
+  static uint64_t PlaceOf(const ge_made& made, const Exec& x) {
+    const auto& s = x.segment;
+    if (made.place == GE_PLACE_IN && made.index < s.in.size()) {
+      const Border& b = s.in[made.index];
+      return std::max<uint64_t>(1, BytesIn(x.layouts, b.layout, x.graph.values[b.value].type));
+    }
+    if (made.place == GE_PLACE_OUT && made.index < s.out.size()) {
+      return std::max<uint64_t>(1, x.out_bytes[made.index]);
+    }
+    if (made.place == GE_PLACE_INTERNAL && made.index < x.internals.size()) {
+      return std::max<uint64_t>(1, x.internals[made.index].bytes);
+    }
+    return made.place == GE_PLACE_WORKSPACE ? x.workspace : 0;
+  }
+  std::string ReadSteps(const ge_compiled& compiled, Exec* x) {
+    x->tells_steps = compiled.step != nullptr;
+    if (!x->tells_steps) return "";
+    if (compiled.step_stride < sizeof(ge_step)) return "records of steps too close";
+    for (uint32_t s = 0; s < x->n_step; ++s) {
+      const auto* step = reinterpret_cast<const ge_step*>(
+          reinterpret_cast<const char*>(compiled.step) + uint64_t{s} * compiled.step_stride);
+      for (uint32_t i = 0; i < step->n_node; ++i) {
+        if (step->node[i] < g_.nodes.size()) continue;
+        return "step " + std::to_string(s) + " of node " + std::to_string(step->node[i]);
+      }
+      for (uint32_t i = 0; i < step->n_made; ++i) {
+        const ge_made& m = step->made[i];
+        const uint64_t room = PlaceOf(m, *x);
+        const bool value = m.value != 0 && m.value < g_.values.size();
+        const uint64_t bytes =
+            !value || m.layout != nullptr
+                ? 0
+                : BytesOf(g_.values[m.value].type.dtype, g_.values[m.value].type.dims);
+        if (value && m.offset <= room && bytes <= room - m.offset && room != 0) continue;
+        return "step " + std::to_string(s) + " that makes value " + std::to_string(m.value) +
+               " at byte " + std::to_string(m.offset) + " of place " + std::to_string(m.place) +
+               "." + std::to_string(m.index) + ", which has " + std::to_string(room);
+      }
+    }
+    return "";
   }
   std::string ReadPacks(const ge_compiled& compiled, Exec* x) {
     if (compiled.n_pack == 0) return "";

@@ -121,8 +121,13 @@ class Launch {
     ge_rc rc = GE_OK;
     {
       CallScope scope(e_.host(), "enqueue");
+      steps_ = 0;
       rc = e_.api().enqueue(x_.handle, given, o_.null_err ? nullptr : err.get());
       scope.Returned();
+    }
+    if (rc == GE_OK && given->after_step != nullptr && steps_ != x_.n_step) {
+      e_.host().Complain("enqueue called after_step for " + std::to_string(steps_) + " of " +
+                         std::to_string(x_.n_step) + " steps, or out of order");
     }
     error_ = o_.null_err ? "" : err.Text("enqueue", rc);
     return rc;
@@ -152,10 +157,18 @@ class Launch {
     l.frame = frame_;
     l.launch_id = o_.launch_id;
     l.stop = o_.stop;
+    if (x_.tells_steps && stream == nullptr) {
+      l.observer = &steps_;
+      l.after_step = [](void* steps, uint32_t step) {
+        auto* seen = static_cast<uint32_t*>(steps);
+        *seen = step == *seen ? step + 1 : UINT32_MAX;  // stays wrong after one out of order
+      };
+    }
     return arena->Struct(e_.host().style, l, GE_TAG_LAUNCH);
   }
 
  private:
+  mutable uint32_t steps_ = 0;  // that the last call told of
   size_t Index() const { return static_cast<size_t>(o_.alias); }
   ge_buf BufOf(const Place& place, const Border& right, Arena* left) const {
     ge_buf out = place.Buf();

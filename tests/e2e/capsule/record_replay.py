@@ -307,7 +307,7 @@ def disk_is_full(c):
 
 def refusals(c):
     c.refused(2, "--values records a run into a file and none is named", "dump", "two.gt", "--values")
-    c.refused(2, "wanted none or border", "dump", "two.gt", "--values=most", "-o", "a.gecap")
+    c.refused(2, "wanted none, stats, border or all", "dump", "two.gt", "--values=most", "-o", "a.gecap")
     c.refused(2, "leave out --to", "dump", "two.gt", "--values", "-o", "a.gecap", "--to", "load")
     (c.folder / "text.gecap").write_text("ge 1\n")
     c.refused(2, "it does not begin as a ZIP file does", "replay", "text.gecap")

@@ -101,7 +101,7 @@ Status WriteCapsule(const Options& o, const Recorded& r, Piece piece) {
   GE_RETURN_IF_ERROR(graphs.Write(m.graphs[0].member, piece.graph));
   for (size_t i = 0; i < m.inputs.size(); ++i) {
     CapsuleTensor& t = m.inputs[i];
-    t.plan_value = 0;
+    t.plan_value = t.graph_value = 0;
     t.member = fmt::format("input/{}-{}.npy", i, MemberPart(t.name));
     const TensorView& v = piece.inputs[i];
     GE_RETURN_IF_ERROR(
@@ -109,7 +109,7 @@ Status WriteCapsule(const Options& o, const Recorded& r, Piece piece) {
   }
   for (size_t i = 0; i < piece.recorded.size(); ++i) {
     CapsuleTensor& t = m.outputs[i];
-    t.plan_value = 0;
+    t.plan_value = t.graph_value = 0;
     t.member = fmt::format("output/{}-{}.npy", i, MemberPart(t.name));
     GE_RETURN_IF_ERROR(WriteTensorMember(t, piece.recorded[i], writer.get()));
   }

@@ -41,8 +41,10 @@ Result<Pieces> Pieces::Of(const Recorded& r) {
   const PlanFunction& f = r.plan.functions[0];
   for (const PlanValue& v : f.values) Note(r, v, &out.by_value_);
   for (const CapsuleTensor& t : r.manifest.values) {
-    if (t.plan_value >= f.values.size() || f.values[t.plan_value].layout != 0) continue;
-    out.by_value_[f.values[t.plan_value].graph_value] = &t;
+    // One in an opaque layout is a list of bytes.
+    const Function& fn = out.graph_.fn(out.fn_);
+    if (t.graph_value == 0 || t.graph_value >= fn.values.size()) continue;
+    if (t.dtype == fn.value(t.graph_value).type.dtype) out.by_value_[t.graph_value] = &t;
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // ge replay F.gecap: repeats a recorded run and compares every value that the capsule has.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -9,10 +10,12 @@
 #include "frontend/text/plan_text.h"
 #include "ge/capsule/graph_members.h"
 #include "ge/capsule/manifest.h"
+#include "ge/capsule/statistics.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/host/machine.h"
 #include "ge/place/placed.h"
 #include "ge/run/observer.h"
+#include "ge/session/observed_values.h"
 #include "ge/session/recorder.h"
 #include "tools/ge/capsule/differences.h"
 #include "tools/ge/capsule/recorded.h"
@@ -36,22 +39,24 @@ class Comparison : public RunObserver {
   // `bits`: nothing but the same bits will do. `rtol` below 0: the bound of the type.
   Comparison(const CapsuleReader& capsule, const CapsuleManifest& manifest, bool bits, double rtol)
       : capsule_(capsule), manifest_(manifest), bits_(bits), rtol_(rtol) {
-    for (const CapsuleTensor& t : manifest.values) by_value_.emplace(t.plan_value, &t);
+    for (const CapsuleTensor& t : manifest.values) {
+      by_value_.try_emplace({t.plan_value, t.graph_value}, &t);
+    }
   }
-  void UsePlan(const Compiled& compiled) {
-    plan_ = &compiled.plan;
+  // Called before the run.
+  Status Watch(const Compiled& compiled) {
+    observed_ = std::make_unique<ObservedValues>(compiled, compiled.graph.fn(compiled.fn), true);
+    GE_ASSIGN_OR_RETURN(const auto recorded, ReadStatistics(capsule_));
     states_bytes_ = compiled.states_out_bytes;
+    for (const TensorStatistics& s : recorded) statistics_[s.value] = s;
+    return {};
   }
 
+  void AfterStep(uint32_t index, uint32_t step, const ge_launch& launch) override {
+    observed_->AfterStep(index, step, launch, take_);
+  }
   void After(uint32_t index, std::span<const ge_buf> written, bool queued) override {
-    const PlanFunction& fn = plan_->functions[0];
-    if (queued || fn.code[index].op != PlanOp::kLaunch) return;
-    const PlanSegment& segment = fn.segments[fn.code[index].segment];
-    for (size_t i = 0; i < written.size() && i < segment.outputs.size(); ++i) {
-      const auto found = by_value_.find(segment.outputs[i]);
-      if (found == by_value_.end()) continue;
-      Take(*found->second, {static_cast<const std::byte*>(written[i].ptr), written[i].bytes});
-    }
+    observed_->After(index, written, queued, take_);
   }
   void End(std::span<void* const> states) override {
     for (size_t i = 0; i < states.size() && i < manifest_.states_after.size(); ++i) {
@@ -86,7 +91,25 @@ class Comparison : public RunObserver {
   }
 
  private:
+  // Where statistics alone were recorded, the checksum decides, and extremes say how far.
+  void TakeStatistics(const CapsuleTensor& t, std::span<const std::byte> found) {
+    const auto wanted = statistics_.find(static_cast<uint32_t>(&t - manifest_.values.data()));
+    if (wanted == statistics_.end()) return;
+    ++compared_;
+    const TensorStatistics &w = wanted->second, f = StatisticsOf(t.dtype, found);
+    if (w.crc32 == f.crc32) return;
+    Difference d;
+    d.elements = f.elements;
+    d.differing = 1;  // at the least
+    d.largest = std::max(std::fabs(w.min), std::fabs(w.max));
+    d.greatest =
+        std::max({std::fabs(w.min - f.min), std::fabs(w.max - f.max), std::fabs(w.mean - f.mean)});
+    d.unlike = w.nan != f.nan || w.inf != f.inf || w.elements != f.elements ? 1 : 0;
+    Judge(t, d);
+  }
+
   void Take(const CapsuleTensor& t, std::span<const std::byte> found) {
+    if (t.member.empty()) return TakeStatistics(t, found);
     if (!capsule_.Has(t.member)) return;  // the recorded run ended before it
     const auto wanted = ReadTensorMember(capsule_, t);
     if (!wanted.ok()) {
@@ -101,7 +124,10 @@ class Comparison : public RunObserver {
       return;
     }
     const Difference d = DifferenceOf(t.dtype, found, *wanted);
-    if (d.equal()) return;
+    if (!d.equal()) Judge(t, d);
+  }
+
+  void Judge(const CapsuleTensor& t, const Difference& d) {
     const double bound = rtol_ >= 0 ? rtol_ : RelativeBound(t.dtype, manifest_.precision == "bf16");
     const bool within = !bits_ && RelativeBound(t.dtype) > 0 && d.relative() <= bound;
     differing_.push_back({t, d, within});
@@ -111,9 +137,15 @@ class Comparison : public RunObserver {
   const CapsuleManifest& manifest_;
   const bool bits_;
   const double rtol_;
-  const Plan* plan_ = nullptr;
-  std::vector<uint64_t> states_bytes_;  // that the plan writes
-  std::map<uint32_t, const CapsuleTensor*> by_value_;
+  std::unique_ptr<ObservedValues> observed_;
+  const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> found) {
+    const CapsuleTensor& t = observed_->list()[index];
+    const auto wanted = by_value_.find({t.plan_value, t.graph_value});
+    if (wanted != by_value_.end()) Take(*wanted->second, found);
+  };
+  std::map<std::pair<uint32_t, uint32_t>, const CapsuleTensor*> by_value_;
+  std::map<uint32_t, TensorStatistics> statistics_;  // by position in manifest_.values
+  std::vector<uint64_t> states_bytes_;               // that the plan writes
   uint64_t compared_ = 0;
   std::vector<Compared> differing_;
   Status status_;
@@ -213,7 +245,7 @@ Status ReplayCapsule(const Options& asked, int* code) {
   }
   const bool same = from_plan && IsSameMachine(r.manifest, compiled->plan, AboutThisProcess(o));
   Comparison comparison(*r.capsule, r.manifest, same, o.rtol);
-  comparison.UsePlan(*compiled);
+  GE_RETURN_IF_ERROR(comparison.Watch(*compiled));
   GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
   RunObserver* observer = from_plan ? &comparison : nullptr;
   GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), inputs, outputs.views, observer));

@@ -214,6 +214,12 @@ static bool PlainDoubles(Fn fn, double a, double b, const double* x, double* y, 
       });
       return true;
     case Fn::kRelu:
+      if (a == 0) {  // of -infinity, too
+        MapDoubles(x, y, n, [](auto d, auto v) GE_LAMBDA {
+          return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Zero(d), v);
+        });
+        return true;
+      }
       MapDoubles(x, y, n, [=](auto d, auto v) GE_LAMBDA {
         return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, a)), v);
       });

@@ -1,0 +1,121 @@
+#include "ge/capsule/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ge/base/half.h"
+#include "ge/capsule/json_fields.h"
+#include "ge/capsule/store/zip_directory.h"
+
+namespace ge {
+namespace {
+
+template <typename T>
+T At(std::span<const std::byte> bytes, uint64_t i) {
+  T value;
+  std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <typename T, typename Widen>
+void Count(std::span<const std::byte> bytes, Widen widen, TensorStatistics* s) {
+  s->elements = bytes.size() / sizeof(T);
+  double sum = 0, min = std::numeric_limits<double>::infinity(), max = -min;
+  for (uint64_t i = 0; i < s->elements; ++i) {
+    const double v = static_cast<double>(widen(At<T>(bytes, i)));
+    if (std::isfinite(v)) {
+      min = std::min(min, v);
+      max = std::max(max, v);
+      sum += v;
+    } else {
+      ++(std::isnan(v) ? s->nan : s->inf);
+    }
+  }
+  const uint64_t finite = s->elements - s->nan - s->inf;
+  if (finite == 0) return;
+  s->min = min;
+  s->max = max;
+  s->mean = sum / static_cast<double>(finite);
+}
+
+template <typename T>
+void CountPlain(std::span<const std::byte> bytes, TensorStatistics* s) {
+  Count<T>(
+      bytes, [](T v) { return v; }, s);
+}
+
+void CountAs(DType dtype, std::span<const std::byte> bytes, TensorStatistics* s) {
+  switch (dtype) {
+    case DType::kFloat:
+      return CountPlain<float>(bytes, s);
+    case DType::kDouble:
+      return CountPlain<double>(bytes, s);
+    case DType::kFloat16:
+      return Count<uint16_t>(bytes, FloatOfHalf, s);
+    case DType::kBfloat16:
+      return Count<uint16_t>(bytes, FloatOfBrain, s);
+    case DType::kInt8:
+      return CountPlain<int8_t>(bytes, s);
+    case DType::kUint8:
+    case DType::kBool:
+      return CountPlain<uint8_t>(bytes, s);
+    case DType::kInt16:
+      return CountPlain<int16_t>(bytes, s);
+    case DType::kUint16:
+      return CountPlain<uint16_t>(bytes, s);
+    case DType::kInt32:
+      return CountPlain<int32_t>(bytes, s);
+    case DType::kUint32:
+      return CountPlain<uint32_t>(bytes, s);
+    case DType::kInt64:
+      return CountPlain<int64_t>(bytes, s);
+    case DType::kUint64:
+      return CountPlain<uint64_t>(bytes, s);
+    default:
+      return;
+  }
+}
+
+void ReadOne(JsonFields* f, TensorStatistics* s) {
+  f->Whole("value", &s->value).Whole("crc32", &s->crc32).Whole("elements", &s->elements);
+  f->Whole("nan", &s->nan).Whole("inf", &s->inf);
+  f->Real("min", &s->min).Real("max", &s->max).Real("mean", &s->mean);
+}
+
+}  // namespace
+
+TensorStatistics StatisticsOf(DType dtype, std::span<const std::byte> bytes) {
+  TensorStatistics s;
+  s.crc32 = Crc32(bytes);
+  CountAs(dtype, bytes, &s);
+  return s;
+}
+
+Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const TensorStatistics& s : statistics) {
+    list.push_back({{"value", s.value},
+                    {"crc32", s.crc32},
+                    {"elements", s.elements},
+                    {"nan", s.nan},
+                    {"inf", s.inf},
+                    {"min", s.min},
+                    {"max", s.max},
+                    {"mean", s.mean}});
+  }
+  return writer->Add(kStatisticsMember, nlohmann::json{{"values", std::move(list)}}.dump(1) + "\n");
+}
+
+Result<std::vector<TensorStatistics>> ReadStatistics(const CapsuleReader& capsule) {
+  std::vector<TensorStatistics> out;
+  if (!capsule.Has(kStatisticsMember)) return out;
+  GE_ASSIGN_OR_RETURN(const nlohmann::json j, ReadJsonMember(capsule, kStatisticsMember));
+  JsonFields f(j, "");
+  f.List("values", &out, ReadOne);
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kStatisticsMember, f.status()));
+  return out;
+}
+
+}  // namespace ge
