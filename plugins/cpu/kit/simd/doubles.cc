@@ -205,6 +205,14 @@ GE_INLINE void MapDoubles(const double* x, double* y, int64_t n, F f) {
 
 }  // namespace
 
+// Slope 0 times infinity would not be a number.
+static void ReluOfDoubles(double slope, const double* x, double* y, int64_t n) {
+  MapDoubles(x, y, n, [=](auto d, auto v) GE_LAMBDA {
+    const auto below = slope == 0 ? hn::Zero(d) : hn::Mul(v, hn::Set(d, slope));
+    return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), below, v);
+  });
+}
+
 // Those of one instruction or few.
 static bool PlainDoubles(Fn fn, double a, double b, const double* x, double* y, int64_t n) {
   switch (fn) {
@@ -214,15 +222,7 @@ static bool PlainDoubles(Fn fn, double a, double b, const double* x, double* y, 
       });
       return true;
     case Fn::kRelu:
-      if (a == 0) {  // of -infinity, too
-        MapDoubles(x, y, n, [](auto d, auto v) GE_LAMBDA {
-          return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Zero(d), v);
-        });
-        return true;
-      }
-      MapDoubles(x, y, n, [=](auto d, auto v) GE_LAMBDA {
-        return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Mul(v, hn::Set(d, a)), v);
-      });
+      ReluOfDoubles(a, x, y, n);
       return true;
     case Fn::kClip:  // NaN survives
       MapDoubles(x, y, n, [=](auto d, auto v) GE_LAMBDA {
