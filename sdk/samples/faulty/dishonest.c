@@ -30,6 +30,8 @@ enum {
   FAULT_FALSE_ALIAS,   /* lets its output lie on an input that it reads after writing */
   FAULT_OUT_BYTES,     /* says that its output has half its bytes */
   FAULT_OFFERS_ALL,    /* offers what it cannot compile */
+  FAULT_STEPS_NOWHERE, /* tells of a value in a place that the launch has not */
+  FAULT_STEPS_SILENT,  /* tells its steps, and says nothing behind them */
   /* L3: numerics */
   FAULT_SKIPS_TAIL,   /* works in fours and leaves the rest */
   FAULT_NAN_IS_ZERO,  /* loses NaN */
@@ -83,6 +85,9 @@ struct ge_exec {
   ge_internal internal[2];
   uint64_t out_bytes;
   uint32_t alias[2];
+  ge_step step[2]; /* the second one makes the output */
+  ge_made made;
+  uint32_t node;
   struct adder add;
 };
 
@@ -202,6 +207,21 @@ static void bend(const ge_segment* s, ge_exec* x, ge_compiled* c, uint64_t bytes
   }
 }
 
+static void tell_steps(const ge_segment* s, ge_exec* x, ge_compiled* c) {
+  x->node = s->taken[0].node[0];
+  x->made.value = s->out[0];
+  x->made.place = IS(STEPS_NOWHERE) ? GE_PLACE_INTERNAL : GE_PLACE_OUT;
+  for (int k = 0; k < 2; ++k) {
+    x->step[k].h = (ge_hdr)GE_HDR(ge_step, GE_TAG_STEP);
+    x->step[k].node = &x->node;
+    x->step[k].n_node = 1;
+  }
+  x->step[1].made = &x->made;
+  x->step[1].n_made = 1;
+  c->step = x->step;
+  c->step_stride = sizeof *x->step;
+}
+
 static ge_rc one(ge_engine* e, const ge_segment* s, ge_compiled* c) {
   const ge_node* n = GE_NODE(s->graph, s->taken[0].node[0]);
   const int64_t count = adder_takes(s->graph, n);
@@ -214,6 +234,7 @@ static ge_rc one(ge_engine* e, const ge_segment* s, ge_compiled* c) {
   if (c->exec == NULL) return c->rc = fail(c->err, GE_OUT_OF_MEMORY, "faulty: out of memory");
   adder_prepare(s, &c->exec->add, c);
   bend(s, c->exec, c, (uint64_t)count * sizeof(float));
+  if (IS(HONEST) || IS(STEPS_NOWHERE) || IS(STEPS_SILENT)) tell_steps(s, c->exec, c);
   c->exec->kept_segment = s;
   c->exec->crowd = s->graph->n_node > 8;
   return GE_OK;
@@ -309,6 +330,9 @@ static ge_rc enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
     const float old = IS(ACCUMULATES) ? y[i] : 0;
     y[i] = old + sum(a[i % na], IS(WRONG_IN_CROWD) && x->crowd ? 0 : b[i % nb]);
     if (IS(WRONG_LARGE) && i > 1000) y[i] += 1;
+  }
+  for (uint32_t k = 0; k < 2 && l->after_step != NULL && !IS(STEPS_SILENT); ++k) {
+    l->after_step(l->observer, k);
   }
   return GE_OK;
 }
