@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "ge/run/device_values.h"
 #include "ge/run/program.h"
 #include "ge/run/red_zones.h"
 
@@ -69,11 +70,13 @@ class Frame {
   std::unique_ptr<RedZones> zones_;  // null: not guarded
   std::vector<ge_stream*> streams_;  // [0] null
   std::vector<ge_event*> events_;
-  std::vector<ge_event*> drain_;      // by stream, for failures
+  std::vector<ge_event*> drain_;      // by stream, for failures and observers
+  uint64_t drained_ = 0;              // the greatest value signalled by any of them
   std::vector<uint64_t> last_value_;  // by event: greatest value signalled by the plan
   uint64_t epoch_ = 0;                // runs done so far
   RunObserver* observer_ = nullptr;   // of the run in flight, where it is observed
   const Record* attended_ = nullptr;  // the launch whose steps the observer is told of
+  DeviceValues on_host_;              // what it was told of last
   std::vector<Record> records_;
   std::vector<uint64_t> stamps_;           // of a timed run: one a record, and the end
   std::vector<std::vector<ge_buf>> bufs_;  // launch arguments; never resized after Build

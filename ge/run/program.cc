@@ -157,14 +157,18 @@ void Program::Attend(Frame* frame, void* record) const {
   };
 }
 
-// The frame's observer, of what the instruction has written.
-void Program::Tell(const Frame& frame, void* record) {
+// The frame's observer, of what the instruction has written. What a stream has to do is waited for:
+// all that it waits for has been queued before.
+void Program::Tell(Frame* frame, void* record) const {
   auto& r = *static_cast<Frame::Record*>(record);
   r.launch.after_step = nullptr;
   std::span<const ge_buf> written;
   if (r.op == PlanOp::kLaunch) written = {r.launch.out, r.launch.n_out};
   if (r.op == PlanOp::kCopy) written = {&r.copy.dst, 1};
-  frame.observer_->After(r.index, written, r.launch.stream != nullptr || r.copy.stream != nullptr);
+  const uint32_t stream = plan_.functions[0].code[r.index].stream;
+  const bool done = written.empty() || stream == 0 || Settle(frame, stream);
+  if (done) written = frame->on_host_.ToHost(plan_, parts_.engines, written);
+  frame->observer_->After(r.index, written, !done);
 }
 
 template <Program::Mode kMode>
@@ -221,7 +225,7 @@ Status Program::Issue(Frame* frame) const {
       failed = &r;
       break;
     }
-    if constexpr (kMode == Mode::kObserved) Tell(*frame, &r);
+    if constexpr (kMode == Mode::kObserved) Tell(frame, &r);
   }
   if (interrupt) interrupt->EnterPlugin(nullptr);
   if (!failed && !stopped) {
@@ -249,12 +253,19 @@ void Program::Drain(Frame* frame, const void* from_record) const {
     uint64_t value = frame->epoch_ * frame->last_value_[fn.code[i].event] + r.value;
     (void)parts_.engines[r.engine].api.stream_signal(r.stream, r.event, value, &ignored);
   }
-  for (size_t s = 1; s < frame->streams_.size(); ++s) {
-    const RunEngine& e = parts_.engines[plan_.devices[fn.streams[s].device].engine];
-    if (e.api.stream_signal(frame->streams_[s], frame->drain_[s], 1, &ignored) == GE_OK) {
-      (void)Wait(e, frame->drain_[s], 1, &ignored);
-    }
-  }
+  for (size_t s = 1; s < frame->streams_.size(); ++s) (void)Settle(frame, s);
+}
+
+// Waits for what the stream has so far. False where it cannot be waited for.
+bool Program::Settle(Frame* frame, size_t stream) const {
+  const PlanFunction& fn = plan_.functions[0];
+  const RunEngine& e = parts_.engines[plan_.devices[fn.streams[stream].device].engine];
+  ge_err ignored;
+  ignored.h = GE_HDR(ge_err, GE_TAG_ERR);
+  const uint64_t value = ++frame->drained_;
+  return e.api.stream_signal(frame->streams_[stream], frame->drain_[stream], value, &ignored) ==
+             GE_OK &&
+         Wait(e, frame->drain_[stream], value, &ignored) == GE_OK;
 }
 
 // An engine broke its promise where states are overwritten.

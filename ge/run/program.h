@@ -75,7 +75,8 @@ class Program {
   template <Mode kMode>
   void Begin(Frame* frame, void* record) const;
   void Attend(Frame* frame, void* record) const;
-  static void Tell(const Frame& frame, void* record);
+  void Tell(Frame* frame, void* record) const;
+  bool Settle(Frame* frame, size_t stream) const;
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;
   void Drain(Frame* frame, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;

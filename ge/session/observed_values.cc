@@ -48,10 +48,7 @@ ObservedValues::ObservedValues(const Compiled& compiled, const Function& functio
 void ObservedValues::ListLaunch(uint32_t instruction, bool inside) {
   const SegmentId id = plan().code[instruction].segment;
   const PlanSegment& segment = plan().segments[id];
-  if (compiled_.plan.devices[segment.device].async) {
-    for (const PlanValueId o : segment.outputs) left_out_.push_back(plan().values[o].name);
-    return;
-  }
+  inside = inside && !compiled_.plan.devices[segment.device].async;
   const auto& told = compiled_.program().parts().steps;
   for (uint32_t s = 0; inside && id < told.size() && s < told[id].count; ++s) {
     ListStep(instruction, s, *told[id].at(s));
@@ -82,7 +79,9 @@ void ObservedValues::ListOutput(uint32_t instruction, size_t position) {
   const SegmentId id = plan().code[instruction].segment;
   const PlanValueId at = plan().segments[id].outputs[position];
   const PlanValue& value = plan().values[at];
-  if (value.domain != 0) {
+  const PlanDomain& domain = compiled_.plan.domains[value.domain];
+  const auto& engines = compiled_.program().parts().engines;
+  if (value.domain != 0 && engines[domain.engine].api.copy == nullptr) {
     left_out_.push_back(value.name);
     return;
   }
@@ -135,10 +134,14 @@ void ObservedValues::AfterStep(uint32_t instruction, uint32_t step, const ge_lau
 
 void ObservedValues::After(uint32_t instruction, std::span<const ge_buf> written, bool queued,
                            const Take& take) {
-  if (queued || instruction >= behind_.size()) return;
+  if (instruction >= behind_.size()) return;
   for (const Shown& s : behind_[instruction]) {
     if (s.output >= written.size()) continue;
     const ge_buf& buf = written[s.output];
+    if (queued || buf.domain != 0) {  // its device did not hand it over
+      left_out_.push_back(list_[s.index].name);
+      continue;
+    }
     Show(s, {static_cast<const std::byte*>(buf.ptr), buf.bytes}, take);
   }
 }

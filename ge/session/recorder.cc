@@ -118,7 +118,7 @@ class Recorder : public RunRecorder, public RunObserver {
     Keep(writer_->Finish());
     report_.bytes = writer_->bytes();
     report_.pieces = pieces_.executions();
-    report_.left_out = manifest_.left_out.size();
+    if (observed_) report_.left_out = observed_->left_out().size();
     return report_;
   }
 

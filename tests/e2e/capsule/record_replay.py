@@ -196,6 +196,21 @@ def grows(c):
         c.check(code == 0 and found["right"], f"a run with caches is repeated {more}", found)
 
 
+def devices(c, build):
+    """Values in a device's memory come to the host when its stream has made them."""
+    engines = f"ref,{build / 'lib/samples/devsim.so'}:take=60;price=1;link_latency_ns=0;delay=2;delay_us=500"
+    capsule = c.record(ROOT / "build/models/lenet.onnx", "device.gecap", "--engines", engines)
+    with zipfile.ZipFile(capsule) as z:
+        manifest = json.loads(z.read("manifest.json"))
+        there = set(z.namelist())
+    c.check(len(manifest["values"]) > 4 and manifest["left_out"] == [] and
+            all(v["member"] in there for v in manifest["values"]), "each value of the device is there",
+            manifest["values"])
+    code, found = replay(c, capsule, "--engines", engines)
+    c.check(code == 0 and found["equal"] == found["compared"] > 4, "and is repeated", found)
+    c.refused(3, "engine 'devsim' is not loaded", "replay", "device.gecap")
+
+
 def states(c):
     c.record("two.gt", "count.gecap", "--entry", "count")
     with np.load(c.folder / "count.gecap") as f:
@@ -330,6 +345,7 @@ def main():
         c = Checks(args.build.resolve() / "bin" / "ge", pathlib.Path(folder))
         for name, text in (("two", TWO), ("constant", CONSTANT), ("scan", SCAN), ("texts", TEXTS)):
             (c.folder / f"{name}.gt").write_text(text)
+        devices(c, args.build.resolve())
         for part in (repeats, pieces, grows, states, others_read, changed, cut, killed, disk_is_full, refusals):
             part(c)
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
