@@ -5,8 +5,8 @@
 namespace ge {
 
 nlohmann::json TensorJson(const CapsuleTensor& t) {
-  nlohmann::json out = {
-      {"name", t.name}, {"dtype", DTypeName(t.dtype)}, {"dims", t.dims}, {"member", t.member}};
+  nlohmann::json out = {{"name", t.name}, {"dims", t.dims}, {"member", t.member}};
+  if (t.dtype != DType::kUndefined) out["dtype"] = DTypeName(t.dtype);
   if (t.plan_value != 0) out["plan_value"] = t.plan_value;
   if (t.graph_value != 0) out["graph_value"] = t.graph_value;
   if (!t.kind.empty()) out["kind"] = t.kind;

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "ge/base/sha256.h"
+#include "ge/base/text/utf8.h"
 #include "ge/capsule/json_fields.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/control/tensor_values.h"
@@ -19,6 +21,28 @@ constexpr char kSequence[] = "sequence", kMap[] = "map", kNone[] = "none";
 std::string KeyOf(const CapsuleTensor& t, const void* data, uint64_t bytes) {
   return fmt::format("{} {} {}", DTypeName(t.dtype), fmt::join(t.dims, ","),
                      Sha256({static_cast<const std::byte*>(data), bytes}));
+}
+
+std::string CharacterForByte(const std::string& bytes) {
+  std::string out;
+  for (const char c : bytes) AppendUtf8(static_cast<unsigned char>(c), &out);
+  return out;
+}
+
+// False for a character beyond a byte.
+bool ByteForCharacter(std::string* text) {
+  std::string out;
+  for (size_t i = 0; i < text->size(); ++i) {
+    const auto c = static_cast<unsigned char>((*text)[i]);
+    if (c < 0x80) {
+      out += static_cast<char>(c);
+      continue;
+    }
+    if (c > 0xc3 || ++i == text->size()) return false;
+    out += static_cast<char>((c & 3) << 6 | ((*text)[i] & 0x3f));
+  }
+  *text = std::move(out);
+  return true;
 }
 
 // Takes the values that a list describes from its front to its end.
@@ -65,8 +89,12 @@ class ListReader {
     GE_ASSIGN_OR_RETURN(const nlohmann::json j, ReadJsonMember(capsule_, t.member));
     JsonFields f(j, "");
     std::vector<std::string> texts;
-    f.Texts("texts", &texts);
+    bool bytes = false;
+    f.Texts("texts", &texts).Flag("bytes", &bytes);
     GE_RETURN_IF_ERROR(OfJsonMember(capsule_, t.member, f.status()));
+    for (std::string& s : texts) {
+      if (bytes && !ByteForCharacter(&s)) return Cut();
+    }
     if (t.dims.size() > FlowDims::kMost) return Cut();
     const FlowDims dims(t.dims);
     if (dims.Product(0, dims.size()) != static_cast<int64_t>(texts.size())) return Cut();
@@ -108,7 +136,14 @@ Status ValueMembers::WriteStrings(const FlowValue& v, const std::string& name,
   t.dims = v.dims.vector();
   t.member = stem + ".json";
   list->push_back(t);
-  const nlohmann::json j = {{"texts", *v.strings}};
+  // JSON holds UTF-8 alone; other texts go with each byte as a character.
+  const bool utf8 = std::all_of(v.strings->begin(), v.strings->end(),
+                                [](const std::string& s) { return IsUtf8(s); });
+  std::vector<std::string> texts = *v.strings;
+  for (std::string& s : texts) {
+    if (!utf8) s = CharacterForByte(s);
+  }
+  const nlohmann::json j = {{"texts", texts}, {"bytes", !utf8}};
   return writer_.Add(t.member, j.dump(1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

@@ -1,4 +1,8 @@
 """Values of other kinds in the Python package: texts, sequences, maps and optionals."""
+import json
+import subprocess
+import sys
+
 import numpy as np
 
 import graphengine
@@ -110,5 +114,25 @@ def as_onnxruntime(_):
     check("by a binding", binding.copy_outputs_to_cpu()[0].tolist() == ["b"])
 
 
+def observed(args):
+    """Runs with such values are recorded, and `ge replay` repeats them."""
+    two = np.ones((2, 2), np.float32)
+    feeds = [("greet", {"names": ["ann", "bob\0", "\u00e9", b"\xff"]}), ("turn", {"parts": [two[0], two, []]}),
+             ("given", {"x": None}), ("given", {"x": two[0]}), ("read", {"texts": {1: "7", 2: "8"}}),
+             ("wrap", {"x": np.array([1, 2])})]
+    s = graphengine.Session("tests/e2e/models/values.gt")
+    folder = args.scratch / "observed-values"
+    with s.observe(folder):
+        for entry, feed in feeds:
+            s.run(feed, entry=entry)
+    for (entry, _), file in zip(feeds, sorted(folder.iterdir())):
+        done = subprocess.run([sys.executable, "-m", "graphengine", "replay", file, "--json"],
+                              capture_output=True, text=True)
+        found = json.loads(done.stdout) if done.stdout else {}
+        check(f"{entry} is repeated: {found} {done.stderr}", done.returncode == 0 and
+              found["equal"] == found["compared"] > 0)
+    check("each run has a file", len(list(folder.iterdir())) == len(feeds))
+
+
 if __name__ == "__main__":
-    run_all([texts, sequences, maps, optionals, as_onnxruntime])
+    run_all([texts, sequences, maps, optionals, as_onnxruntime, observed])
