@@ -36,7 +36,7 @@ Result<CapsuleExecution> ReadExecution(const CapsuleReader& capsule, const std::
   CapsuleExecution e;
   JsonFields f(j, "");
   f.Whole("piece", &e.piece).List("inputs", &e.inputs, ReadCapsuleTensor);
-  f.List("outputs", &e.outputs, ReadCapsuleTensor);
+  f.List("outputs", &e.outputs, ReadCapsuleTensor).List("values", &e.values, ReadCapsuleTensor);
   GE_RETURN_IF_ERROR(OfJsonMember(capsule, member, f.status()));
   if (e.piece < pieces) return e;
   return OfJsonMember(capsule, member,
@@ -58,10 +58,16 @@ Status WritePiece(size_t number, const CapsulePiece& p, CapsuleWriter* writer) {
 }
 
 Status WriteExecution(size_t number, const CapsuleExecution& e, CapsuleWriter* writer) {
-  return WriteJson(
-      MemberOfExecution(number),
-      {{"piece", e.piece}, {"inputs", TensorsJson(e.inputs)}, {"outputs", TensorsJson(e.outputs)}},
-      writer);
+  return WriteJson(MemberOfExecution(number),
+                   {{"piece", e.piece},
+                    {"inputs", TensorsJson(e.inputs)},
+                    {"outputs", TensorsJson(e.outputs)},
+                    {"values", TensorsJson(e.values)}},
+                   writer);
+}
+
+std::string StatisticsMemberOf(size_t execution) {
+  return fmt::format("execution/{}/statistics.json", execution);
 }
 
 Result<CapsulePieces> ReadPieces(const CapsuleReader& capsule) {

@@ -26,10 +26,15 @@ struct CapsuleExecution {
   uint32_t piece = 0;                  // index
   std::vector<CapsuleTensor> inputs;   // none where no values were wanted
   std::vector<CapsuleTensor> outputs;  // members that it has once it is done
+  std::vector<CapsuleTensor> values;   // that its segments make; outputs of its own are none
+  // Where outputs and values are without members: `execution/N/statistics.json` has them, by their
+  // positions, values behind outputs.
 };
 
 Status WritePiece(size_t number, const CapsulePiece& piece, CapsuleWriter* writer);
 Status WriteExecution(size_t number, const CapsuleExecution& execution, CapsuleWriter* writer);
+
+std::string StatisticsMemberOf(size_t execution);
 
 struct CapsulePieces {
   std::vector<CapsulePiece> pieces;

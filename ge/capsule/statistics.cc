@@ -93,7 +93,8 @@ TensorStatistics StatisticsOf(DType dtype, std::span<const std::byte> bytes) {
   return s;
 }
 
-Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer) {
+Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer,
+                       const std::string& member) {
   nlohmann::json list = nlohmann::json::array();
   for (const TensorStatistics& s : statistics) {
     list.push_back({{"value", s.value},
@@ -105,16 +106,17 @@ Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWrit
                     {"max", s.max},
                     {"mean", s.mean}});
   }
-  return writer->Add(kStatisticsMember, nlohmann::json{{"values", std::move(list)}}.dump(1) + "\n");
+  return writer->Add(member, nlohmann::json{{"values", std::move(list)}}.dump(1) + "\n");
 }
 
-Result<std::vector<TensorStatistics>> ReadStatistics(const CapsuleReader& capsule) {
+Result<std::vector<TensorStatistics>> ReadStatistics(const CapsuleReader& capsule,
+                                                     const std::string& member) {
   std::vector<TensorStatistics> out;
-  if (!capsule.Has(kStatisticsMember)) return out;
-  GE_ASSIGN_OR_RETURN(const nlohmann::json j, ReadJsonMember(capsule, kStatisticsMember));
+  if (!capsule.Has(member)) return out;
+  GE_ASSIGN_OR_RETURN(const nlohmann::json j, ReadJsonMember(capsule, member));
   JsonFields f(j, "");
   f.List("values", &out, ReadOne);
-  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kStatisticsMember, f.status()));
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, member, f.status()));
   return out;
 }
 

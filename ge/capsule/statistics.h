@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -26,8 +27,10 @@ struct TensorStatistics {
 TensorStatistics StatisticsOf(DType dtype, std::span<const std::byte> bytes);
 
 inline constexpr char kStatisticsMember[] = "value/statistics.json";
-Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer);
+Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer,
+                       const std::string& member = kStatisticsMember);
 // None where the capsule has no such member. DATA_CORRUPT naming member and field.
-Result<std::vector<TensorStatistics>> ReadStatistics(const CapsuleReader& capsule);
+Result<std::vector<TensorStatistics>> ReadStatistics(const CapsuleReader& capsule,
+                                                     const std::string& member = kStatisticsMember);
 
 }  // namespace ge

@@ -30,7 +30,7 @@ class ObservedValues {
   // In the order of their making, each place of a value once; without members. A value in an opaque
   // layout is a list of bytes.
   const std::vector<CapsuleTensor>& list() const { return list_; }
-  // Names of values in a device's memory or behind its streams, which are not shown.
+  // Names of values in a device's memory that it does not hand over, which are not shown.
   const std::vector<std::string>& left_out() const { return left_out_; }
   // The nodes of the step that makes a value of list(), as positions in the function; empty where
   // its engine tells no steps.

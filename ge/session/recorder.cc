@@ -50,7 +50,7 @@ class Recorder : public RunRecorder, public RunObserver {
         writer_(std::move(writer)),
         graphs_(writer_.get()),
         tensors_(writer_.get()),
-        pieces_(writer_.get(), &graphs_, &tensors_, options.values != RecordedValues::kNone),
+        pieces_(writer_.get(), &graphs_, &tensors_, options.values),
         options_(options),
         manifest_(AboutSession(*session)) {
     manifest_.entry = entry;
@@ -86,8 +86,13 @@ class Recorder : public RunRecorder, public RunObserver {
   }
   RunObserver* PieceBegins(const std::shared_ptr<Compiled>& piece,
                            std::span<const TensorView> inputs) override {
-    Put([&] { return pieces_.Begin(piece, inputs); });
-    return nullptr;
+    bool begun = false;
+    Put([&] {
+      const Status status = pieces_.Begin(piece, inputs);
+      begun = status.ok();
+      return status;
+    });
+    return begun ? &pieces_ : nullptr;
   }
   void PieceEnds(const Status& run, std::span<const TensorView> outputs) override {
     if (run.ok()) Put([&] { return pieces_.End(outputs); });
@@ -111,13 +116,15 @@ class Recorder : public RunRecorder, public RunObserver {
       Put([&] { return WriteTensorMember(manifest_.outputs[i], bytes, writer_.get()); });
     }
     if (observed_) Keep(observed_->status());
-    if (options_.values == RecordedValues::kStats) {
+    if (options_.values == RecordedValues::kStats && !manifest_.in_pieces) {
       Put([&] { return WriteStatistics(statistics_, writer_.get()); });
     }
     Put([&] { return WriteOutcome({run.ok(), run.message()}, writer_.get()); });
     Keep(writer_->Finish());
     report_.bytes = writer_->bytes();
     report_.pieces = pieces_.executions();
+    report_.values += pieces_.values();
+    report_.left_out = pieces_.left_out();
     if (observed_) report_.left_out = observed_->left_out().size();
     return report_;
   }

@@ -591,7 +591,7 @@ typedef struct ge_observe_options {
   uint32_t reserved;
   const char* record; /* a folder, made if need be, for run-000001.gecap and so on; or F.gecap,
                          which holds the latest run */
-  const char* values; /* "none", "border"; NULL: border */
+  const char* values; /* "none", "stats", "border", "all"; NULL: border */
   uint64_t every;     /* each so manieth run is recorded; 0 and 1: each */
   uint64_t first;     /* so many records alone; 0: no end */
 } ge_observe_options;

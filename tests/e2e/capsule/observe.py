@@ -121,6 +121,12 @@ def some(c):
     c.run("run", *PIECES, observe="record=none.gecap;values=none")
     found = c.replays("none.gecap", "a run without values")
     c.check(found.get("executions", 0) > 100 and found["compared"] == 1, "its outputs alone are compared")
+    c.run("run", *PIECES, observe="record=stats.gecap;values=stats")
+    whole = c.replays("last.gecap", "the latest run")
+    found = c.replays("stats.gecap", "a run by its statistics")
+    c.check(found["compared"] == whole["compared"] and
+            (c.folder / "stats.gecap").stat().st_size < (c.folder / "last.gecap").stat().st_size,
+            "as many values are compared by their checksums", found)
 
 
 def changed(c):

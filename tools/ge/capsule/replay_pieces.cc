@@ -11,8 +11,10 @@
 
 #include "frontend/text/plan_text.h"
 #include "ge/capsule/pieces.h"
+#include "ge/capsule/statistics.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/place/placed.h"
+#include "ge/session/observed_values.h"
 #include "ge/session/run_watch.h"
 #include "ge/session/value_members.h"
 #include "tools/ge/capsule/differences.h"
@@ -68,7 +70,7 @@ struct ComparedPiece {
 };
 
 // Compares what executions and the run make with what the capsule has.
-class PieceComparison : public RunWatch {
+class PieceComparison : public RunWatch, public RunObserver {
  public:
   PieceComparison(const Recorded& r, const CapsulePieces& recorded, bool bits, bool by_pieces,
                   double rtol)
@@ -94,13 +96,26 @@ class PieceComparison : public RunWatch {
                         CoverOf(piece->plan, piece->plan.functions[0]).empty() ||
                         piece->plan.place_method == kReplayedPiece;
     if (same && !placed) ++misplaced_;
-    if (same) current_ = &e;
-    return nullptr;
+    if (!same) return nullptr;
+    current_ = &e;
+    TakeStatisticsOf(n);
+    auto& observed = observed_[piece];
+    if (observed == nullptr && !e.values.empty() && !piece->graph.functions.empty()) {
+      observed = std::make_unique<ObservedValues>(*piece, piece->graph.fn(piece->fn), true);
+    }
+    values_ = observed.get();
+    return values_ != nullptr ? this : nullptr;
+  }
+  void AfterStep(uint32_t index, uint32_t step, const ge_launch& launch) override {
+    values_->AfterStep(index, step, launch, take_);
+  }
+  void After(uint32_t index, std::span<const ge_buf> written, bool queued) override {
+    values_->After(index, written, queued, take_);
   }
   void PieceEnds(const Status& run, std::span<const TensorView> outputs) override {
     if (!run.ok() || current_ == nullptr) return;
     for (size_t i = 0; i < outputs.size() && i < current_->outputs.size(); ++i) {
-      Take(current_->outputs[i], BytesOf(outputs[i].data, outputs[i].bytes));
+      TakeMade(current_->outputs[i], i, BytesOf(outputs[i].data, outputs[i].bytes));
     }
   }
   void PiecesEnd(std::span<const FlowValue> results, std::span<const StateId> states,
@@ -163,6 +178,44 @@ class PieceComparison : public RunWatch {
     const FlowValue& w = (*wanted)[0];
     if (!w.strings || *w.strings != *v.strings || !(w.dims == v.dims)) Unlike(t);
   }
+  // Of an execution whose outputs and values were recorded as statistics, by their positions.
+  void TakeStatisticsOf(size_t execution) {
+    statistics_.clear();
+    const auto read = ReadStatistics(*r_.capsule, StatisticsMemberOf(execution));
+    if (!read.ok()) return Fault(read.status());
+    for (const TensorStatistics& s : *read) statistics_[s.value] = s;
+  }
+  // A value inside of the current execution.
+  void TakeInner(size_t index, std::span<const std::byte> found) {
+    const CapsuleTensor& shown = values_->list()[index];
+    for (size_t i = 0; i < current_->values.size(); ++i) {
+      const CapsuleTensor& t = current_->values[i];
+      if (t.plan_value != shown.plan_value || t.graph_value != shown.graph_value) continue;
+      return TakeMade(t, current_->outputs.size() + i, found);
+    }
+  }
+  // An output or value, by its position.
+  void TakeMade(const CapsuleTensor& t, size_t position, std::span<const std::byte> found) {
+    if (!t.member.empty()) return Take(t, found);
+    const auto wanted = statistics_.find(static_cast<uint32_t>(position));
+    if (wanted == statistics_.end()) return;
+    ++compared_;
+    const TensorStatistics &w = wanted->second, f = StatisticsOf(t.dtype, found);
+    if (w.crc32 == f.crc32 && w.elements == f.elements) return;
+    Difference d;
+    d.elements = f.elements;
+    d.differing = 1;  // at the least
+    d.largest = std::max(std::fabs(w.min), std::fabs(w.max));
+    d.greatest =
+        std::max({std::fabs(w.min - f.min), std::fabs(w.max - f.max), std::fabs(w.mean - f.mean)});
+    d.unlike = w.nan != f.nan || w.inf != f.inf || w.elements != f.elements ? 1 : 0;
+    Judge(t, d);
+  }
+  void Judge(const CapsuleTensor& t, const Difference& d) {
+    const double of_type = RelativeBound(t.dtype, r_.manifest.precision == "bf16");
+    const double bound = rtol_ >= 0 ? rtol_ : of_type;
+    differing_.push_back({t, d, !bits_ && of_type > 0 && d.relative() <= bound});
+  }
   void Take(const CapsuleTensor& t, std::span<const std::byte> found) {
     if (!r_.capsule->Has(t.member)) return;  // the recorded run ended before it
     const auto wanted = ReadTensorMember(*r_.capsule, t);
@@ -170,10 +223,7 @@ class PieceComparison : public RunWatch {
     ++compared_;
     if (wanted->size() != found.size()) return Unlike(t);
     const Difference d = DifferenceOf(t.dtype, found, *wanted);
-    if (d.equal()) return;
-    const double of_type = RelativeBound(t.dtype, r_.manifest.precision == "bf16");
-    const double bound = rtol_ >= 0 ? rtol_ : of_type;
-    differing_.push_back({t, d, !bits_ && of_type > 0 && d.relative() <= bound});
+    if (!d.equal()) Judge(t, d);
   }
   void Unlike(const CapsuleTensor& t) {
     Difference d;
@@ -189,6 +239,12 @@ class PieceComparison : public RunWatch {
   const bool bits_, by_pieces_;
   const double rtol_;
   const CapsuleExecution* current_ = nullptr;
+  std::map<std::shared_ptr<Compiled>, std::unique_ptr<ObservedValues>> observed_;
+  ObservedValues* values_ = nullptr;                 // of the current execution
+  std::map<uint32_t, TensorStatistics> statistics_;  // of it
+  const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> found) {
+    TakeInner(index, found);
+  };
   uint64_t executions_ = 0, otherwise_ = 0, unknown_ = 0, misplaced_ = 0, compared_ = 0;
   std::vector<ComparedPiece> differing_;
   Status status_;
@@ -275,6 +331,7 @@ Status ReplayPieces(const Options& o, const Recorded& r, int* code) {
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
   options.build.prices.recall = false;
+  options.build.keep_graph = true;
   if (by_pieces) {
     options.place_piece = [&](const std::string& key, PlaceOptions* place) {
       placements.Place(key, place);
