@@ -10,6 +10,7 @@
 #include "frontend/text/text.h"
 #include "ge/base/mapped_file.h"
 #include "ge/base/mapping_faults.h"
+#include "ge/capsule/compiled_index.h"
 #include "ge/capsule/graph_members.h"
 #include "ge/capsule/manifest.h"
 
@@ -57,23 +58,29 @@ Status ToCanonicalOpset(Graph* graph) {
 }
 
 // The model that the run began with: the first of its graphs, as it was loaded.
-Result<Graph> ModelOfCapsule(const std::shared_ptr<const CapsuleReader>& capsule) {
+// Of a compiled model the rewritten one; then *compiled is set.
+Result<Graph> ModelOfCapsule(const std::shared_ptr<const CapsuleReader>& capsule,
+                             std::shared_ptr<const CapsuleReader>* compiled) {
   GE_ASSIGN_OR_RETURN(const CapsuleManifest manifest, ReadManifest(*capsule));
-  if (!manifest.graphs.empty()) return ReadGraphMember(capsule, manifest.graphs[0].member);
+  const bool is_compiled = capsule->Has(kCompiledMember);
+  if (is_compiled) *compiled = capsule;
+  if (!manifest.graphs.empty()) {
+    return ReadGraphMember(capsule, manifest.graphs[0].member, is_compiled);
+  }
   return Status(Code::kDataCorrupt,
                 fmt::format("capsule '{}': member '{}': its field 'graphs' names none",
                             capsule->path(), kManifestMember));
 }
 
 Result<Graph> ReadOwnFormat(const std::shared_ptr<const MappedFile>& file, const std::string& path,
-                            Format format) {
+                            Format format, std::shared_ptr<const CapsuleReader>* compiled) {
   if (format == Format::kText) {
     return ParseText({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()},
                      path);
   }
   if (format == Format::kCapsule) {
     GE_ASSIGN_OR_RETURN(const auto capsule, CapsuleReader::FromFile(file, path));
-    return ModelOfCapsule(capsule);
+    return ModelOfCapsule(capsule, compiled);
   }
   ReadOptions options;
   options.owner = file;
@@ -104,6 +111,7 @@ Result<LoadedModel> ReadModelFile(const std::string& path, Format format, LoadOp
   if (format == Format::kAuto) format = FormatOfName(path);
   Graph graph;
   ImportStats stats;
+  std::shared_ptr<const CapsuleReader> compiled;
   std::shared_ptr<const MappedFile> file;
   if (format != Format::kOnnx) {
     GE_ASSIGN_OR_RETURN(file, MappedFile::Open(path, ImportOptions().max_file_bytes));
@@ -113,7 +121,7 @@ Result<LoadedModel> ReadModelFile(const std::string& path, Format format, LoadOp
     file.reset();  // the importer opens it in its own way
     GE_ASSIGN_OR_RETURN(graph, ImportOnnxFile(path, ImportOptionsOf(options), &stats));
   } else {
-    auto read = ReadOwnFormat(file, path, format);
+    auto read = ReadOwnFormat(file, path, format, &compiled);
     GE_RETURN_IF_ERROR(file->Check());  // before what came of it
     GE_ASSIGN_OR_RETURN(graph, std::move(read));
     GE_RETURN_IF_ERROR(ToCanonicalOpset(&graph));
@@ -122,7 +130,7 @@ Result<LoadedModel> ReadModelFile(const std::string& path, Format format, LoadOp
   const std::string folder = std::filesystem::path(path).parent_path().string();
   GE_RETURN_IF_ERROR(OpenExternals(&graph, folder.empty() ? "." : folder, options.data_roots));
   return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults),
-                     std::move(stats.words)};
+                     std::move(stats.words), std::move(compiled)};
 }
 
 }  // namespace
@@ -150,11 +158,12 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format, const LoadO
   if (format == Format::kAuto) format = FormatOfBytes(view);
   Graph graph;
   ImportStats stats;
+  std::shared_ptr<const CapsuleReader> compiled;
   if (format == Format::kText) {
     GE_ASSIGN_OR_RETURN(graph, ParseText(*owner, "<bytes>"));
   } else if (format == Format::kCapsule) {
     GE_ASSIGN_OR_RETURN(const auto capsule, CapsuleReader::FromBytes(owner, "<bytes>"));
-    GE_ASSIGN_OR_RETURN(graph, ModelOfCapsule(capsule));
+    GE_ASSIGN_OR_RETURN(graph, ModelOfCapsule(capsule, &compiled));
   } else if (format == Format::kProto) {
     ReadOptions options;
     options.owner = owner;
@@ -165,7 +174,7 @@ Result<LoadedModel> LoadModelBytes(std::string bytes, Format format, const LoadO
   if (format != Format::kOnnx) GE_RETURN_IF_ERROR(WantNoInitializerInputs(options));
   GE_RETURN_IF_ERROR(ToCanonicalOpset(&graph));
   return LoadedModel{std::move(graph), stats.copied_bytes, std::move(stats.defaults),
-                     std::move(stats.words)};
+                     std::move(stats.words), std::move(compiled)};
 }
 
 }  // namespace ge

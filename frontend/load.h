@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "frontend/onnx/import.h"
 #include "ge/base/status.h"
+#include "ge/capsule/store/capsule_reader.h"
 #include "ge/ir/graph.h"
 
 namespace ge {
@@ -18,6 +20,8 @@ struct LoadedModel {
   uint64_t copied_bytes = 0;  // of constants not usable in place
   std::vector<DefaultInput> defaults;
   PortWords words;  // of an ONNX model
+  // Of a compiled model: where its plans lie. Its graph is the rewritten one.
+  std::shared_ptr<const CapsuleReader> compiled;
 };
 
 struct LoadOptions {

@@ -177,6 +177,11 @@ template <typename V, Is<Bid> T>
 void Fields(V&& value, T& x, const Bid& plan) {
   value("device", x.device, plan.device);
   value("price_ns", x.price_ns, plan.price_ns);
+  value("analytic_ns", x.analytic_ns, plan.analytic_ns);
+  value("measured_ns", x.measured_ns, plan.measured_ns);
+  value("inside_ns", x.inside_ns, plan.inside_ns);
+  value("factor", x.factor, plan.factor);
+  value("rounds", x.rounds, plan.rounds);
   value("source", x.source, plan.source);
   value("pattern", x.pattern, plan.pattern);
   value("declined", x.declined, plan.declined);

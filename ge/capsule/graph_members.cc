@@ -26,9 +26,9 @@ bool IsStatic(const Type& type) {
   return type.ranked;
 }
 
-Status AttachConst(const std::shared_ptr<const CapsuleReader>& capsule, Const* c) {
+Status AttachConst(const std::shared_ptr<const CapsuleReader>& capsule, bool trusted, Const* c) {
   const ExternalRef& at = c->external;
-  GE_ASSIGN_OR_RETURN(const auto bytes, capsule->Read(at.file));
+  GE_ASSIGN_OR_RETURN(const auto bytes, trusted ? capsule->Map(at.file) : capsule->Read(at.file));
   if (at.offset > bytes.size() || at.length > bytes.size() - at.offset) {
     return Status(
         Code::kDataCorrupt,
@@ -79,7 +79,7 @@ Status GraphMembers::Write(const std::string& member, const Graph& graph) {
 }
 
 Result<Graph> ReadGraphMember(const std::shared_ptr<const CapsuleReader>& capsule,
-                              const std::string& member) {
+                              const std::string& member, bool trusted) {
   GE_ASSIGN_OR_RETURN(const auto bytes, capsule->Read(member));
   ReadOptions options;
   options.owner = capsule;
@@ -91,7 +91,7 @@ Result<Graph> ReadGraphMember(const std::shared_ptr<const CapsuleReader>& capsul
                               graph.status().message()));
   }
   for (Const& c : graph->consts) {
-    if (!c.external.file.empty()) GE_RETURN_IF_ERROR(AttachConst(capsule, &c));
+    if (!c.external.file.empty()) GE_RETURN_IF_ERROR(AttachConst(capsule, trusted, &c));
   }
   return graph;
 }

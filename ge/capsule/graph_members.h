@@ -34,8 +34,9 @@ class GraphMembers {
   std::map<std::pair<const void*, uint64_t>, Payload> payloads_;
 };
 
-// DATA_CORRUPT with the capsule, the member and the field.
+// DATA_CORRUPT with the capsule, the member and the field. `trusted`: the payloads of constants are
+// mapped and their checksums not computed, which reads them all.
 Result<Graph> ReadGraphMember(const std::shared_ptr<const CapsuleReader>& capsule,
-                              const std::string& member);
+                              const std::string& member, bool trusted = false);
 
 }  // namespace ge

@@ -46,10 +46,12 @@ Result<std::shared_ptr<Compiled>> Builder::Run(Graph bound, FunctionId fn) {
   c_->fn = fn;
   GE_RETURN_IF_ERROR(RefuseBodies(function()));
   LookForClass();
-  if (const auto like = CloseOne()) {
+  if (options_.saved) {
+    GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TakeSaved(); }));
+  } else if (const auto like = CloseOne()) {
     GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return TryReshape(like); }));
   }
-  if (!reshaped_) {
+  if (!reshaped_ && !options_.saved) {
     GE_RETURN_IF_ERROR(PlaceAndCompile());
     if (keep_incumbent_) return std::shared_ptr<Compiled>();
   }
@@ -89,7 +91,7 @@ MemoryOptions Builder::Memory() const {
 }
 
 Status Builder::Compile(bool* again) {
-  compiler_.emplace(engines_, c_.get());
+  compiler_.emplace(engines_, c_.get(), options_.saved);
   return compiler_->Compile(&struck_, &last_failure_, again);
 }
 
@@ -145,8 +147,9 @@ Status Builder::MakeProgram() {
   parts.arenas = c_->arenas_.get();
   parts.red_zones = options_.red_zones;
   // What a plan takes that was placed unseen has no offers to be compared with.
+  const bool asked = !reshaped_ && !options_.saved;
   const bool timed = options_.prices.mode != PriceMode::kShipped || options_.prices.replan;
-  if (options_.price_cache && timed && !options_.red_zones && !reshaped_)
+  if (options_.price_cache && timed && !options_.red_zones && asked)
     c_->clock = std::make_shared<RunClock>(c_->plan);
   parts.clock = c_->clock;
   for (const PlanValue& v : c_->plan.functions[0].values) {

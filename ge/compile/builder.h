@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ge/compile/classes/shape_class.h"
@@ -102,6 +103,22 @@ class Builder {
   Status ForgetClass();
   void RememberInClass();
 
+  // A plan of a file: builder_saved.cc.
+  //
+  Status TakeSaved();
+  int64_t PositionOf(NodeId node) const;  // -1 where there is none
+  // The local number of each of its devices.
+  Status FindDevices(const Plan& saved, std::vector<DeviceId>* devices) const;
+  Status TakeConversions(const Plan& saved, const std::vector<DeviceId>& devices);
+  Status TakeSegments(const Plan& saved, const std::vector<DeviceId>& devices);
+  // Each node is taken once, by numbers that lead somewhere.
+  Status CheckOffer(const PlanOffer& offer, std::vector<bool>* taken) const;
+  Status CheckOrder(const Plan& plan) const;
+  // Of engines that do not promise GE_ENGINE_UNASKED: asks them, and takes their own offers in
+  // place of the saved ones.
+  Status AskUnpromised();
+  Status TakeAsked(PlanOffer* offer, DeviceId device) const;
+
   // From segments to a program: builder.cc.
   //
   Status Compile(bool* again);
@@ -129,8 +146,9 @@ class Builder {
   std::vector<int64_t> dims_;
   std::optional<uint64_t> looser_key_;  // set when its class has no cover
   ShapeClasses::Covers near_;
-  bool looser_ = false;  // those are
-  Graph bound_;          // before the class's nodes were expanded; empty when none were
+  std::unordered_map<NodeId, int64_t> positions_;  // of the nodes of a saved plan
+  bool looser_ = false;                            // those are
+  Graph bound_;  // before the class's nodes were expanded; empty when none were
   bool reshaped_ = false;
   bool stopped_ = false, keep_incumbent_ = false;  // of PlaceAndCompile
 };

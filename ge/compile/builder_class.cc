@@ -5,6 +5,7 @@
 
 #include "ge/compile/builder.h"
 #include "ge/compile/classes/reshape.h"
+#include "ge/compile/compiled/saved_plan.h"
 #include "ge/compile/decompose/least_offers.h"
 #include "ge/partition/partition.h"
 #include "ge/place/from_offers.h"
@@ -21,12 +22,23 @@ void Builder::LookForClass() {
   const bool wanted = options_.classes && FreeChoice() && !options_.place.expanded &&
                       !options_.incumbent && options_.prices.mode != PriceMode::kMeasure;
   if (!wanted) return;
+  if (options_.saved) {
+    c_->shape_class = class_key_ = options_.saved->shape_class;
+    c_->looser_class = looser_key_ = options_.saved->looser_class;
+    c_->expanded = options_.saved->expanded;
+    dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
+    return;
+  }
   ReshapeInputs* reshape = options_.reshape;
   class_key_ = reshape && reshape->shape_class ? *reshape->shape_class
                                                : ShapeClasses::KeyOf(c_->graph, c_->fn);
   if (reshape) reshape->shape_class = class_key_;
   c_->shape_class = class_key_;
   dims_ = ShapeClasses::DimsOf(c_->graph, c_->fn);
+  if (options_.apart) {
+    c_->looser_class = looser_key_ = ShapeClasses::LooserKeyOf(c_->graph, c_->fn);
+    return;
+  }
   near_ = options_.classes->Near(*class_key_, dims_);
   if (near_.empty()) {
     looser_key_ = ShapeClasses::LooserKeyOf(c_->graph, c_->fn);  // before parts are made
@@ -170,9 +182,11 @@ Status Builder::ForgetClass() {
 void Builder::RememberInClass() {
   if (!class_key_ || reshaped_ || !struck_.empty()) return;
   const double floor = Floor();
-  const double over = !near_.empty() ? near_[0]->over_floor
-                      : floor > 0    ? c_->plan.predicted_ns / floor
-                                     : 1;
+  const double over = options_.saved   ? options_.saved->over_floor
+                      : !near_.empty() ? near_[0]->over_floor
+                      : floor > 0      ? c_->plan.predicted_ns / floor
+                                       : 1;
+  c_->over_floor = over;
   const ClassCover cover{dims_, c_->expanded, CoverOfPlan(c_->plan, function()), c_, over};
   options_.classes->Add(*class_key_, cover);
   KeepForClass(c_);

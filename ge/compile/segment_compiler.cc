@@ -32,9 +32,11 @@ Status SegmentCompiler::Answers::Of(size_t i, const std::string& engine) const {
                 fmt::format("engine '{}' answered OK to compile, but gave no exec", engine));
 }
 
-SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled)
+SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled,
+                                 const SavedPlan* saved)
     : engines_(engines),
       c_(compiled),
+      saved_(saved),
       positions_(function()),
       layouts_(AbiLayouts(compiled->plan.layouts)) {}
 
@@ -76,6 +78,8 @@ void SegmentCompiler::FillSegment(SegmentId segment, Given* given) {
   out.out_layout = given->out_layout.data();
   out.layout = layouts_.data();
   out.n_layout = layouts_.size();
+  const ge_engine_api& api = engines_[c_->plan.devices[seg.device].engine - 1]->api();
+  if (c_->unasked_ && (api.promises & GE_ENGINE_UNASKED) != 0) out.flags |= GE_SEGMENT_UNASKED;
   out.stop = CurrentInterrupt() ? CurrentInterrupt()->word() : nullptr;
 }
 
@@ -136,6 +140,7 @@ void SegmentCompiler::Begin() {
   c_->packed_bytes = 0;
   c_->files_.clear();
   c_->packs_.assign(plan().segments.size(), {});
+  c_->pack_values_.assign(plan().segments.size(), {});
   execs_.assign(plan().segments.size(), nullptr);
   steps_.assign(plan().segments.size(), {});
   c_->execs_.reserve(plan().segments.size());  // what an engine made is known at once, or leaks
@@ -397,9 +402,15 @@ void SegmentCompiler::TakeConstants(SegmentId segment, const ge_compiled& compil
 // They are filled when all segments have been compiled.
 Status SegmentCompiler::TakePacks(SegmentId segment, const ge_compiled& compiled) {
   const PlanDevice& device = c_->plan.devices[plan().segments[segment].device];
+  std::span<const SavedPack> saved;
+  if (saved_ && segment < saved_->packs.size()) saved = saved_->packs[segment];
   GE_ASSIGN_OR_RETURN(c_->packs_[segment],
                       ResidentsOf(engines_[device.engine - 1], device.engine_device, compiled,
-                                  c_->graph, function()));
+                                  c_->graph, function(), saved));
+  c_->pack_values_[segment] = PackValues(compiled);
+  for (const SavedPack& pack : saved) {
+    c_->files_.Add(pack.owner, pack.data.data(), pack.data.size());
+  }
   return {};
 }
 

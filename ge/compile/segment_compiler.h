@@ -10,6 +10,7 @@
 
 #include "ge/base/status.h"
 #include "ge/compile/compiled/compiled.h"
+#include "ge/compile/compiled/saved_plan.h"
 #include "ge/engine/abi_layouts.h"
 #include "ge/ir/walk.h"
 #include "ge/run/segment_steps.h"
@@ -18,7 +19,7 @@ namespace ge {
 
 class SegmentCompiler {
  public:
-  SegmentCompiler(const EngineList& engines, Compiled* compiled);
+  SegmentCompiler(const EngineList& engines, Compiled* compiled, const SavedPlan* saved = nullptr);
 
   // Compiles all segments of the plan. Offers of failed segments go into *struck, the reason into
   // *failure; *again tells whether there were any: then nothing is kept.
@@ -66,6 +67,7 @@ class SegmentCompiler {
 
   const EngineList& engines_;
   Compiled* c_;
+  const SavedPlan* saved_;  // null, or whose packs are taken
   std::set<size_t>* struck_ = nullptr;
   Status* failure_ = nullptr;
   NodePositions positions_;

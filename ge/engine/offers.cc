@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "ge/engine/plugin/record.h"
@@ -16,6 +17,9 @@ namespace {
 constexpr size_t kMaxOffersPerNode = 64;
 constexpr size_t kMaxLayouts = 65536;
 constexpr uint32_t kMaxChoices = 64;
+
+std::atomic<uint64_t> g_queries{0};
+
 // Used when neither the engine nor its device states a price: plain scalar loops reach about a
 // twentieth of what four lanes can multiply and add, and less than half of a copy's speed.
 constexpr double kGuessPeakShare = 1.0 / 22, kGuessCopyShare = 0.4;
@@ -320,9 +324,12 @@ std::string_view WhyName(uint32_t why) {
   return why < std::size(kNames) ? kNames[why] : "unstated";
 }
 
+uint64_t QueriesMade() { return g_queries.load(std::memory_order_relaxed); }
+
 Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& graph,
                    const Function& function, const ge_graph* view, std::vector<PlanLayout>* layouts,
                    OfferSet* out) {
+  g_queries.fetch_add(1, std::memory_order_relaxed);
   if (layouts->empty()) layouts->emplace_back();  // 0 = plain
   Collector collector{&engine, engine_index, &graph, &function, layouts, out, 0, {}, {}, {}};
   ge_sink sink{};

@@ -58,5 +58,7 @@ struct OfferSet {
 Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& graph,
                    const Function& function, const ge_graph* view, std::vector<PlanLayout>* layouts,
                    OfferSet* out);
+// By this process so far.
+uint64_t QueriesMade();
 
 }  // namespace ge

@@ -32,6 +32,7 @@
 #include "ge/ops/defaults.h"
 #include "ge/place/placed.h"
 #include "ge/run/tensor_view.h"
+#include "ge/session/compiled_file.h"
 #include "ge/session/distinct_dims.h"
 #include "ge/session/edits_scope.h"
 #include "ge/session/observation.h"
@@ -194,6 +195,7 @@ Status Session::LoadBy(Read read) {
   import_copied_bytes_ = model->copied_bytes;
   defaults_ = std::move(model->defaults);
   words_ = std::move(model->words);
+  if (model->compiled) GE_RETURN_IF_ERROR(OpenCompiled(std::move(model->compiled)));
   load_ms_ = NowMs() - start;
   return LoadGraph(std::move(model->graph));
 }
@@ -244,6 +246,9 @@ void Session::ForgetModel(Graph (&none)[2]) noexcept {
   states_.Clear();
   caches_.Clear();
   load_edits_.clear();
+  compiled_file_.reset();
+  compiled_model_ = false;
+  saved_.clear();
   times_.clear();
   files_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
@@ -260,6 +265,7 @@ Status Session::Prepare() {
 }
 
 Status Session::PrepareGraph(Graph* graph, std::vector<StageTime>* times) {
+  if (compiled_model_) return CheckCompiled(graph, times);
   Runner runner(options_.build.runner);
   auto none = [] { return Status(); };
   auto verify = [graph] { return Verify(*graph); };
@@ -502,6 +508,11 @@ Result<std::shared_ptr<Compiled>> Session::PlanIn(const Entry& entry,
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   // Another thread may have made it meanwhile.
   if (auto known = plans_.Find(&entry, inputs)) return known;
+  GE_ASSIGN_OR_RETURN(auto saved, TakeSaved(entry, inputs));
+  if (saved) {
+    plans_.Add(&entry, inputs, saved);
+    return saved;
+  }
   GE_ASSIGN_OR_RETURN(auto made, CompileNew(entry, inputs, options_.build));
   if (options_.build.prices.mode == PriceMode::kMeasure) {
     made = RehearsePlans(entry, inputs, std::move(made));
@@ -536,7 +547,8 @@ Result<std::shared_ptr<Compiled>> Session::CompileApart(std::string_view entry_n
   std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
   GE_RETURN_IF_ERROR(LockOrStop(&one));
   BuildOptions folding = build;  // the caller's options cannot know the session's passes
-  folding.classes = nullptr;     // it is this one that is asked about, not one like it
+  // It is this one that is asked about, not one like it.
+  if (!build.apart) folding.classes = nullptr;
   folding.fold_parts = options_.build.fold_parts;
   folding.measure = options_.build.measure;
   auto planned = CompileNew(*entry, turn.inputs(), folding);

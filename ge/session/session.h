@@ -20,6 +20,7 @@
 #include "ge/base/clock.h"
 #include "ge/base/float_mode.h"
 #include "ge/base/status.h"
+#include "ge/capsule/store/capsule_reader.h"
 #include "ge/compile/classes/shape_class.h"
 #include "ge/compile/compiled/check_buffers.h"
 #include "ge/compile/compiled/compiled.h"
@@ -52,11 +53,14 @@ struct SessionOptions {
   bool strict_dims = false;  // refuses inputs with two sizes of one dim, instead of a warning
   int64_t kv_cache = 0;      // first capacity of caches for a model's past; 0 = they stay inputs
   BuildOptions build;
+  bool strict = false;      // refuses a compiled model that does not fit, instead of a warning
   bool keep_edits = false;  // the graphs after passes, for records of runs
   // The placement of pieces known by their key (bound_key.h); null: prices decide all.
   std::function<void(const std::string& key, PlaceOptions* place)> place_piece;
 };
 
+class CompiledFile;
+struct CompiledPlan;
 class Flow;
 class Observation;
 class RunWatch;
@@ -111,6 +115,14 @@ class Session {
   // instructions.
   Status RunApart(Compiled* compiled, std::span<const TensorView> inputs,
                   std::span<TensorView> outputs, RunObserver* observer = nullptr);
+  // Searches for a plan to save, whatever plans of other shapes there are.
+  Result<std::shared_ptr<Compiled>> CompileToSave(std::string_view entry,
+                                                  std::span<const TensorView> inputs);
+  // Writes the rewritten graph and the plans so far as a compiled model; compiled_file.h.
+  // FAILED_PRECONDITION where there are none.
+  Status SaveCompiled(const std::string& path);
+  // What of a compiled model does not fit this session; empty where all does.
+  const std::string& misfit() const { return misfit_; }
   const BuildOptions& build_options() const { return options_.build; }
   // outputs[i].data null: allocated with AllocateAligned and owned by the caller from then on; see
   // TensorView::owned. Fills dtype, dims and bytes of every output.
@@ -227,6 +239,18 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileIn(std::string_view entry,
                                               std::span<const TensorView> inputs,
                                               KvCaches::Turn* turn);
+  // Of a compiled model: compiled_session.cc.
+  Status OpenCompiled(std::shared_ptr<const CapsuleReader> capsule);
+  Status CheckCompiled(Graph* graph, std::vector<StageTime>* times);
+  // The plan that the file has for these inputs; null where it has none. Where it has, and the plan
+  // cannot be taken, the file does not fit.
+  Result<std::shared_ptr<Compiled>> TakeSaved(const Entry& entry,
+                                              std::span<const TensorView> inputs);
+  Status PortsOfSaved(const Function& f, const CompiledPlan& plan, const Entry& entry,
+                      std::vector<Compiled::Port>* in, std::vector<Compiled::Port>* out) const;
+  Result<std::shared_ptr<Compiled>> MakeSaved(const Entry& entry, size_t plan);
+  // Takes the entry's other plans, once: shapes that the file does not have are planned like them.
+  Status TakeOthers(const Entry& entry);
   // The plan of these inputs, found or made.
   Result<std::shared_ptr<Compiled>> PlanIn(const Entry& entry, std::span<const TensorView> inputs);
   // Makes a finished plan of a bound function, after the passes.
@@ -270,6 +294,10 @@ class Session {
   std::shared_ptr<const Graph> distinct_;  // null: no inputs showed any at two sizes
   MappedFiles files_;                      // of its constants
   bool loaded_ = false;
+  std::unique_ptr<CompiledFile> compiled_file_;  // null: none, or one that does not fit
+  bool compiled_model_ = false;                  // the graph was rewritten when it was saved
+  std::string misfit_;
+  std::map<size_t, std::shared_ptr<Compiled>> saved_;  // plans of the file that were taken
   std::string model_name_;
   std::vector<EditedGraph> load_edits_;
   const double made_ms_ = NowMs();  // by the clock of NowMs
@@ -285,7 +313,7 @@ class Session {
   std::atomic<uint32_t> replans_{0};
   std::atomic<uint64_t> compiles_{0}, flow_plans_{0};  // plans that were made; those of pieces
   std::atomic<uint64_t> flow_programs_{0};             // of these, without the passes
-  std::atomic<uint64_t> placed_[3] = {};               // by Compiled::Placing
+  std::atomic<uint64_t> placed_[4] = {};               // by Compiled::Placing
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PartBound part_bound_;

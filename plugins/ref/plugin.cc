@@ -78,6 +78,30 @@ ge_rc Query(ge_engine*, const ge_graph* graph, const ge_sink* sink, ge_err* err)
   });
 }
 
+// Whether a query would offer each of the nodes that are taken, with constants that lie as it asks.
+// Else *c says why not.
+bool WouldOffer(const ge_segment& segment, ge_compiled* c) {
+  for (uint32_t t = 0; t < segment.n_taken; ++t) {
+    const ge_taken& taken = segment.taken[t];
+    for (uint32_t k = 0; k < taken.n_node; ++k) {
+      const ge_node& node = *GE_NODE(segment.graph, taken.node[k]);
+      ge_cost cost = {};
+      uint32_t const_align = 0;
+      Why why;
+      bool takes = Consider(*segment.graph, taken.node[k], &cost, &const_align, &why);
+      for (uint32_t i = 0; takes && const_align > 1 && i < node.n_in; ++i) {
+        const void* data = GE_VALUE(segment.graph, node.in[i])->data;
+        if (reinterpret_cast<uintptr_t>(data) % const_align == 0) continue;
+        takes = why.Say(GE_WHY_LAYOUT, "a constant lies at an address that it does not take");
+      }
+      if (takes) continue;
+      c->rc = Fail(c->err, GE_UNIMPLEMENTED, taken.node[k], "ref: %s", why.text);
+      return false;
+    }
+  }
+  return true;
+}
+
 ge_rc CompileOne(const ge_segment& segment, ge_compiled* c) {
   auto made = std::make_unique<ge_exec>();
   const ge_rc rc = made->exec.Build(segment, c, c->err);
@@ -104,6 +128,7 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segmen
       for (const ge_hdr* h : {&s->h, &s->graph->h}) {
         if (const ge_rc rc = Understand(*h, c->err, "ref: compile")) return rc;
       }
+      if ((s->flags & GE_SEGMENT_UNASKED) != 0 && !WouldOffer(*s, c)) return c->rc;
       return CompileOne(*s, c);
     });
   }
@@ -114,17 +139,7 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t segmen
 ge_rc Shape(ge_exec*, const ge_segment* segment, ge_compiled* c, ge_err* err) {
   return Guard(err, "ref: shape", [&]() -> ge_rc {
     if (const ge_rc rc = Understand(segment->h, err, "ref: shape")) return rc;
-    for (uint32_t t = 0; t < segment->n_taken; ++t) {
-      const ge_taken& taken = segment->taken[t];
-      for (uint32_t k = 0; k < taken.n_node; ++k) {
-        ge_cost cost = {};
-        uint32_t const_align = 0;
-        Why why;
-        if (Consider(*segment->graph, taken.node[k], &cost, &const_align, &why)) continue;
-        c->rc = Fail(c->err, GE_UNIMPLEMENTED, taken.node[k], "ref: %s", why.text);
-        return GE_OK;
-      }
-    }
+    if (!WouldOffer(*segment, c)) return GE_OK;
     c->rc = CompileOne(*segment, c);
     return GE_OK;
   });
@@ -160,6 +175,7 @@ constexpr ge_engine_api MakeApi() {
   api.enqueue = Enqueue;
   api.exec_destroy = ExecDestroy;
   api.shape = Shape;
+  api.promises = GE_ENGINE_UNASKED;
   return api;
 }
 constexpr ge_engine_api kApi = MakeApi();

@@ -22,7 +22,7 @@ struct Options {
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
   std::vector<std::string> data_roots;  // folders that links of external data may lead into
-  bool strict_dims = false;
+  bool strict_dims = false, strict = false;
   std::vector<std::string> plugin_paths;             // of plugins; empty = the search path
   bool open_plugins = false;                         // of plugins: those with a manifest, too
   std::vector<std::string> models;                   // of tune
@@ -51,6 +51,7 @@ struct Options {
 int Run(const Options& options);
 int Explain(const Options& options);
 int Dump(const Options& options);
+int Compile(const Options& options);
 int Replay(const Options& options);
 int Bisect(const Options& options);
 int Isolate(const Options& options);

@@ -288,6 +288,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& options) {
   s.kv_cache = options.kv_cache;
   s.load.data_roots = options.data_roots;
   s.strict_dims = options.strict_dims;
+  s.strict = options.strict;
   s.build.check = !options.no_check;
   s.build.memory_limit_bytes = options.memory_limit_bytes;
   GE_ASSIGN_OR_RETURN(s.build.place.policy, PlacePolicyFromName(options.policy));

@@ -93,6 +93,9 @@ void AddModelFlags(CLI::App* app, Options* o) {
                 "other offers may beat; those offers are timed for up to 200 ms");
   app->add_option("--time-limit", o->time_limit_s,
                   "seconds for the load, the compile and each run (default: no limit)");
+  app->add_flag("--strict", o->strict,
+                "refuse a compiled model that does not fit this machine, its engines or options "
+                "(default: warn, and plan anew)");
   app->add_flag("-v,--verbose", o->verbose, "print decisions on stderr");
   AddEngineFlags(app, o);
 }
@@ -173,6 +176,19 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
   passes->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   passes->footer("\nExample:\n  ge passes --plugins ./square.so\n");
   passes->callback([=] { *code = ge::tool::Passes(*o); });
+}
+
+void AddCompile(CLI::App* app, Options* o, int* code) {
+  auto* compile = app->add_subcommand(
+      "compile", "plan a model ahead into a file whose sessions begin to run at once");
+  AddModelFlags(compile, o);
+  compile->add_option("-o", o->output_file, "the compiled model, F.gecap")->required();
+  compile->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  compile->footer(
+      "\nAn input named twice asks for two signatures. Whatever takes a MODEL takes the file; on "
+      "another\nprocessor, with other engines or threads it is planned anew.\nExample:\n  ge "
+      "compile lenet.onnx -o lenet.gecap\n  ge run lenet.gecap\n");
+  compile->callback([=] { *code = ge::tool::Compile(*o); });
 }
 
 void AddReplay(CLI::App* app, Options* o, int* code) {
@@ -282,6 +298,7 @@ int Main(int argc, char** argv) {
   ge::tool::CatchSignals();
   AddRun(&app, &options, &code);
   AddLooking(&app, &options, &code);
+  AddCompile(&app, &options, &code);
   AddReplay(&app, &options, &code);
   AddTune(&app, &options, &code);
   AddBench(&app, &options, &code);

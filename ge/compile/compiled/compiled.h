@@ -106,9 +106,16 @@ class Compiled {
   OfferSet offers;
   Plan plan;
   CheckReport check;
-  // How it was placed: by a search, by a cover of its class that engines were asked about, or
-  // unseen, shaped like another plan.
-  enum class Placing : uint8_t { kSearched, kByClass, kShaped } placing = Placing::kSearched;
+  // How it was placed: by a search, by a cover of its class that engines were asked about, unseen,
+  // shaped like another plan, or as a file has it.
+  enum class Placing : uint8_t {
+    kSearched,
+    kByClass,
+    kShaped,
+    kSaved
+  } placing = Placing::kSearched;
+  double over_floor = 1;  // as ClassCover's
+  std::optional<uint64_t> looser_class;
   std::optional<uint64_t> shape_class;  // see shape_class.h; none where no class was asked
   // Node names of plans shaped like this one; made with the first of them.
   struct ShapedReport {
@@ -141,6 +148,7 @@ class Compiled {
     ge_exec* exec;
   };
   const EngineList* engines_ = nullptr;
+  bool unasked_ = false;  // engines that promise to take it so were not asked about the graph
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;
   std::vector<ConstScratch> splats_;                   // of the view, where it is gone
@@ -149,6 +157,7 @@ class Compiled {
   std::shared_ptr<ArenaPool> arenas_;
   std::vector<OwnedExec> execs_;
   std::vector<std::vector<std::shared_ptr<Resident>>> packs_;  // by segment
+  std::vector<std::vector<uint64_t>> pack_values_;             // as PackValues; parallel
   std::shared_ptr<PackSet> pack_set_;                          // of them all; null: there are none
   struct Unpin {
     void operator()(PackSet* set) const { set->Unpin(); }
@@ -163,6 +172,7 @@ class Compiled {
   const Program& program() const { return *program_; }
   // By segment.
   const std::vector<std::vector<std::shared_ptr<Resident>>>& residents() const { return packs_; }
+  const std::vector<std::vector<uint64_t>>& pack_values() const { return pack_values_; }
 };
 
 enum class PriceMode {
@@ -191,6 +201,7 @@ using MeasureHook = std::function<MeasureReport(
     GraphView* view, const OfferSet& offers, double budget_ms)>;
 
 class WeightFloats;  // quantized_weights.h
+struct SavedPlan;    // saved_plan.h
 
 struct BuildOptions {
   PriceOptions prices;
@@ -206,6 +217,13 @@ struct BuildOptions {
   double runs_a_shape = 1000;
   // A plan of the same entry and shapes: the answer is null when no plan is clearly cheaper.
   const Compiled* incumbent = nullptr;
+  // A plan of this graph as a file has it: nothing is searched, and only engines that do not
+  // promise GE_ENGINE_UNASKED are asked. FAILED_PRECONDITION, with the engine and the reason, where
+  // one would not offer it; DATA_CORRUPT where it is no plan of the graph.
+  const SavedPlan* saved = nullptr;
+  // For a plan that is to be saved: it is searched for, whatever there is of its class, and knows
+  // its classes.
+  bool apart = false;
   PlaceOptions place;
   StreamOptions streams;
   MemoryOptions memory;

@@ -84,6 +84,15 @@ std::vector<std::shared_ptr<Compiled>> PlanCache::All() {
   return all;
 }
 
+std::vector<std::shared_ptr<Compiled>> PlanCache::Of(Key entry) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<std::shared_ptr<Compiled>> of;
+  for (const Plan& p : plans_) {
+    if (p.entry == entry) of.push_back(p.compiled);
+  }
+  return of;
+}
+
 // Drops the least recently used plans beyond the bound; runs in flight keep theirs alive.
 void PlanCache::Evict() {
   uint64_t held = 0;

@@ -33,6 +33,8 @@ class PlanCache {
   // The last used plan of this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(Key entry);
   std::vector<std::shared_ptr<Compiled>> All();
+  // Those of one entry, the most recent first.
+  std::vector<std::shared_ptr<Compiled>> Of(Key entry);
   // How often a plan was replaced or all were forgotten; evictions do not count.
   uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
   uint64_t evicted() const { return evicted_.load(std::memory_order_relaxed); }

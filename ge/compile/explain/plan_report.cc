@@ -157,6 +157,8 @@ void AddProcess(nlohmann::json* json) {
   (*json)["resident_bytes"] = residents.bytes;
   (*json)["resident_bytes_present"] = residents.present_bytes;
   (*json)["fills"] = residents.fills;
+  (*json)["packs_mapped"] = residents.mapped;
+  (*json)["queries"] = QueriesMade();
 }
 
 }  // namespace ge

@@ -99,6 +99,17 @@ ge_rc Query(ge_engine* engine, const ge_graph* g, const ge_sink* sink, ge_err*) 
   return GE_OK;
 }
 
+// Whether a query would offer what is taken, by this cookie. Else *c says why not.
+bool WouldOffer(const ge_engine& engine, const ge_segment& s, ge_compiled* c) {
+  const bool one = s.n_taken == 1 && s.taken[0].n_node == 1;
+  const Verdict v = one ? Judge(engine, s.graph, *GE_NODE(s.graph, s.taken[0].node[0]))
+                        : Verdict{0, GE_WHY_OTHER, "it takes one node at a time"};
+  if (v.why == 0 && s.taken[0].cookie == v.op) return true;
+  c->rc = Fail(c->err, GE_UNIMPLEMENTED, one ? s.taken[0].node[0] : UINT32_MAX, "%s",
+               v.why != 0 ? v.text : "the cookie names another operator");
+  return false;
+}
+
 ge_rc Compile(ge_engine* engine, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err*) {
   for (uint32_t i = 0; i < n; ++i) {
@@ -106,6 +117,7 @@ ge_rc Compile(ge_engine* engine, const ge_segment* segment, uint32_t n, uint32_t
                                                          uint64_t{i} * segment_stride);
     auto& c =
         *reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
+    if ((s.flags & GE_SEGMENT_UNASKED) != 0 && !WouldOffer(*engine, s, &c)) continue;
     auto exec = std::make_unique<ge_exec>();
     exec->exec.Compile(engine->ops[s.taken[0].cookie], s);
     c.internal = exec->exec.internals().data();
@@ -128,6 +140,7 @@ constexpr ge_engine_api MakeTable() {
   api.compile = Compile;
   api.enqueue = Enqueue;
   api.exec_destroy = DestroyExec;
+  api.promises = GE_ENGINE_UNASKED;
   return api;
 }
 constexpr ge_engine_api kTable = MakeTable();

@@ -10,6 +10,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/file_mapping.h"
+#include "ge/base/log.h"
 #include "ge/engine/plugin/record.h"
 #include "ge/engine/resident/resident_memory.h"
 #include "ge/host/machine.h"
@@ -21,7 +22,8 @@ constexpr uint64_t kMaxPackBytes = uint64_t{1} << 40;
 constexpr uint32_t kMaxPacks = 1'000'000, kMaxPackValues = 64;
 constexpr size_t kMaxPackKey = 1 << 16;
 
-std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_fills{0}, g_places{0};
+std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_fills{0}, g_places{0},
+    g_mapped{0};
 
 std::string DigestOf(const void* data, uint64_t bytes) {
   const XXH128_hash_t h = XXH3_128bits(data, bytes);
@@ -94,7 +96,8 @@ void Resident::Release() {
   mem_ = nullptr;
   block_.reset();
   buf_ = {};
-  if (present_.exchange(false, std::memory_order_relaxed)) {
+  const bool mapped = mapped_.exchange(false, std::memory_order_relaxed);
+  if (present_.exchange(false, std::memory_order_relaxed) && !mapped) {
     g_present.fetch_sub(bytes_, std::memory_order_relaxed);
   }
 }
@@ -132,8 +135,41 @@ Status Resident::Present() {
   return {};
 }
 
+std::string Resident::Name() const {
+  std::string text = fmt::format("{},{};{}", bytes_, align_, key_);
+  for (const PackSource& s : sources_) {
+    text += fmt::format(";{}[{}]", static_cast<int>(s.dtype), fmt::join(s.dims, ","));
+  }
+  return DigestOf(text.data(), text.size());
+}
+
+void Resident::Offer(const SavedPack& saved) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (done_ || !any_bytes_ || saved.data.size() != bytes_ || Name() != saved.name) return;
+  if (reinterpret_cast<uintptr_t>(saved.data.data()) % align_ == 0) saved_ = saved;
+}
+
+// False where the file has other bytes than were saved, or the device has memory of its own.
+bool Resident::TakeSaved() {
+  if (saved_.data.empty() || !engine_->devices()[device_].domains[0].id.empty()) return false;
+  if (PackHash(saved_.data) != saved_.hash) {
+    LogOnce(1, fmt::format("{}: a pack of {} bytes was changed or damaged; it is made anew",
+                           saved_.file, bytes_));
+    saved_ = {};
+    return false;
+  }
+  Release();
+  buf_.bytes = bytes_;
+  buf_.ptr = const_cast<std::byte*>(saved_.data.data());  // nobody writes it: ge_launch.pack
+  mapped_.store(true, std::memory_order_relaxed);
+  present_.store(true, std::memory_order_relaxed);
+  g_mapped.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
 // In host memory first where the device has its own.
 Status Resident::Write() {
+  if (TakeSaved()) return {};
   GE_RETURN_IF_ERROR(Allocate());
   ge_pack pack{};
   pack.h = GE_HDR(ge_pack, GE_TAG_PACK);
@@ -178,6 +214,7 @@ Status Resident::Fill(bool* wrote) {
   std::lock_guard<std::mutex> lock(mutex_);
   *wrote = !done_;
   if (!done_) status_ = Write();
+  *wrote = *wrote && !mapped();
   // For want of memory now: it may be there later.
   done_ = status_.code() != Code::kResourceExhausted;
   return status_;
@@ -252,7 +289,8 @@ std::shared_ptr<Resident> ResidentStore::AtPlace(const std::shared_ptr<Engine>& 
 
 Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engine>& engine,
                                                       uint32_t device, const ge_pack& pack,
-                                                      std::vector<PackSource> sources) {
+                                                      std::vector<PackSource> sources,
+                                                      std::string_view file) {
   GE_RETURN_IF_ERROR(WantSane(*engine, pack, sources.size()));
   std::lock_guard<std::mutex> lock(mutex_);
   if (auto resident = AtPlace(engine, device, pack, sources)) return resident;
@@ -268,6 +306,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   key += fmt::format("{},{},{},{},{}", words.denormals, words.numerics, words.precision, pack.bytes,
                      pack.align);
   for (const PackSource& s : sources) key += ";" + IdentityOf(s);
+  if (!file.empty()) key += fmt::format(";{}", file);
   Sweep();
   std::weak_ptr<Resident>& known = by_key_[key];
   std::shared_ptr<Resident> resident = known.lock();
@@ -280,6 +319,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   resident->sources_ = std::move(sources);
   resident->bytes_ = pack.bytes;
   resident->align_ = std::max<uint64_t>(pack.align, 64);
+  resident->any_bytes_ = (pack.flags & GE_PACK_ANY_BYTES) != 0;
   auto& here = by_place_[resident->sources_[0].data];
   std::erase_if(here, [](const auto& r) { return r.expired(); });
   here.push_back(resident);
@@ -291,7 +331,8 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
 }
 
 ResidentStore::Counts ResidentStore::counts() const {
-  return {g_residents.load(), g_bytes.load(), g_present.load(), g_fills.load(), g_places.load()};
+  return {g_residents.load(), g_bytes.load(),  g_present.load(),
+          g_fills.load(),     g_mapped.load(), g_places.load()};
 }
 
 // The values of a pack, and whether it can be read.
@@ -310,11 +351,22 @@ static Result<std::vector<PackSource>> SourcesOf(const ge_pack& pack, std::strin
   return sources;
 }
 
-Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr<Engine>& engine,
-                                                           uint32_t device,
-                                                           const ge_compiled& compiled,
-                                                           const Graph& graph,
-                                                           const Function& function) {
+static uint64_t NumberOf(const ge_pack& pack) {
+  return XXH3_64bits(pack.value, pack.n_value * sizeof *pack.value);
+}
+
+std::vector<uint64_t> PackValues(const ge_compiled& compiled) {
+  std::vector<uint64_t> out;
+  for (uint32_t i = 0; i < compiled.n_pack; ++i) {
+    out.push_back(NumberOf(*reinterpret_cast<const ge_pack*>(
+        reinterpret_cast<const char*>(compiled.pack) + uint64_t{i} * compiled.pack_stride)));
+  }
+  return out;
+}
+
+Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(
+    const std::shared_ptr<Engine>& engine, uint32_t device, const ge_compiled& compiled,
+    const Graph& graph, const Function& function, std::span<const SavedPack> saved) {
   std::vector<std::shared_ptr<Resident>> out;
   if (compiled.n_pack == 0) return out;
   if (compiled.pack == nullptr || compiled.n_pack > kMaxPacks || !engine->api().fill) {
@@ -331,12 +383,20 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr
     if (!pack.ok()) return ReadRecord(given, what()).status();
     auto sources = SourcesOf(*pack, "", graph, function);
     if (!sources.ok()) return SourcesOf(*pack, what(), graph, function).status();
-    GE_ASSIGN_OR_RETURN(
-        auto resident, ResidentStore::OfProcess().Find(engine, device, *pack, *std::move(sources)));
+    const bool mapped = !saved.empty() && (pack->flags & GE_PACK_ANY_BYTES) != 0;
+    GE_ASSIGN_OR_RETURN(auto resident, ResidentStore::OfProcess().Find(
+                                           engine, device, *pack, *std::move(sources),
+                                           mapped ? std::string_view(saved[0].file) : ""));
+    const uint64_t values = mapped ? NumberOf(*pack) : 0;
+    for (const SavedPack& there : saved) {
+      if (mapped && there.values == values) resident->Offer(there);
+    }
     out.push_back(std::move(resident));
   }
   return out;
 }
+
+uint64_t PackHash(std::span<const std::byte> data) { return XXH3_64bits(data.data(), data.size()); }
 
 uint64_t FillResidents(std::span<const std::shared_ptr<Resident>> residents,
                        std::vector<Status>* statuses) {

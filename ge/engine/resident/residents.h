@@ -31,6 +31,16 @@ struct PackSource {
 // RESOURCE_EXHAUSTED where a splat cannot be expanded; INTERNAL where the value is no constant.
 Result<PackSource> PackSourceOf(const Graph& graph, const Value& value);
 
+// A pack as a file has it, for whom asks for the same one again.
+struct SavedPack {
+  std::string name;     // as Resident::Name
+  uint64_t values = 0;  // as PackValues says of it
+  std::span<const std::byte> data;
+  uint64_t hash = 0;  // XXH3 of the data
+  std::shared_ptr<const void> owner;
+  std::string file;  // names the file in which it lies, as no other
+};
+
 class Resident {
  public:
   ~Resident();
@@ -45,6 +55,14 @@ class Resident {
   bool present() const { return present_.load(std::memory_order_relaxed); }
   // Frees its memory; Fill writes it again. Nobody may be reading it.
   void GiveUp();
+  // GE_PACK_ANY_BYTES, of the engine: its bytes may come from a file.
+  bool any_bytes() const { return any_bytes_; }
+  // A digest of everything that decides its bytes, but engine, options and payloads.
+  std::string Name() const;
+  // Where it is not filled yet: Fill takes these bytes, unless they have changed.
+  void Offer(const SavedPack& saved);
+  // They are the file's, and no memory of ours.
+  bool mapped() const { return mapped_.load(std::memory_order_relaxed); }
 
  private:
   friend class ResidentStore;
@@ -54,6 +72,7 @@ class Resident {
           const std::vector<PackSource>& sources) const;
   Status Allocate();
   Status Write();
+  bool TakeSaved();
   Status Present();
   void Release();
 
@@ -62,13 +81,15 @@ class Resident {
   std::string key_;  // of the engine, as it gave it
   std::vector<PackSource> sources_;
   uint64_t bytes_ = 0, align_ = 64;
+  bool any_bytes_ = false;
 
-  std::atomic<bool> present_{false};
+  std::atomic<bool> present_{false}, mapped_{false};
   std::mutex mutex_;  // of the following
   bool done_ = false;
   Status status_;
   std::shared_ptr<void> block_;  // in host memory
   ge_mem* mem_ = nullptr;        // in a device's own
+  SavedPack saved_;              // no data: there is none
   ge_buf buf_{};
 };
 
@@ -76,14 +97,17 @@ class ResidentStore {
  public:
   static ResidentStore& OfProcess();
   // The resident of this pack, shared if already there; Fill is still to be called. `sources` are
-  // the pack's values. PLUGIN_ERROR where the pack is illegal.
+  // the pack's values. PLUGIN_ERROR where the pack is illegal. `file`: of a saved form, which
+  // no model without that file gets.
   Result<std::shared_ptr<Resident>> Find(const std::shared_ptr<Engine>& engine, uint32_t device,
-                                         const ge_pack& pack, std::vector<PackSource> sources);
+                                         const ge_pack& pack, std::vector<PackSource> sources,
+                                         std::string_view file = {});
 
   struct Counts {
     uint64_t residents = 0, bytes = 0;  // that live now
     uint64_t present_bytes = 0;         // of them, in memory now
     uint64_t fills = 0;                 // since the process began
+    uint64_t mapped = 0;                // packs taken from files, since then
     uint64_t places = 0;                // of payloads that are remembered
   };
   Counts counts() const;
@@ -111,12 +135,14 @@ class ResidentStore {
 };
 
 // The residents that an engine asked for when it compiled for a function of `graph`. PLUGIN_ERROR
-// where it asks for something illegal.
-Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(const std::shared_ptr<Engine>& engine,
-                                                           uint32_t device,
-                                                           const ge_compiled& compiled,
-                                                           const Graph& graph,
-                                                           const Function& function);
+// where it asks for something illegal. `saved`, if any: forms of them that a file has.
+Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(
+    const std::shared_ptr<Engine>& engine, uint32_t device, const ge_compiled& compiled,
+    const Graph& graph, const Function& function, std::span<const SavedPack> saved = {});
+// The values of each pack, as a number: equal for the same pack of the same graph.
+std::vector<uint64_t> PackValues(const ge_compiled& compiled);
+// XXH3, as SavedPack::hash.
+uint64_t PackHash(std::span<const std::byte> data);
 
 // Fills the empty ones, several at once, the largest first. statuses[i] is that of residents[i].
 // Answers the bytes written.

@@ -22,6 +22,22 @@ class Move final : public Loop {
   uint64_t bytes_;
 };
 
+// Whole numbers of 16 bits and more may be sizes or indices, which somebody has checked where they
+// lay.
+uint32_t FlagsOfConstant(const Parser& parser, uint32_t value) {
+  switch (parser.dtype(value)) {
+    case GE_F32:
+    case GE_F64:
+    case GE_F16:
+    case GE_BF16:
+    case GE_I8:
+    case GE_U8:
+      return GE_PACK_ANY_BYTES;
+    default:
+      return 0;
+  }
+}
+
 // Same elements in the same order: one may be read as the other.
 bool SameMemory(const Layout& x, const Layout& y) {
   auto plain = [](const Layout& l) {
@@ -165,6 +181,7 @@ void Builder::ListConstants(const std::vector<Unit>& units) {
     pack.key = gp::Str(name.first);
     pack.bytes = wanted.bytes;
     pack.align = 64;
+    pack.flags = wanted.flags;
   }
 }
 
@@ -360,7 +377,7 @@ BufferRef Builder::ConstantFloats(const std::vector<float>& data) {
 }
 
 BufferRef Builder::Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
-                        bool any_bytes) {
+                        bool any_bytes, uint32_t flags) {
   if (bytes < kLeastPack || values.empty()) {
     std::vector<std::string_view> payloads;
     for (uint32_t v : values) {
@@ -373,7 +390,8 @@ BufferRef Builder::Pack(const Ids& values, const std::string& key, uint64_t byte
   s.kind = Storage::kPack;
   s.bytes = bytes;
   const auto next = static_cast<uint32_t>(out_.wanted.size());
-  const auto [known, fresh] = out_.wanted.try_emplace({key, values}, WantedPack{next, bytes});
+  const auto [known, fresh] =
+      out_.wanted.try_emplace({key, values}, WantedPack{next, bytes, flags});
   s.index = known->second.index;
   if (!fresh) return NewBuffer(s);
   out_.book->Learn(key, std::move(fill), any_bytes);
@@ -384,6 +402,7 @@ BufferRef Builder::Pack(const Ids& values, const std::string& key, uint64_t byte
 
 Rep Builder::Constant(uint32_t value, const Layout& want) {
   const uint64_t bytes = Bytes(want);
+  const uint32_t flags = FlagsOfConstant(p_, value);
   // Read where it lies, as far as it would not lie better: on a line of its own and, when large, on
   // huge pages (docs/decisions/0006-pages.md).
   constexpr uint64_t kHugePage = uint64_t{2} << 20;
@@ -399,9 +418,9 @@ Rep Builder::Constant(uint32_t value, const Layout& want) {
   }
   if (want.dense()) {
     auto copy = [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); };
-    return {want, Pack({value}, plain(), bytes, copy, true)};
+    return {want, Pack({value}, plain(), bytes, copy, true, flags)};
   }
-  return {want, Pack({value}, "layout " + KeyOf(want), bytes, PackingOf(want))};
+  return {want, Pack({value}, "layout " + KeyOf(want), bytes, PackingOf(want), false, flags)};
 }
 
 Rep Builder::KeptConstant(uint32_t value) {

@@ -107,9 +107,10 @@ class Builder {
   // read little of it.
   Rep KeptConstant(uint32_t value);
   // A buffer filled by `fill` from the payloads of these constants. The key names everything else
-  // that the bytes depend on, but dtypes and dims. `any_bytes` as in PackBook::Learn.
+  // that the bytes depend on, but dtypes and dims. `any_bytes` as in PackBook::Learn. Kernels
+  // calculate with what it holds, and find nothing by it, unless `flags` say otherwise.
   BufferRef Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill,
-                 bool any_bytes = false);
+                 bool any_bytes = false, uint32_t flags = GE_PACK_ANY_BYTES);
   BufferRef ConstantFloats(const std::vector<float>& data);
   void ListConstants(const std::vector<Unit>& units);
   void ListMade();

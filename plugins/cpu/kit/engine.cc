@@ -225,10 +225,11 @@ bool BuildProgram(Builder* builder, const std::vector<Unit>& units, ge_compiled*
   }
 }
 
-// Compiles one segment into *c. `like`: one of other dims, and no query has offered what is taken;
-// null otherwise. Throws.
+// Compiles one segment into *c. `like`: one of other dims; null otherwise. With it, and where the
+// host says so, no query has offered what is taken. Throws.
 void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like, ge_compiled* c) {
   const Parser parser(*segment.graph, e.Kinds());
+  const bool unasked = like != nullptr || (segment.flags & GE_SEGMENT_UNASKED) != 0;
   std::vector<uint32_t> allowed;
   for (uint32_t t = 0; t < segment.n_taken; ++t) {
     const ge_taken& taken = segment.taken[t];
@@ -241,14 +242,14 @@ void CompileOne(const Engine& e, const ge_segment& segment, const ge_exec* like,
   size_t covered = 0;
   for (const Unit& u : units) covered += u.nodes.size();
   if (covered != n_node) {
-    c->rc = gp::Fail(c->err, like != nullptr ? GE_UNIMPLEMENTED : GE_INVALID_ARGUMENT, UINT32_MAX,
+    c->rc = gp::Fail(c->err, unasked ? GE_UNIMPLEMENTED : GE_INVALID_ARGUMENT, UINT32_MAX,
                      "%s: the segment has %zu nodes, only %zu of them can be compiled; take "
                      "offers of this graph alone",
                      g_name.c_str(), n_node, covered);
     return;
   }
   Why why;
-  if (like != nullptr && !StillTakes(e, parser, units, &why)) {
+  if (unasked && !StillTakes(e, parser, units, &why)) {
     c->rc =
         gp::Fail(c->err, GE_UNIMPLEMENTED, UINT32_MAX, "%s: %s", g_name.c_str(), why.text.c_str());
     return;
@@ -376,6 +377,7 @@ ge_engine_api MakeApi() {
   api.frame_destroy = FrameDestroy;
   api.fill = FillPack;
   api.shape = Shape;
+  api.promises = GE_ENGINE_UNASKED;
   return api;
 }
 const ge_engine_api kApi = MakeApi();

@@ -99,6 +99,7 @@ struct Frame {
 struct WantedPack {
   uint32_t index = 0;
   uint64_t bytes = 0;
+  uint32_t flags = 0;  // GE_PACK_*
 };
 
 // A library's choice for a kernel. The same segment at other dims reuses it without asking again.

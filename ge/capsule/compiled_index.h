@@ -1,0 +1,50 @@
+// The index of a compiled model: what its session was, and where each of its plans, their graphs
+// and packs lie in the capsule. JSON. Values owned by their holder; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ge/base/status.h"
+#include "ge/capsule/store/capsule_reader.h"
+#include "ge/capsule/store/capsule_writer.h"
+
+namespace ge {
+
+inline constexpr char kCompiledMember[] = "compiled.json";
+
+struct CompiledEngine {
+  std::string name, hash, options;
+};
+struct CompiledPack {
+  uint32_t segment = 0;
+  uint64_t values = 0;       // as PackValues
+  std::string name;          // as Resident::Name
+  std::string member, hash;  // XXH3 of its bytes, in hexadecimal
+};
+struct CompiledShape {
+  std::vector<int64_t> dims;
+};
+struct CompiledPlan {
+  std::string entry;
+  std::vector<CompiledShape> inputs;  // of the entry's own parameters
+  std::string graph, plan;            // members
+  std::vector<uint32_t> expanded;     // nodes that had become their parts
+  std::vector<uint32_t> states_in, states_out;
+  uint64_t shape_class = 0, looser_class = 0;  // keys of ShapeClasses; 0: none
+  uint64_t over_floor = 1000;                  // as ClassCover's, in thousandths
+  std::vector<CompiledPack> packs;
+};
+struct CompiledIndex {
+  std::string cpu, isa, numerics, precision, denormals;
+  uint32_t isa_mask = 0, threads = 0;
+  std::vector<CompiledEngine> engines;
+  std::vector<CompiledPlan> plans;
+};
+
+Status WriteCompiledIndex(const CompiledIndex& index, CapsuleWriter* writer);
+// DATA_CORRUPT naming capsule, member and field.
+Result<CompiledIndex> ReadCompiledIndex(const CapsuleReader& capsule);
+
+}  // namespace ge
