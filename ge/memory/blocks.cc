@@ -19,11 +19,17 @@ bool NearlyFills(int64_t bytes, int64_t place) {
 
 class AliasChooser {
  public:
-  AliasChooser(const PlanFunction& f, const Lifetimes& life) : f_(f), life_(life) {
+  AliasChooser(const PlanFunction& f, const Lifetimes& life,
+               const std::vector<PlanValueId>& own_places)
+      : f_(f), life_(life) {
     a_.of.resize(f.values.size());
     a_.block.resize(f.values.size());
     std::iota(a_.block.begin(), a_.block.end(), 0);
     overwritten_.resize(f.values.size());
+    own_place_.resize(f.values.size());
+    for (const PlanValueId v : own_places) {
+      if (v < own_place_.size()) own_place_[v] = true;
+    }
   }
 
   Aliases Run(bool take) {
@@ -111,6 +117,7 @@ class AliasChooser {
   }
 
   void Join(PlanValueId v, PlanValueId place) {
+    if (own_place_[v] || own_place_[place]) return;
     // v starts here, so it heads no block of its own yet unless something joined it before.
     if (a_.of[v] || a_.block[v] != v || members_.count(v)) return;
     Members& members = members_[a_.block[place]];
@@ -147,7 +154,7 @@ class AliasChooser {
   std::unordered_map<PlanValueId, Members> members_;         // of blocks with more than one
   std::vector<std::pair<uint32_t, uint32_t>> permitted_;     // of the segment: output, input
   std::vector<std::pair<PlanValueId, uint32_t>> positions_;  // of the segment's inputs
-  std::vector<bool> overwritten_;
+  std::vector<bool> overwritten_, own_place_;
 };
 
 bool InArena(PlanValueKind kind) {
@@ -157,8 +164,9 @@ bool InArena(PlanValueKind kind) {
 
 }  // namespace
 
-Aliases ChooseAliases(const PlanFunction& function, const Lifetimes& life, bool take) {
-  return AliasChooser(function, life).Run(take);
+Aliases ChooseAliases(const PlanFunction& function, const Lifetimes& life, bool take,
+                      const std::vector<PlanValueId>& own_places) {
+  return AliasChooser(function, life, own_places).Run(take);
 }
 
 DomainBlocks MakeBlocks(const PlanFunction& function, const std::vector<PlanUses>& uses,

@@ -16,8 +16,9 @@ struct Aliases {
   std::vector<PlanValueId> block;  // by value: the first value of its block (itself when alone)
 };
 
-// No alias at all when `take` is false.
-Aliases ChooseAliases(const PlanFunction& function, const Lifetimes& life, bool take);
+// No alias at all when `take` is false, and none with a value of `own_places`.
+Aliases ChooseAliases(const PlanFunction& function, const Lifetimes& life, bool take,
+                      const std::vector<PlanValueId>& own_places);
 
 struct DomainBlocks {
   std::vector<std::vector<PlanValueId>> members;  // by block

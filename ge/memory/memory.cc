@@ -96,22 +96,47 @@ void Place(const DomainBlocks& d, const PackResult& r, DomainId domain, Plan* pl
   }
 }
 
+struct OwnPlace {
+  size_t block;
+  int64_t bytes;
+};
+// The blocks of these values, which are left to the packer without bytes.
+std::vector<OwnPlace> TakeOwnPlaces(const std::vector<PlanValueId>& values, DomainBlocks* d) {
+  std::vector<OwnPlace> own;
+  if (values.empty()) return own;
+  for (size_t b = 0; b < d->blocks.size(); ++b) {
+    const bool wanted = std::find(values.begin(), values.end(), d->members[b][0]) != values.end();
+    if (!wanted || d->blocks[b].bytes == 0) continue;  // no other lies in its place
+    own.push_back({b, d->blocks[b].bytes});
+    d->blocks[b].bytes = 0;
+    d->blocks[b].conflicts.clear();
+  }
+  return own;
+}
+
 Status AssignFunction(Plan* plan, PlanFunction* f, const MemoryOptions& options) {
   GE_RETURN_IF_ERROR(CheckSizes(*plan, *f, options.gap_bytes));
   GE_ASSIGN_OR_RETURN(const std::vector<PlanUses> uses, CollectUses(*f));
   GE_ASSIGN_OR_RETURN(const memory::Lifetimes life, memory::Lifetimes::Make(*f, uses));
   DropTransientArenas(f);
-  const memory::Aliases aliases = memory::ChooseAliases(*f, life, options.reuse);
+  const memory::Aliases aliases =
+      memory::ChooseAliases(*f, life, options.reuse, options.own_places);
   for (PlanValueId v = 1; v < f->values.size(); ++v) {
     if (f->values[v].kind != PlanValueKind::kOutput) f->values[v].alias_of = aliases.of[v];
   }
   for (DomainId domain = 0; domain < plan->domains.size(); ++domain) {
-    const DomainBlocks d =
+    DomainBlocks d =
         memory::MakeBlocks(*f, uses, life, aliases, domain, options.gap_bytes, options.reuse);
     if (d.blocks.empty()) continue;
+    const std::vector<OwnPlace> own = TakeOwnPlaces(options.own_places, &d);
     PackResult packed = !options.reuse    ? PackApart(d.blocks, options.gap_bytes)
                         : d.by_time_alone ? memory::PackInOrder(d.blocks)
                                           : memory::Pack(d.blocks, options.quick);
+    for (const OwnPlace& o : own) {
+      const int64_t align = d.blocks[o.block].align;
+      packed.offset[o.block] = (packed.bytes + align - 1) & ~(align - 1);
+      packed.bytes = packed.offset[o.block] + o.bytes;
+    }
     Place(d, packed, domain, plan, f);
   }
   return {};

@@ -2,6 +2,8 @@
 // Runs after STREAMS; a place is reused across streams only where events order it.
 #pragma once
 
+#include <vector>
+
 #include "ge/base/status.h"
 #include "ge/plan/plan.h"
 
@@ -13,6 +15,9 @@ struct MemoryOptions {
   // Accepts an arena within 5 % of the live maximum, where 0.4 % would take milliseconds: for plans
   // in blocks that other plans use as well.
   bool quick = false;
+  // Values that share their bytes with no other, whatever they permit: for finding the one that is
+  // overwritten. Numbers of no value are ignored.
+  std::vector<PlanValueId> own_places;
 };
 
 // Fills PlanValue::{arena, offset, alias_of} and PlanFunction::arenas: one transient arena for each

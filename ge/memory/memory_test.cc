@@ -58,6 +58,21 @@ TEST(Memory, AChainInPlaceNeedsOne) {
   EXPECT_EQ(p.value(2).alias_of, 0u);  // never over the caller's input
 }
 
+TEST(Memory, AnOwnPlaceIsSharedWithNobody) {
+  for (const bool alias : {false, true}) {
+    SmallPlan p = ChainPlan(alias);
+    MemoryOptions options;
+    options.own_places = {3, 4'000'000'000};
+    ASSERT_TRUE(AssignMemory(&p.plan, options).ok());
+    EXPECT_EQ(Proved(p.plan).arena_bytes[0], 2048);
+    EXPECT_EQ(p.value(3).alias_of, 0u);
+    EXPECT_EQ(p.value(4).alias_of, 0u);
+    EXPECT_NE(p.value(3).offset, p.value(2).offset);
+    EXPECT_NE(p.value(3).offset, p.value(4).offset);
+    EXPECT_EQ(p.value(2).offset, p.value(4).offset);  // the others share as before
+  }
+}
+
 TEST(Memory, NotInPlaceWhileAnotherReadsTheInput) {
   SmallPlan p(0);
   const auto x = p.Input("x", 64), a = p.Value("a", 640), b = p.Value("b", 640),

@@ -43,7 +43,10 @@ struct Options {
   std::string from;              // of replay: load or plan; empty = plan where the capsule has one
   std::string piece;             // of isolate: a node's name, or #SEGMENT
   double rtol = -1;              // of replay and bisect; below 0 = by the type
-  std::string against = "ref";   // of bisect: the engine that is right
+  std::string against = "ref";   // of bisect and replay --lockstep: the engine that is right
+  std::string expect;            // of replay and bisect: F.npz with values from elsewhere
+  bool lockstep = false;         // of replay
+  uint32_t runs = 1;             // of replay, and of each trial of bisect
   double seconds_a_trial = 600;  // of bisect
   double time_limit_s = 0;       // of the load, the compile and each run; 0 = none
 };

@@ -191,6 +191,17 @@ void AddCompile(CLI::App* app, Options* o, int* code) {
   compile->callback([=] { *code = ge::tool::Compile(*o); });
 }
 
+// Of what looks for a fault.
+void AddFaultFlags(CLI::App* app, Options* o) {
+  app->add_option("--against", o->against, "engine that is taken to be right (default ref)");
+  app->add_option("--expect", o->expect,
+                  "values from elsewhere by their names, as numpy.savez writes them; see "
+                  "docs/capsule.md")
+      ->type_name("F.npz");
+  app->add_option("--seconds", o->seconds_a_trial, "for each trial (default 600)")
+      ->check(CLI::Range(0.1, 1e6));
+}
+
 void AddReplay(CLI::App* app, Options* o, int* code) {
   auto* replay =
       app->add_subcommand("replay", "repeat a run that a capsule has, and compare every value");
@@ -203,26 +214,46 @@ void AddReplay(CLI::App* app, Options* o, int* code) {
                      "bound of a float's difference by the largest magnitude of its tensor "
                      "(default by type: f64 1e-9, f32 1e-4, f16 0.01, bf16 0.04); on the machine "
                      "of the recorded run with --from plan bits must be equal");
+  replay
+      ->add_option("--pin", o->pins,
+                   "as of ge run: nodes that go elsewhere; all are placed anew, and values of "
+                   "the same names are compared")
+      ->take_all();
+  replay->add_option("--runs", o->runs, "runs, each compared (default 1)")
+      ->check(CLI::Range(1, 1000000));
+  replay->add_flag("--lockstep", o->lockstep,
+                   "each segment's recorded inputs go to its engine and, node by node, to the "
+                   "reference: which errors are a node's own, and which are inherited");
+  AddFaultFlags(replay, o);
   replay->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   AddEngineFlags(replay, o);
   replay->footer(
       "\nExit codes: 0 equal, or within the bounds on another machine or engine; 1 not.\n"
       "Example:\n  ge dump lenet.onnx --values -o lenet.gecap\n  ge replay lenet.gecap\n"
-      "  ge replay lenet.gecap --from load --engines ref\n");
+      "  ge replay lenet.gecap --from load --engines ref\n  ge replay lenet.gecap --lockstep\n");
   replay->callback([=] { *code = ge::tool::Replay(*o); });
+}
+
+void AddBisect(CLI::App* app, Options* o, int* code) {
   auto* bisect = app->add_subcommand(
-      "bisect", "whose fault is a recorded run's result: a pass's, an engine's, or the memory's");
+      "bisect",
+      "whose fault is a recorded run's result: a pass's, an engine's, the memory's, a pack's, or "
+      "the model's as it was loaded");
   bisect->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
-  bisect->add_option("--against", o->against, "engine that is taken to be right (default ref)");
+  AddFaultFlags(bisect, o);
   bisect->add_option("--rtol", o->rtol, "as of ge replay");
-  bisect->add_option("--seconds", o->seconds_a_trial, "for each trial (default 600)")
-      ->check(CLI::Range(0.1, 1e6));
+  bisect
+      ->add_option("--runs", o->runs,
+                   "of each trial, for faults that come and go: one wrong run is enough "
+                   "(default 1)")
+      ->check(CLI::Range(1, 1000000));
   bisect->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   AddEngineFlags(bisect, o);
   bisect->footer(
-      "\nThe graph after each recorded pass, then each segment of the plan on its recorded inputs, "
-      "is run on\nthe reference, every trial in a process of its own.\nExit codes: 0 no fault was "
-      "found; 1 one was.\nExample:\n  ge bisect lenet.gecap\n");
+      "\nThe loaded model, the graph after each recorded pass, then each segment of the plan on "
+      "its "
+      "recorded\ninputs, is run on the reference, every trial in a process of its own.\nExit "
+      "codes: 0 no fault was found; 1 one was.\nExample:\n  ge bisect lenet.gecap\n");
   bisect->callback([=] { *code = ge::tool::Bisect(*o); });
   auto* isolate = app->add_subcommand(
       "isolate", "a node or segment of a recorded run, with the values that it read and made");
@@ -300,6 +331,7 @@ int Main(int argc, char** argv) {
   AddLooking(&app, &options, &code);
   AddCompile(&app, &options, &code);
   AddReplay(&app, &options, &code);
+  AddBisect(&app, &options, &code);
   AddTune(&app, &options, &code);
   AddBench(&app, &options, &code);
   ge::tool::AddTrain(&app, &code);

@@ -293,7 +293,8 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
                                                       std::string_view file) {
   GE_RETURN_IF_ERROR(WantSane(*engine, pack, sources.size()));
   std::lock_guard<std::mutex> lock(mutex_);
-  if (auto resident = AtPlace(engine, device, pack, sources)) return resident;
+  const bool alone = share_none_.load(std::memory_order_relaxed);
+  if (auto resident = AtPlace(engine, device, pack, sources); resident && !alone) return resident;
   const std::string own(pack.key.p, pack.key.n);
   // Lengths before texts, so that no two lists of parts are one string.
   std::string key;
@@ -310,8 +311,8 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   Sweep();
   std::weak_ptr<Resident>& known = by_key_[key];
   std::shared_ptr<Resident> resident = known.lock();
-  if (resident && SamePayloads(resident->sources_, sources)) return resident;
-  const bool clash = resident != nullptr;
+  if (resident && !alone && SamePayloads(resident->sources_, sources)) return resident;
+  const bool clash = resident != nullptr || alone;
   resident.reset(new Resident);
   resident->engine_ = engine;
   resident->device_ = device;

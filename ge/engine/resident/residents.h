@@ -48,6 +48,8 @@ class Resident {
   Resident& operator=(const Resident&) = delete;
 
   uint64_t bytes() const { return bytes_; }
+  // The payloads that it was made of.
+  const std::vector<PackSource>& sources() const { return sources_; }
   // The buffer for launches, once filled.
   const ge_buf& buf() const { return buf_; }
   // The first call has the engine write it; later ones answer that call's Status. *wrote: this one.
@@ -103,6 +105,9 @@ class ResidentStore {
                                          const ge_pack& pack, std::vector<PackSource> sources,
                                          std::string_view file = {});
 
+  // From now on everyone who asks gets a pack of its own: for finding a key that says too little.
+  void ShareNone() { share_none_.store(true, std::memory_order_relaxed); }
+
   struct Counts {
     uint64_t residents = 0, bytes = 0;  // that live now
     uint64_t present_bytes = 0;         // of them, in memory now
@@ -120,6 +125,7 @@ class ResidentStore {
   void Sweep();
 
   mutable std::mutex mutex_;
+  std::atomic<bool> share_none_{false};
   std::unordered_map<std::string, std::weak_ptr<Resident>> by_key_;
   // The same by the first payload's address: spares most plans of a session the key.
   std::unordered_map<const void*, std::vector<std::weak_ptr<Resident>>> by_place_;

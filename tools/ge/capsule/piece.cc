@@ -89,8 +89,16 @@ Result<Piece> Pieces::Make(const std::vector<NodeId>& nodes, const std::vector<V
     piece.outputs.push_back(*t);
   }
   GE_ASSIGN_OR_RETURN(piece.graph, NodesGraph(graph_, fn_, nodes, inputs, outputs));
+  piece.fn = fn_;
   for (const Node& n : piece.graph.fn(fn_).nodes) {
-    piece.nodes.push_back(n.name.empty() ? fmt::format("{} #{}", n.op, n.id) : n.name);
+    piece.nodes.push_back(NodeLabel(n));
+    for (const ValueId id : n.outputs) {
+      if (std::find(outputs.begin(), outputs.end(), id) != outputs.end()) continue;
+      const auto found = by_value_.find(id);
+      if (found == by_value_.end() || !recorded_->capsule->Has(found->second->member)) continue;
+      GE_ASSIGN_OR_RETURN(const auto bytes, ReadTensorMember(*recorded_->capsule, *found->second));
+      piece.inner.push_back({id, *found->second, bytes});
+    }
   }
   const Plan& plan = recorded_->plan;
   const DeviceId device = plan.functions[0].segments[segment].device;
@@ -126,6 +134,30 @@ Result<Piece> Pieces::Segment(size_t segment) const {
                     recorded_->capsule->path(), segment));
   }
   return Make(NodesOf(s), inputs, outputs, segment, true);
+}
+
+Result<Piece> Pieces::All() const {
+  const Function& f = graph_.fn(fn_);
+  std::vector<NodeId> nodes;
+  std::vector<ValueId> outputs;
+  for (const Node& n : f.nodes) {
+    nodes.push_back(n.id);
+    for (const ValueId v : n.outputs) {
+      const auto found = by_value_.find(v);
+      const bool there = found != by_value_.end() && recorded_->capsule->Has(found->second->member);
+      if (there) outputs.push_back(v);
+    }
+  }
+  return Make(nodes, f.params, outputs, 0, true);
+}
+
+std::vector<std::string> Pieces::LabelsOf(const PlanSegment& segment) const {
+  const std::vector<NodeId> ids = NodesOf(segment);
+  std::vector<std::string> out;
+  for (const Node& n : graph_.fn(fn_).nodes) {
+    if (std::find(ids.begin(), ids.end(), n.id) != ids.end()) out.push_back(NodeLabel(n));
+  }
+  return out;
 }
 
 Result<Piece> Pieces::Named(const std::string& name) const {

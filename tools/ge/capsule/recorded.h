@@ -15,6 +15,9 @@
 
 namespace ge::tool {
 
+// Of graphs behind a pass, in front of its name.
+inline constexpr char kPassStage[] = "pass/";
+
 struct Recorded {
   std::shared_ptr<const CapsuleReader> capsule;
   CapsuleManifest manifest;

@@ -7,31 +7,23 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "frontend/text/plan_text.h"
 #include "ge/capsule/graph_members.h"
 #include "ge/capsule/manifest.h"
 #include "ge/capsule/statistics.h"
 #include "ge/capsule/tensor_members.h"
-#include "ge/host/machine.h"
-#include "ge/place/placed.h"
 #include "ge/run/observer.h"
 #include "ge/session/observed_values.h"
 #include "ge/session/recorder.h"
-#include "tools/ge/capsule/differences.h"
+#include "tools/ge/capsule/compared.h"
+#include "tools/ge/capsule/expected.h"
+#include "tools/ge/capsule/lockstep.h"
 #include "tools/ge/capsule/recorded.h"
+#include "tools/ge/capsule/remade.h"
 #include "tools/ge/capsule/replay_pieces.h"
 #include "tools/ge/command.h"
 
 namespace ge::tool {
 namespace {
-
-constexpr char kRecorded[] = "replayed";  // the plan's method where the recorded cover was taken
-
-struct Compared {
-  CapsuleTensor tensor;
-  Difference difference;
-  bool within = true;  // the bound
-};
 
 // Compares what a run makes with what the capsule has.
 class Comparison : public RunObserver {
@@ -43,8 +35,12 @@ class Comparison : public RunObserver {
       by_value_.try_emplace({t.plan_value, t.graph_value}, &t);
     }
   }
-  // Called before the run.
-  Status Watch(const Compiled& compiled) {
+  // Called before the run. `by_name`: the plan is another one, whose values are those of the same
+  // names.
+  Status Watch(const Compiled& compiled, bool by_name) {
+    for (const CapsuleTensor& t : manifest_.values) {
+      if (by_name) by_name_.try_emplace(t.name, &t);
+    }
     observed_ = std::make_unique<ObservedValues>(compiled, compiled.graph.fn(compiled.fn), true);
     GE_ASSIGN_OR_RETURN(const auto recorded, ReadStatistics(capsule_));
     states_bytes_ = compiled.states_out_bytes;
@@ -117,20 +113,26 @@ class Comparison : public RunObserver {
       return;
     }
     ++compared_;
-    if (wanted->size() != found.size()) {
-      Compared c{t, {}, false};
-      c.difference.unlike = c.difference.differing = c.difference.elements = wanted->size();
-      differing_.push_back(std::move(c));
-      return;
-    }
-    const Difference d = DifferenceOf(t.dtype, found, *wanted);
-    if (!d.equal()) Judge(t, d);
+    Compared c = CompareTensor(t, found, *wanted, BoundOf(t));
+    if (!c.within || !c.difference.equal()) differing_.push_back(std::move(c));
   }
 
+  double BoundOf(const CapsuleTensor& t) const {
+    if (bits_) return -1;
+    return rtol_ >= 0 ? rtol_ : RelativeBound(t.dtype, manifest_.precision == "bf16");
+  }
   void Judge(const CapsuleTensor& t, const Difference& d) {
-    const double bound = rtol_ >= 0 ? rtol_ : RelativeBound(t.dtype, manifest_.precision == "bf16");
-    const bool within = !bits_ && RelativeBound(t.dtype) > 0 && d.relative() <= bound;
-    differing_.push_back({t, d, within});
+    differing_.push_back({t, d, RelativeBound(t.dtype) > 0 && d.relative() <= BoundOf(t)});
+  }
+  const CapsuleTensor* RecordedOf(const CapsuleTensor& t) const {
+    if (!by_name_.empty()) {
+      const auto named = by_name_.find(t.name);
+      const bool like = named != by_name_.end() && named->second->dtype == t.dtype &&
+                        named->second->dims == t.dims;
+      return like ? named->second : nullptr;
+    }
+    const auto found = by_value_.find({t.plan_value, t.graph_value});
+    return found == by_value_.end() ? nullptr : found->second;
   }
 
   const CapsuleReader& capsule_;
@@ -139,11 +141,11 @@ class Comparison : public RunObserver {
   const double rtol_;
   std::unique_ptr<ObservedValues> observed_;
   const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> found) {
-    const CapsuleTensor& t = observed_->list()[index];
-    const auto wanted = by_value_.find({t.plan_value, t.graph_value});
-    if (wanted != by_value_.end()) Take(*wanted->second, found);
+    const CapsuleTensor* wanted = RecordedOf(observed_->list()[index]);
+    if (wanted != nullptr) Take(*wanted, found);
   };
   std::map<std::pair<uint32_t, uint32_t>, const CapsuleTensor*> by_value_;
+  std::map<std::string, const CapsuleTensor*> by_name_;
   std::map<uint32_t, TensorStatistics> statistics_;  // by position in manifest_.values
   std::vector<uint64_t> states_bytes_;               // that the plan writes
   uint64_t compared_ = 0;
@@ -161,15 +163,6 @@ bool IsSameMachine(const CapsuleManifest& m, const Plan& plan, const CapsuleMani
     if (hashes[i].empty() || hashes[i] != m.engines[i].hash) return false;
   }
   return true;
-}
-
-BuildOptions BuildLikeRecorded(const Session& session, const Recorded& r) {
-  BuildOptions build = session.build_options();
-  build.prices.recall = false;
-  build.place.cover = CoverOf(r.plan, r.plan.functions[0]);
-  build.place.cover_method = kRecorded;
-  build.place.expanded = r.manifest.expanded;
-  return build;
 }
 
 nlohmann::json DifferenceJson(const Compared& c) {
@@ -193,19 +186,30 @@ void PrintDifference(const char* what, const Compared& c) {
       d.unlike ? fmt::format("; {} are infinite or NaN on one side alone", d.unlike) : "");
 }
 
-void PrintReplay(const Options& o, const Comparison& c, bool same_machine) {
+// Of all runs: the first that is wrong, else the last one.
+struct Replayed {
+  std::unique_ptr<Comparison> comparison;
+  uint32_t run = 0, runs = 0, wrong = 0;
+  bool same_machine = false;
+};
+
+void PrintReplay(const Options& o, const Replayed& found) {
+  const Comparison& c = *found.comparison;
   if (o.json) {
-    nlohmann::json j = {{"capsule", o.model},
-                        {"compared", c.compared()},
-                        {"equal", c.equal()},
-                        {"same_machine", same_machine},
-                        {"right", c.right()}};
+    nlohmann::json j = {{"capsule", o.model},       {"compared", c.compared()},
+                        {"equal", c.equal()},       {"same_machine", found.same_machine},
+                        {"right", c.right()},       {"runs", found.runs},
+                        {"wrong_runs", found.wrong}};
     if (!c.differing().empty()) {
       j["first"] = DifferenceJson(c.differing()[0]);
       j["worst"] = DifferenceJson(c.worst());
     }
     fmt::print("{}\n", j.dump(2));
     return;
+  }
+  if (found.runs > 1) {
+    fmt::print("{}: {} of {} runs are wrong{}\n", o.model, found.wrong, found.runs,
+               found.wrong ? fmt::format(", the first is run {}", found.run) : "");
   }
   fmt::print("{}: {} of {} values are equal bit for bit{}\n", o.model, c.equal(), c.compared(),
              c.differing().empty() ? ""
@@ -216,43 +220,94 @@ void PrintReplay(const Options& o, const Comparison& c, bool same_machine) {
   PrintDifference("worst", c.worst());
 }
 
+// The plan of the recorded run, or another one where nodes are pinned elsewhere, or of the model.
+Result<std::shared_ptr<Compiled>> PlanOf(const Recorded& r, const Options& o, bool from_plan,
+                                         std::span<const TensorView> inputs, Session* session) {
+  BuildOptions build = from_plan ? BuildLikeRecorded(*session, r) : session->build_options();
+  if (!o.pins.empty()) build.place = session->build_options().place;
+  if (from_plan) return RemakePlan(r, inputs, build, session);
+  GE_ASSIGN_OR_RETURN(Graph model, ModelToReplay(r, false));
+  GE_RETURN_IF_ERROR(session->LoadGraph(std::move(model)));
+  return session->CompileApart(r.manifest.entry, inputs, build);
+}
+
+Status RunAgain(const Recorded& r, const Options& o, bool from_plan, Replayed* out) {
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
+  SignalledSession session(std::move(created));
+  GE_ASSIGN_OR_RETURN(const std::vector<TensorView> inputs, RecordedInputs(r));
+  GE_ASSIGN_OR_RETURN(const auto compiled, PlanOf(r, o, from_plan, inputs, session.get()));
+  const bool moved = !o.pins.empty();
+  out->same_machine =
+      from_plan && !moved && IsSameMachine(r.manifest, compiled->plan, AboutThisProcess(o));
+  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
+  for (out->runs = 0; out->runs < o.runs;) {
+    auto comparison =
+        std::make_unique<Comparison>(*r.capsule, r.manifest, out->same_machine, o.rtol);
+    GE_RETURN_IF_ERROR(comparison->Watch(*compiled, moved));
+    GE_RETURN_IF_ERROR(SetStates(r, session.get()));  // which a run changes
+    RunObserver* observer = from_plan ? comparison.get() : nullptr;
+    GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), inputs, outputs.views, observer));
+    comparison->TakeOutputs(outputs.views);
+    GE_RETURN_IF_ERROR(comparison->status());
+    ++out->runs;
+    const bool first_wrong = !comparison->right() && out->wrong++ == 0;
+    if (!first_wrong && out->wrong > 0) continue;
+    out->comparison = std::move(comparison);
+    out->run = out->runs;
+  }
+  return {};
+}
+
+void PrintExpectation(const Options& o, const Expectation& e) {
+  const std::string left =
+      e.unknown.empty()
+          ? ""
+          : fmt::format(", {} names are not among the recorded ones", e.unknown.size());
+  if (o.json) {
+    nlohmann::json j = {{"capsule", o.model},
+                        {"compared", e.compared},
+                        {"right", e.differing.empty()},
+                        {"unknown", e.unknown}};
+    if (!e.differing.empty()) j["first"] = DifferenceJson(e.differing[0]);
+    fmt::print("{}\n", j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return;
+  }
+  fmt::print("{}: {} of {} expected values are within the bounds of their types{}\n", o.model,
+             e.compared - e.differing.size(), e.compared, left);
+  if (!e.differing.empty()) PrintDifference("first", e.differing[0]);
+}
+
+// The recorded values beside the expected ones; nothing is run.
+Status CompareWithExpected(const Recorded& r, const Options& o, int* code) {
+  GE_ASSIGN_OR_RETURN(const Npz expected, ReadNpz(o.expect));
+  GE_ASSIGN_OR_RETURN(const Expectation found, CompareExpected(r, expected, o.rtol));
+  PrintExpectation(o, found);
+  *code = found.differing.empty() ? 0 : 1;
+  return {};
+}
+
 Status ReplayCapsule(const Options& asked, int* code) {
   if (!asked.from.empty() && asked.from != "plan" && asked.from != "load") {
     return Status(Code::kInvalidArgument,
                   fmt::format("--from is '{:.64}', wanted load or plan", asked.from));
   }
-  GE_ASSIGN_OR_RETURN(Recorded r, OpenRecorded(asked.model, false));
-  if (r.manifest.in_pieces) return ReplayPieces(OptionsLike(asked, r.manifest), r, code);
-  GE_ASSIGN_OR_RETURN(r, OpenRecorded(asked.model, asked.from == "plan"));
-  const bool from_plan = asked.from == "plan" || (asked.from.empty() && !r.manifest.plan.empty());
-  const Options o = OptionsLike(asked, r.manifest);
-  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
-  GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
-  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
-  SignalledSession session(std::move(created));
-  GE_ASSIGN_OR_RETURN(Graph model, ModelToReplay(r, from_plan));
-  GE_RETURN_IF_ERROR(session->LoadGraph(std::move(model)));
-  GE_ASSIGN_OR_RETURN(const std::vector<TensorView> inputs, RecordedInputs(r));
-  GE_RETURN_IF_ERROR(SetStates(r, session.get()));
-  const BuildOptions build =
-      from_plan ? BuildLikeRecorded(*session.get(), r) : session->build_options();
-  GE_ASSIGN_OR_RETURN(const auto compiled, session->CompileApart(r.manifest.entry, inputs, build));
-  const bool placed = build.place.cover.empty() || compiled->plan.place_method == kRecorded;
-  if (from_plan && !placed) {
-    return Status(Code::kUnsupported,
-                  "the recorded placement cannot be made again: an engine offers other work now; "
-                  "replay with --from load, which places anew");
+  if (asked.lockstep && !asked.expect.empty()) {
+    return Status(Code::kInvalidArgument,
+                  "--lockstep compares with an engine and --expect with a file; leave one out");
   }
-  const bool same = from_plan && IsSameMachine(r.manifest, compiled->plan, AboutThisProcess(o));
-  Comparison comparison(*r.capsule, r.manifest, same, o.rtol);
-  GE_RETURN_IF_ERROR(comparison.Watch(*compiled));
-  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
-  RunObserver* observer = from_plan ? &comparison : nullptr;
-  GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), inputs, outputs.views, observer));
-  comparison.TakeOutputs(outputs.views);
-  GE_RETURN_IF_ERROR(comparison.status());
-  PrintReplay(o, comparison, same);
-  *code = comparison.right() ? 0 : 1;
+  GE_ASSIGN_OR_RETURN(Recorded r, OpenRecorded(asked.model, false));
+  const Options o = OptionsLike(asked, r.manifest);
+  if (!o.expect.empty()) return CompareWithExpected(r, o, code);
+  if (r.manifest.in_pieces && !o.lockstep) return ReplayPieces(o, r, code);
+  GE_ASSIGN_OR_RETURN(r, OpenRecorded(asked.model, asked.from == "plan" || asked.lockstep));
+  if (o.lockstep) return RunLockstep(r, asked, code);
+  Replayed found;
+  const bool from_plan = o.from == "plan" || (o.from.empty() && !r.manifest.plan.empty());
+  GE_RETURN_IF_ERROR(RunAgain(r, o, from_plan, &found));
+  PrintReplay(o, found);
+  *code = found.wrong == 0 ? 0 : 1;
   return {};
 }
 

@@ -23,8 +23,6 @@
 namespace ge::tool {
 namespace {
 
-using Outputs = std::vector<std::vector<std::byte>>;
-
 // The answer of a child: its code, its message and the outputs, each with its size before it.
 void Append(uint64_t number, std::string* out) {
   out->append(reinterpret_cast<const char*>(&number), sizeof number);
@@ -56,44 +54,83 @@ class Answer {
   size_t at_ = 0;
 };
 
-Result<OutputBuffers> RunHere(const Recorded& r, const Trial& trial) {
+struct Planned {
+  std::unique_ptr<Session> session;
+  std::shared_ptr<Compiled> compiled;
+};
+Result<Planned> PlanHere(const Recorded& r, const Trial& trial) {
   Options o = trial.options;
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
   GE_RETURN_IF_ERROR(UseRecordedMachine(r, &options));
   for (const auto& pass : MakePipeline()) options.skip_passes.insert(std::string(pass->name()));
-  GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
-  GE_RETURN_IF_ERROR(session->LoadGraph(trial.graph));
-  if (trial.with_states) GE_RETURN_IF_ERROR(SetStates(r, session.get()));
-  GE_ASSIGN_OR_RETURN(const auto compiled,
-                      session->CompileApart(trial.entry, trial.inputs, session->build_options()));
-  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*compiled));
-  GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), trial.inputs, outputs.views));
-  return outputs;
+  for (const CapsuleGraph& g : r.manifest.graphs) {  // those of plugins, which edited the graph
+    if (!o.plugins.empty() && g.stage.starts_with(kPassStage)) {
+      options.skip_passes.insert(g.stage.substr(sizeof kPassStage - 1));
+    }
+  }
+  Planned out;
+  GE_ASSIGN_OR_RETURN(out.session, Session::Create(std::move(options)));
+  GE_RETURN_IF_ERROR(out.session->LoadGraph(trial.graph));
+  if (trial.with_states) GE_RETURN_IF_ERROR(SetStates(r, out.session.get()));
+  BuildOptions build = out.session->build_options();
+  Apply(trial.memory, &build);
+  GE_ASSIGN_OR_RETURN(out.compiled, out.session->CompileApart(trial.entry, trial.inputs, build));
+  return out;
 }
 
-[[noreturn]] void BeChild(const Recorded& r, const Trial& trial, int to) {
+Result<TrialAnswer> RunHere(const Recorded& r, const Trial& trial) {
+  GE_ASSIGN_OR_RETURN(const Planned p, PlanHere(r, trial));
+  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*p.compiled));
+  GE_RETURN_IF_ERROR(p.session->RunApart(p.compiled.get(), trial.inputs, outputs.views));
+  TrialAnswer answer;
+  for (const TensorView& v : outputs.views) {
+    const auto* bytes = static_cast<const std::byte*>(v.data);
+    answer.emplace_back(bytes, bytes + v.bytes);
+  }
+  return answer;
+}
+
+// A byte for each constant: whether a pack is made of it.
+Result<TrialAnswer> PackedHere(const Recorded& r, const Trial& trial) {
+  GE_ASSIGN_OR_RETURN(const Planned p, PlanHere(r, trial));
+  std::vector<std::byte> packed(trial.graph.consts.size());
+  for (const auto& segment : p.compiled->residents()) {
+    for (const auto& resident : segment) {
+      for (const PackSource& s : resident->sources()) {
+        for (ConstId c = 1; c < packed.size(); ++c) {
+          const bool same = s.data != nullptr && trial.graph.consts[c].data == s.data;
+          if (same) packed[c] = std::byte{1};
+        }
+      }
+    }
+  }
+  return TrialAnswer{std::move(packed)};
+}
+
+[[noreturn]] void BeChild(const std::function<Result<TrialAnswer>()>& work, int to) {
   std::string answer;
-  const auto outputs = RunHere(r, trial);
-  Append(static_cast<uint64_t>(outputs.status().code()), &answer);
-  AppendText(outputs.status().message(), &answer);
-  Append(outputs.ok() ? outputs->views.size() : 0, &answer);
-  for (size_t i = 0; outputs.ok() && i < outputs->views.size(); ++i) {
-    const TensorView& v = outputs->views[i];
-    AppendText({static_cast<const char*>(v.data), v.bytes}, &answer);
+  const auto made = work();
+  Append(static_cast<uint64_t>(made.status().code()), &answer);
+  AppendText(made.status().message(), &answer);
+  AppendText(made.status().node(), &answer);
+  Append(made.ok() ? made->size() : 0, &answer);
+  for (size_t i = 0; made.ok() && i < made->size(); ++i) {
+    const auto& bytes = (*made)[i];
+    AppendText({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, &answer);
   }
   (void)WriteBytes(to, answer);
   _exit(0);  // engines' own ends are not asked for
 }
 
-Result<Outputs> Parsed(const std::string& bytes) {
+Result<TrialAnswer> Parsed(const std::string& bytes) {
   Answer answer(bytes);
   uint64_t code = 0, count = 0;
-  std::string_view text;
-  if (!answer.Take(&code) || !answer.Take(&text) || !answer.Take(&count)) {
+  std::string_view text, node;
+  if (!answer.Take(&code) || !answer.Take(&text) || !answer.Take(&node) || !answer.Take(&count)) {
     return Status(Code::kInternal, "a trial's process ended without an answer");
   }
-  if (code != 0) return Status(static_cast<Code>(code), std::string(text));
-  Outputs out;
+  if (code != 0) return Status(static_cast<Code>(code), std::string(text)).AtNode(node);
+  TrialAnswer out;
   for (uint64_t i = 0; i < count; ++i) {
     if (!answer.Take(&text)) return Status(Code::kInternal, "a trial's answer is cut short");
     const auto* data = reinterpret_cast<const std::byte*>(text.data());
@@ -119,7 +156,29 @@ bool ReadAll(int fd, double until_ms, std::string* out) {
 
 }  // namespace
 
-Result<Outputs> RunTrial(const Recorded& r, const Trial& trial, double seconds) {
+void Apply(const TrialMemory& memory, BuildOptions* build) {
+  build->memory.reuse = !memory.apart;
+  build->memory.own_places = memory.own_places;
+  build->red_zones = memory.red_zones;
+  if (memory.packs_apart) ResidentStore::OfProcess().ShareNone();
+}
+
+Result<TrialAnswer> RunTrial(const Recorded& r, const Trial& trial, double seconds) {
+  return InChild(seconds, [&] { return RunHere(r, trial); });
+}
+
+Result<std::vector<ConstId>> PackedConstants(const Recorded& r, const Trial& trial,
+                                             double seconds) {
+  GE_ASSIGN_OR_RETURN(const TrialAnswer answer,
+                      InChild(seconds, [&] { return PackedHere(r, trial); }));
+  std::vector<ConstId> out;
+  for (size_t c = 0; !answer.empty() && c < answer[0].size(); ++c) {
+    if (answer[0][c] != std::byte{0}) out.push_back(static_cast<ConstId>(c));
+  }
+  return out;
+}
+
+Result<TrialAnswer> InChild(double seconds, const std::function<Result<TrialAnswer>()>& work) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     return Status(Code::kResourceExhausted, "no pipe to a trial's process");
@@ -129,7 +188,7 @@ Result<Outputs> RunTrial(const Recorded& r, const Trial& trial, double seconds) 
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child < 0) return Status(Code::kResourceExhausted, "no process for a trial");
-  if (child == 0) BeChild(r, trial, to.get());
+  if (child == 0) BeChild(work, to.get());
   to = Descriptor();
   std::string answer;
   const bool ended = ReadAll(from.get(), NowMs() + seconds * 1e3, &answer);
