@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools" / "bench"))
@@ -183,6 +184,26 @@ def replays(c):
             "pinned elsewhere, a node is right", done.stdout + done.stderr)
 
 
+def inner(c):
+    """In a segment of many nodes the values inside of it tell them apart: one that was recorded otherwise."""
+    c.recorded("whole", "--engines", "ref")
+    with zipfile.ZipFile(c.folder / "whole.gecap") as old, zipfile.ZipFile(c.folder / "inner.gecap", "w") as new:
+        values = json.loads(old.read("manifest.json"))["values"]
+        member = next(v["member"] for v in values if v["name"] == "t")
+        for m in old.namelist():
+            read = bytearray(old.read(m))
+            if m == member:
+                read[-1] ^= 0x40
+            new.writestr(m, bytes(read))
+    for words in (["replay", "inner.gecap", "--lockstep", "--engines", "ref"], ["bisect", "inner.gecap"]):
+        done = c.run(*words)
+        c.check(done.returncode == 1 and "engine ref, nodes one/curve: 't' differs in 1 of 16" in
+                done.stdout.splitlines()[-1], f"{words[0]} names the node inside of its segment",
+                done.stdout + done.stderr)
+    code, v = c.verdict("whole")
+    c.check(code == 0 and v["kind"] == "none", "its twin is not accused", v)
+
+
 def refusals(c):
     for words, text in ((["--lockstep", "--expect", "right.npz"], "leave one out"),
                         (["--expect", "net.gt"], "it is no .npz; write it by numpy.savez"),
@@ -206,7 +227,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ge-faults.") as folder:
         c = Checks(args.build.resolve(), pathlib.Path(folder))
         (c.folder / "net.gt").write_text(NET)
-        for part in (passes, engines, models, replays, refusals):
+        for part in (passes, engines, models, replays, inner, refusals):
             part(c)
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return c.failed != 0
