@@ -348,6 +348,14 @@ ge_status ge_session_load_file(ge_session* session, const char* path, uint32_t f
   });
 }
 
+ge_status ge_session_save_compiled(ge_session* session, const char* path, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    if (!path) return Null("path");
+    return s->SaveCompiled(path);
+  });
+}
+
 ge_status ge_session_load_bytes(ge_session* session, const void* bytes, uint64_t size,
                                 uint32_t format, ge_error* error) {
   return Guard(error, [&]() -> Status {

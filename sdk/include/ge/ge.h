@@ -572,9 +572,10 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
  * plans that gave way to others; compiles, plans made, flow_plans, plans of pieces of control
  * flow, and flow_programs, plans of pieces made without passes; plans_searched, plans_by_class and
  * plans_shaped, how they were placed: by a search, by a known cover with new prices, like another
- * plan; flow_cuts, structures of control flow; classes and covers of like shapes. Of the process:
- * residents, constants packed for kernels, resident_bytes, and fills, how often one was written.
- * */
+ * plan; plans_saved, taken from a compiled model, and misfit, why none can be; flow_cuts,
+ * structures of control flow; classes and covers of like shapes. Of the process: residents,
+ * constants packed for kernels, resident_bytes, fills, how often one was written, packs_mapped,
+ * how many lie in a file instead, and queries, how often an engine was asked for offers. */
 GE_API ge_status ge_session_report(ge_session* session, const char* entry, char** out,
                                    ge_error* error);
 /* One JSON object: the engine of each node of the entry's latest plan, its price, and the reasons,
@@ -584,6 +585,12 @@ GE_API ge_status ge_session_report(ge_session* session, const char* entry, char*
 GE_API ge_status ge_session_explain(ge_session* session, const char* entry, char** out,
                                     ge_error* error);
 GE_API void ge_text_release(char* text);
+
+/* Writes a compiled model: the rewritten graph, and of each plan so far the plan and the constants
+ * packed for it. A session that loads the file (GE_FORMAT_CAPSULE) on the same processor, with the
+ * same engines, threads and options begins to run at once; elsewhere it warns and plans anew.
+ * FAILED_PRECONDITION where nothing was compiled, UNSUPPORTED for caches that grow. */
+GE_API ge_status ge_session_save_compiled(ge_session* session, const char* path, ge_error* error);
 
 /* Which runs are recorded as capsules, for `ge replay` and `ge bisect`. */
 typedef struct ge_observe_options {

@@ -210,6 +210,9 @@ void AddStates(nb::class_<Session>& c) {
       .def("save_states", &Session::SaveStates, nb::arg("path"),
            nb::sig("def save_states(self, path: str | os.PathLike[str]) -> None"),
            "All states into one file, which is replaced whole.")
+      .def("save_compiled", &Session::SaveCompiled, nb::arg("path"),
+           nb::sig("def save_compiled(self, path: str | os.PathLike[str]) -> None"),
+           "The model and its plans so far, as a file whose sessions begin to run at once.")
       .def("restore_states", &Session::RestoreStates, nb::arg("path"),
            nb::sig("def restore_states(self, path: str | os.PathLike[str]) -> None"),
            "All states from such a file, or none.");

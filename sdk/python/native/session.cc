@@ -210,6 +210,14 @@ void Session::SaveStates(nb::handle path) {
              [&](ge_error* error) { return ge_session_save_states(handle->get(), name, error); });
 }
 
+void Session::SaveCompiled(nb::handle path) {
+  const std::shared_ptr<Handle> handle = Open();
+  const nb::object bytes = PathBytes(path);
+  const char* name = PyBytes_AS_STRING(bytes.ptr());
+  CallEngine(handle->get(),
+             [&](ge_error* error) { return ge_session_save_compiled(handle->get(), name, error); });
+}
+
 void Session::RestoreStates(nb::handle path) {
   const std::shared_ptr<Handle> handle = Open();
   const nb::object bytes = PathBytes(path);

@@ -67,6 +67,7 @@ class Session {
   void SetState(const std::string& name, nanobind::handle value);
   void ResetStates();
   void SaveStates(nanobind::handle path);
+  void SaveCompiled(nanobind::handle path);
   void RestoreStates(nanobind::handle path);
 
   nanobind::object Report(std::optional<std::string> entry);

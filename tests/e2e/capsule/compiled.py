@@ -181,6 +181,21 @@ def asked_where_not_promised(c, build):
     c.check(equal(wanted, found), "its bits are the same")
 
 
+def saved_by_c(c, build):
+    client = c.folder / "compiled_client"
+    made = subprocess.run(["cc", "-O1", "-Wall", "-Wextra", f"-I{ROOT / 'sdk/include'}",
+                           ROOT / "tests/e2e/capsule/compiled_client.c", "-o", client,
+                           f"-L{build / 'lib'}", "-lgraphengine", f"-Wl,-rpath,{build / 'lib'}"],
+                          capture_output=True, text=True)
+    c.check(made.returncode == 0, "the client is built", made.stderr)
+    runs = [subprocess.run([client, *words], capture_output=True, text=True, cwd=c.folder)
+            for words in ([ROOT / "build/models/lenet.onnx", "api.gecap"], ["api.gecap"])]
+    c.check(all(r.returncode == 0 for r in runs) and runs[0].stdout == runs[1].stdout != "",
+            "a session saves what it compiled", [r.stdout + r.stderr for r in runs])
+    report, _ = c.outputs("api.gecap")
+    c.check(fast(report) and report["plans_saved"] == 1, "the file begins at once", report)
+
+
 def lies(c):
     """Members with right checksums that are wrong in one place."""
     source = c.folder / "lenet.gecap"
@@ -268,6 +283,7 @@ def main():
         other_shapes(c)
         misfits(c)
         asked_where_not_promised(c, build)
+        saved_by_c(c, build)
         lies(c)
         flips(c)
         print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
