@@ -11,6 +11,7 @@
 #include "ge/capsule/graph_members.h"
 #include "ge/capsule/manifest.h"
 #include "ge/capsule/npy.h"
+#include "ge/capsule/pieces.h"
 #include "ge/capsule/tensor_members.h"
 
 namespace ge {
@@ -104,6 +105,34 @@ TEST_F(CapsuleContents, ManifestsComeBack) {
   const auto outcome = ReadOutcome(*capsule);
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->message, "why");
+}
+
+TEST_F(CapsuleContents, PiecesAndExecutionsInTheirOrder) {
+  ASSERT_TRUE(WritePiece(0, {"k", "f", "", "piece/0.plan", {3, 1}}, writer_.get()).ok());
+  CapsuleExecution e;
+  e.outputs.push_back({});
+  e.outputs[0].kind = "sequence";
+  e.outputs[0].dims = {2};
+  ASSERT_TRUE(WriteExecution(0, e, writer_.get()).ok());
+  ASSERT_TRUE(WriteExecution(1, {}, writer_.get()).ok());
+  const auto read = ReadPieces(*Reopened());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->executions.size(), 2u);
+  EXPECT_EQ(read->pieces[0].key, "k");
+  EXPECT_EQ(read->pieces[0].expanded, (std::vector<uint32_t>{3, 1}));
+  EXPECT_EQ(read->executions[0].outputs[0].kind, "sequence");
+  EXPECT_TRUE(read->executions[1].outputs.empty());
+}
+
+TEST_F(CapsuleContents, AnExecutionOfNoPieceIsNamed) {
+  CapsuleExecution e;
+  e.piece = 1;
+  ASSERT_TRUE(WritePiece(0, {}, writer_.get()).ok());
+  ASSERT_TRUE(WriteExecution(0, e, writer_.get()).ok());
+  const std::string message(ReadPieces(*Reopened()).status().message());
+  EXPECT_NE(message.find("member 'execution/0.json': its field 'piece' is 1, wanted one of the 1"),
+            std::string::npos)
+      << message;
 }
 
 TEST_F(CapsuleContents, LyingManifestsAreNamed) {

@@ -62,6 +62,7 @@ class ListReader {
       return MapOf(std::move(keys), std::move(values));
     }
     if (t.kind == kSequence) return Sequence(t, depth);
+    if (!t.kind.empty()) return Cut();
     return t.dtype == DType::kString ? Strings(t) : Tensor(t);
   }
 
