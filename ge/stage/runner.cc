@@ -1,37 +1,15 @@
 #include "ge/stage/runner.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
+#include "ge/base/clock.h"
 #include "ge/base/interrupt.h"
 
 namespace ge {
 namespace {
 
 constexpr int kMaxRounds = 8;  // Passes that undo each other stop here.
-
-class Stopwatch {
- public:
-  double ms() const {
-    const std::chrono::duration<double, std::milli> d = std::chrono::steady_clock::now() - start_;
-    return d.count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-void AddTime(std::vector<StageTime>* times, const std::string& name, double ms, int edits) {
-  for (StageTime& t : *times) {
-    if (t.name == name) {
-      t.ms += ms;
-      t.edits += edits;
-      return;
-    }
-  }
-  times->push_back(StageTime{name, ms, edits});
-}
 
 }  // namespace
 
@@ -50,18 +28,31 @@ Status CheckSkipped(const std::set<std::string>& skip, const PassList& passes) {
   return {};
 }
 
+void Runner::AddTime(const std::string& name, double begin_ms, int edits) {
+  const double ms = NowMs() - begin_ms;
+  if (options_.timed) options_.timed(name, begin_ms, ms);
+  for (StageTime& t : times_) {
+    if (t.name == name) {
+      t.ms += ms;
+      t.edits += edits;
+      return;
+    }
+  }
+  times_.push_back(StageTime{name, ms, edits});
+}
+
 Status Runner::RunStage(StageId id, const std::function<Status()>& body,
                         const std::function<Status()>& verify) {
   const std::string name = StageName(id);
   GE_RETURN_IF_ERROR(CheckInterrupt().AtStage(name));
-  const Stopwatch watch;
+  const double begin = NowMs();
   Status status = body();
-  AddTime(&times_, name, watch.ms(), 0);
+  AddTime(name, begin, 0);
   if (!status.ok()) return std::move(status).AtStage(name);
   if (verify) {
-    const Stopwatch verify_watch;
+    const double verify_begin = NowMs();
     status = verify();
-    AddTime(&times_, name + "/verify", verify_watch.ms(), 0);
+    AddTime(name + "/verify", verify_begin, 0);
     if (!status.ok()) return std::move(status).AtStage(name);
   }
   if (options_.after) options_.after(name);
@@ -90,9 +81,9 @@ static Unknown UnknownOf(const Graph& graph) {
 }
 
 Status Runner::VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify) {
-  const Stopwatch watch;
+  const double begin = NowMs();
   const Status status = verify(graph);
-  AddTime(&times_, "rewrite/verify", watch.ms(), 0);
+  AddTime("rewrite/verify", begin, 0);
   if (status.ok()) return {};
   return Status(Code::kInternal, "the passes left an illegal graph (" + status.message() +
                                      "); run with --skip PASS to find out which")
@@ -105,7 +96,7 @@ bool Runner::Guarded(const Pass& pass, const PassContext& context) const {
 
 Status Runner::RunPass(Graph* graph, Pass& pass, const Hooks& hooks,
                        const std::optional<Graph>& before, int* edits) {
-  const Stopwatch watch;
+  const double begin = NowMs();
   Status status;
   bool touched = false;
   Types types = Types::kOpen;
@@ -118,7 +109,7 @@ Status Runner::RunPass(Graph* graph, Pass& pass, const Hooks& hooks,
     touched = t.touched();
     types = t.types_hold() ? Types::kHold : t.typed() ? Types::kSaid : Types::kOpen;
   }
-  AddTime(&times_, "rewrite/" + std::string(pass.name()), watch.ms(), *edits);
+  AddTime("rewrite/" + std::string(pass.name()), begin, *edits);
   if (!status.ok()) {
     return Status(status.code(), PassLabel(pass) + " failed: " + status.message())
         .AtNode(status.node());
@@ -147,10 +138,10 @@ Status Runner::TypeEdits(Graph* graph, const Pass& pass, const Hooks& hooks, Typ
 Status Runner::InferStale(Graph* graph, const Pass& pass, const Hooks& hooks) {
   stale_ = false;
   if (!hooks.reinfer) return {};
-  const Stopwatch watch;
+  const double begin = NowMs();
   const Status status = hooks.reinfer(graph);
   unranked_ = UnknownOf(*graph).ranks;
-  AddTime(&times_, "rewrite/infer", watch.ms(), 0);
+  AddTime("rewrite/infer", begin, 0);
   if (status.ok()) return {};
   // Folding may show for the first time that the user's shapes contradict each other.
   return Status(status.code(), "after " + PassLabel(pass) + ": " + status.message())
@@ -160,7 +151,7 @@ Status Runner::InferStale(Graph* graph, const Pass& pass, const Hooks& hooks) {
 Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
                           const std::optional<Graph>& before, Types types) {
   const bool own = pass.plugin().empty();
-  const Stopwatch watch;
+  const double begin = NowMs();
   Status status;
   if (hooks.verify) status = hooks.verify(*graph);
   if (!status.ok()) {
@@ -171,7 +162,7 @@ Status Runner::CheckEdits(Graph* graph, const Pass& pass, const Hooks& hooks,
   }
   const bool said = types == Types::kSaid && !UnknownOf(*graph).any;
   if (hooks.reinfer && !said && types != Types::kHold) status = hooks.reinfer(graph);
-  AddTime(&times_, "rewrite/verify", watch.ms(), 0);
+  AddTime("rewrite/verify", begin, 0);
   if (!status.ok()) {
     // Folding may show for the first time that the user's shapes contradict each other.
     return Status(own ? status.code() : Code::kPluginError,

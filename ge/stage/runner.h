@@ -44,6 +44,9 @@ class Runner {
     std::function<void(const std::string& name)> after;
     // Called after each pass that has edited the graph; types may not be inferred yet.
     std::function<void(const std::string& pass, const Graph& graph)> edited;
+    // Called behind each stretch of work that counts as StageTime: its name, and when it began by
+    // the clock of NowMs.
+    std::function<void(const std::string& name, double begin_ms, double ms)> timed;
     // True: after a failure RunPasses restores the graph as it was before the pass, and verifies
     // each pass's edits. False, for callers that throw a failed graph away: nothing is copied, all
     // edits are verified once, and types are inferred anew only where some are not known.
@@ -88,6 +91,8 @@ class Runner {
   Status InferStale(Graph* graph, const Pass& pass, const Hooks& hooks);
   Status RunRound(Graph* graph, const PassList& passes, const Hooks& hooks,
                   std::optional<Graph>* before, bool first, int* edits);
+  // Of work that began then and ends now.
+  void AddTime(const std::string& name, double begin_ms, int edits);
   Status VerifyAll(const Graph& graph, const std::function<Status(const Graph&)>& verify);
   // Whether the graph is copied before the pass runs.
   bool Guarded(const Pass& pass, const PassContext& context) const;

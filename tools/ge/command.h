@@ -16,6 +16,12 @@
 
 namespace ge::tool {
 
+// What `ge run` looks at beside the results.
+struct LookOptions {
+  std::string trace;     // file to write, empty = none
+  bool profile = false;  // where the time goes, by nodes and operators
+};
+
 struct Options {
   std::string model, entry, engines, plugins, isa = "native", to, format = "text", output_dir,
                                               output_file;
@@ -48,6 +54,7 @@ struct Options {
   bool lockstep = false;         // of replay
   uint32_t runs = 1;             // of replay, and of each trial of bisect
   double seconds_a_trial = 600;  // of bisect
+  LookOptions look;              // of run
   double time_limit_s = 0;       // of the load, the compile and each run; 0 = none
 };
 
@@ -107,9 +114,10 @@ FlowValue FlowOf(const Tensor& tensor);
 bool AllNumbers(const Function& function);
 // One run with results of any kind; `outputs` has their names, and its memory is used again.
 // Outputs other than tensors of numbers become text: all of it with `whole`, else as much as is
-// printed. *ms, the time of the run, excludes making the text.
+// printed. *ms, the time of the run, excludes making the text. `watch`, if any, is told of the run.
 Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
-                    bool whole, std::vector<Tensor>* outputs, double* ms = nullptr);
+                    bool whole, std::vector<Tensor>* outputs, double* ms = nullptr,
+                    RunWatch* watch = nullptr);
 
 // "4 nodes round the inputs of products", or: no engine here rounds, and the likely reason.
 std::string RoundedText(uint64_t nodes);

@@ -120,10 +120,23 @@ void AddRun(CLI::App* app, Options* o, int* code) {
   run->add_flag("--accuracy", o->accuracy,
                 "with --precision bf16: also run in float32, and print each output's distance");
   run->add_flag("--times", o->times, "time of each stage and pass, on stderr");
+  run->add_option("--trace", o->look.trace,
+                  "also write a trace of the load, the compile and every counted run, for "
+                  "ui.perfetto.dev")
+      ->type_name("F.pftrace");
+  run->add_flag(
+      "--profile", o->look.profile,
+      "print where the time goes, by nodes and operators, instead of the outputs: medians "
+      "of the runs behind the first (--repeat, default 11)");
   run->footer(
       "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "
-      "--threads 1\n");
-  run->callback([=] { *code = ge::tool::Run(*o); });
+      "--threads 1\n  ge run lenet.onnx --trace lenet.pftrace\n"
+      "  ge run lenet.onnx --profile\n");
+  run->callback([=] {
+    constexpr uint32_t kProfiledRuns = 11;
+    if (o->look.profile && run->count("--repeat") == 0) o->repeat = kProfiledRuns;
+    *code = ge::tool::Run(*o);
+  });
 }
 
 void AddLooking(CLI::App* app, Options* o, int* code) {

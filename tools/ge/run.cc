@@ -13,6 +13,7 @@
 #include "ge/run/tensor_view.h"
 #include "tools/ge/accuracy.h"
 #include "tools/ge/command.h"
+#include "tools/ge/observe/run_look.h"
 #include "tools/ge/output_files.h"
 
 namespace ge::tool {
@@ -39,16 +40,19 @@ struct Timing {
   }
 };
 
+// Runs in all, those of the warm-up aside; `look` is told of the counted ones.
 Status RunTimed(Session* session, const Options& o, const std::vector<Tensor>& inputs, bool numbers,
-                std::vector<Tensor>* outputs, Timing* timing) {
+                RunLook* look, std::vector<Tensor>* outputs, Timing* timing) {
   const std::vector<TensorView> views = Views(inputs);
-  auto once = [&](double* ms) -> Status {
+  const auto once = [&](double* ms, RunWatch* watch) -> Status {
     if (!numbers) {
-      return RunAnyValues(session, o.entry, inputs, !o.output_dir.empty(), outputs, ms);
+      const bool whole = !o.output_dir.empty();
+      return RunAnyValues(session, o.entry, inputs, whole, outputs, ms, watch);
     }
     std::vector<TensorView> out = Views(*outputs);
     double start = NowMs();
-    GE_RETURN_IF_ERROR(session->Run(o.entry, views, out));
+    GE_RETURN_IF_ERROR(watch != nullptr ? session->RunWatched(o.entry, views, out, watch)
+                                        : session->Run(o.entry, views, out));
     *ms = NowMs() - start;
     for (size_t i = 0; i < out.size(); ++i) {
       if (!(*outputs)[i].memory) {
@@ -58,11 +62,16 @@ Status RunTimed(Session* session, const Options& o, const std::vector<Tensor>& i
     }
     return {};
   };
-  GE_RETURN_IF_ERROR(once(&timing->first_ms));
+  const auto counted = [&](double* ms) -> Status {
+    GE_RETURN_IF_ERROR(once(ms, look->NextRun()));
+    look->RunEnded();
+    return {};
+  };
+  GE_RETURN_IF_ERROR(counted(&timing->first_ms));
   double ms = 0;
-  for (uint32_t i = 0; i < o.warmup; ++i) GE_RETURN_IF_ERROR(once(&ms));
+  for (uint32_t i = 0; i < o.warmup; ++i) GE_RETURN_IF_ERROR(once(&ms, nullptr));
   for (uint32_t i = 1; i < o.repeat; ++i) {
-    GE_RETURN_IF_ERROR(once(&ms));
+    GE_RETURN_IF_ERROR(counted(&ms));
     timing->ms.push_back(ms);
   }
   std::sort(timing->ms.begin(), timing->ms.end());
@@ -132,8 +141,9 @@ void PrintSummary(const Options& o, const nlohmann::json& j, const std::vector<T
   }
 }
 
-Result<SignalledSession> CreateSession(const Options& o, double* base_mb) {
+Result<SignalledSession> CreateSession(const Options& o, RunLook* look, double* base_mb) {
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  GE_RETURN_IF_ERROR(look->Begin(&options));
   GE_ASSIGN_OR_RETURN(auto session, Session::Create(std::move(options)));
   *base_mb = StatusMb("VmRSS");
   return SignalledSession(std::move(session));
@@ -157,8 +167,20 @@ Result<nlohmann::json> AgainstFloat32(Options o, const std::vector<Tensor>& inpu
   const Function& f = session->graph().fn(entry->fn);
   std::vector<Tensor> exact = NamedOutputs(f);
   Timing timing;
-  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &exact, &timing));
+  RunLook plain({});
+  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &plain, &exact, &timing));
   return AccuracyOf(outputs, exact);
+}
+
+void PrintTimes(const Session& session, const Compiled* compiled) {
+  std::vector<StageTime> times = session.times();
+  if (compiled != nullptr) {
+    times.insert(times.end(), compiled->times.begin(), compiled->times.end());
+  }
+  for (const StageTime& t : times) {
+    fmt::print(stderr, "  {:<32} {:>9.3f} ms{}\n", t.name, t.ms,
+               t.edits ? fmt::format("  {} edits", t.edits) : "");
+  }
 }
 
 Status RunModel(const Options& o) {
@@ -170,11 +192,14 @@ Status RunModel(const Options& o) {
   OutputFolder folder;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));
   double base_mb = 0;
-  GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &base_mb));
-  GE_RETURN_IF_ERROR(LoadModel(o, &session));
+  RunLook look(o.look);
+  GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &look, &base_mb));
+  const RunLook::OfSession until_then(&look);
+  GE_RETURN_IF_ERROR(look.Stage("load model", [&] { return LoadModel(o, &session); }));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
-  const auto compiled = session->Compile(o.entry, Views(inputs));
+  const auto compiled =
+      look.Stage("plan", [&] { return session->Compile(o.entry, Views(inputs)); });
   if (compiled.ok()) {
     NoteMeasured(o, **compiled);
   } else if (!session->RunsInPieces(o.entry)) {
@@ -183,7 +208,8 @@ Status RunModel(const Options& o) {
   const Function& f = session->graph().fn(entry->fn);
   std::vector<Tensor> outputs = NamedOutputs(f);
   Timing timing;
-  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &outputs, &timing));
+  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &look, &outputs, &timing));
+  GE_RETURN_IF_ERROR(look.Finish());
   std::vector<std::string> files;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(WriteOutputs(o.output_dir, outputs, &files));
   GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));
@@ -203,21 +229,15 @@ Status RunModel(const Options& o) {
   if (o.accuracy) {
     GE_ASSIGN_OR_RETURN(j["accuracy"], AgainstFloat32(o, inputs, outputs));
   }
+  if (look.profiled() && o.json) j["profile"] = ProfileJson(look.MakeProfile());
   if (o.json) {
     fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else if (look.profiled()) {
+    PrintProfile(look.MakeProfile());
   } else {
     PrintSummary(o, j, outputs);
   }
-  if (o.times) {
-    std::vector<StageTime> times = session->times();
-    if (compiled.ok()) {
-      times.insert(times.end(), (*compiled)->times.begin(), (*compiled)->times.end());
-    }
-    for (const StageTime& t : times) {
-      fmt::print(stderr, "  {:<32} {:>9.3f} ms{}\n", t.name, t.ms,
-                 t.edits ? fmt::format("  {} edits", t.edits) : "");
-    }
-  }
+  if (o.times) PrintTimes(*session, compiled.ok() ? compiled->get() : nullptr);
   return {};
 }
 

@@ -166,11 +166,12 @@ bool AllNumbers(const Function& function) {
 }
 
 Status RunAnyValues(Session* session, const std::string& entry, const std::vector<Tensor>& inputs,
-                    bool whole, std::vector<Tensor>* outputs, double* ms) {
+                    bool whole, std::vector<Tensor>* outputs, double* ms, RunWatch* watch) {
   std::vector<FlowValue> args, results;
   for (const Tensor& t : inputs) args.push_back(FlowOf(t));
   const double start = NowMs();
-  GE_RETURN_IF_ERROR(session->RunValues(entry, args, &results));
+  GE_RETURN_IF_ERROR(watch != nullptr ? session->RunValuesWatched(entry, args, &results, watch)
+                                      : session->RunValues(entry, args, &results));
   if (ms != nullptr) *ms = NowMs() - start;
   for (size_t i = 0; i < outputs->size(); ++i) {
     Tensor& out = (*outputs)[i];

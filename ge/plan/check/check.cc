@@ -47,4 +47,11 @@ Result<CheckReport> Check(const Plan& plan) {
   return report;
 }
 
+Result<std::vector<LiveMoment>> LiveBytes(const Plan& plan, DomainId domain) {
+  const PlanFunction& f = plan.functions[0];
+  GE_ASSIGN_OR_RETURN(const std::vector<check::Access> access, check::CollectAccesses(f));
+  GE_ASSIGN_OR_RETURN(const check::Timeline timeline, check::Timeline::Make(f));
+  return check::LiveMoments(check::Lifetimes(f, timeline, access), domain);
+}
+
 }  // namespace ge

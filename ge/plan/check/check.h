@@ -29,4 +29,14 @@ struct CheckReport {
 // 1 and ...").
 Result<CheckReport> Check(const Plan& plan);
 
+// Bytes of a checked plan's entry that count in max_live_bytes, while a copy or a launch runs and
+// from a step of the launch on.
+struct LiveMoment {
+  uint32_t instruction = 0, step = 0;
+  int64_t bytes = 0;
+};
+// In the order of instructions and steps. The greatest is the domain's max_live_bytes where all
+// runs on one stream; with several it may be less, since these follow the host's order.
+Result<std::vector<LiveMoment>> LiveBytes(const Plan& plan, DomainId domain);
+
 }  // namespace ge

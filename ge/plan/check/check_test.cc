@@ -51,6 +51,12 @@ TEST(Check, AcceptsTheBase) {
   EXPECT_EQ(report->arena_bytes[1], 256 + 128 + 512);
   EXPECT_EQ(report->max_live_bytes[0], 256);
   EXPECT_EQ(p.value(kA).alias_of, kDx);
+  const Result<std::vector<LiveMoment>> live = LiveBytes(p.plan, 1);
+  ASSERT_TRUE(live.ok()) << live.status().ToString();
+  int64_t most = 0;
+  for (const LiveMoment& m : *live) most = std::max(most, m.bytes);
+  EXPECT_EQ(most, report->max_live_bytes[1]);
+  EXPECT_GT(live->size(), 2u);
 }
 
 struct PlanCase {

@@ -73,18 +73,24 @@ class OneStream {
   OneStream(const Lifetimes& life, const DomainValues& values)
       : life_(life), f_(life.function()), values_(values) {}
 
-  int64_t Run() const {
+  std::vector<LiveMoment> InUse() const {
     Sums sums(f_.code.size());
     for (PlanValueId v : values_.outer) {
       sums.Add(f_.values[v].bytes, Held(v), Held(f_.values[v].alias_of));
     }
     const std::vector<int64_t> outer = sums.Take();
-    int64_t best = 0;
+    std::vector<LiveMoment> moments;
     for (uint32_t i = 0; i < f_.code.size(); ++i) {
       const PlanOp op = f_.code[i].op;
-      if (op == PlanOp::kCopy) best = std::max(best, outer[i]);
-      if (op == PlanOp::kLaunch) best = std::max(best, outer[i] + Inside(f_.code[i].segment));
+      if (op == PlanOp::kCopy) moments.push_back({i, 0, outer[i]});
+      if (op == PlanOp::kLaunch) AddInside(i, outer[i], &moments);
     }
+    return moments;
+  }
+
+  int64_t Run() const {
+    int64_t best = 0;
+    for (const LiveMoment& m : InUse()) best = std::max(best, m.bytes);
     return best;
   }
 
@@ -110,15 +116,19 @@ class OneStream {
             static_cast<uint32_t>(behind - steps.begin()) - 1};
   }
 
-  int64_t Inside(SegmentId segment) const {
+  // Of a launch: what lies around it, and its internal values step by step.
+  void AddInside(uint32_t launch, int64_t outer, std::vector<LiveMoment>* moments) const {
+    const SegmentId segment = f_.code[launch].segment;
     const std::vector<uint32_t>& steps = values_.steps[segment];
-    if (steps.empty()) return 0;
+    if (steps.empty() || steps[0] > 0) moments->push_back({launch, 0, outer});
     Sums sums(steps.size());
     for (PlanValueId v : values_.internals[segment]) {
       sums.Add(f_.values[v].bytes, Steps(v, steps), Steps(f_.values[v].alias_of, steps));
     }
     const std::vector<int64_t> sum = sums.Take();
-    return *std::max_element(sum.begin(), sum.end());
+    for (size_t i = 0; i < steps.size(); ++i) {
+      moments->push_back({launch, steps[i], outer + sum[i]});
+    }
   }
 
   const Lifetimes& life_;
@@ -256,6 +266,11 @@ std::vector<int64_t> MaxLiveBytes(const Lifetimes& life, size_t domains) {
                                              : OneStream(life, values).Run();
   }
   return bytes;
+}
+
+std::vector<LiveMoment> LiveMoments(const Lifetimes& life, DomainId domain) {
+  const DomainValues values(life, domain);
+  return OneStream(life, values).InUse();
 }
 
 }  // namespace ge::check
