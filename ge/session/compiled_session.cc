@@ -94,7 +94,9 @@ Status Session::TakeOthers(const Entry& entry) {
   const auto& plans = compiled_file_->index().plans;
   for (size_t i = 0; i < plans.size(); ++i) {
     if (plans[i].entry != entry.name || saved_.count(i) != 0) continue;
-    GE_RETURN_IF_ERROR(MakeSaved(entry, i).status());
+    const Status made = MakeSaved(entry, i).status();
+    // One that does not fit any more is none to be like.
+    if (made.code() != Code::kFailedPrecondition || options_.strict) GE_RETURN_IF_ERROR(made);
   }
   return {};
 }
