@@ -19,6 +19,41 @@ T At(std::span<const std::byte> bytes, uint64_t i) {
   return value;
 }
 
+// Calls run(a value of the stored type, its widening); not for types that are no numbers.
+template <typename Do>
+void WithReader(DType dtype, Do run) {
+  const auto plain = [](auto v) { return v; };
+  switch (dtype) {
+    case DType::kFloat:
+      return run(float{}, plain);
+    case DType::kDouble:
+      return run(double{}, plain);
+    case DType::kFloat16:
+      return run(uint16_t{}, FloatOfHalf);
+    case DType::kBfloat16:
+      return run(uint16_t{}, FloatOfBrain);
+    case DType::kInt8:
+      return run(int8_t{}, plain);
+    case DType::kUint8:
+    case DType::kBool:
+      return run(uint8_t{}, plain);
+    case DType::kInt16:
+      return run(int16_t{}, plain);
+    case DType::kUint16:
+      return run(uint16_t{}, plain);
+    case DType::kInt32:
+      return run(int32_t{}, plain);
+    case DType::kUint32:
+      return run(uint32_t{}, plain);
+    case DType::kInt64:
+      return run(int64_t{}, plain);
+    case DType::kUint64:
+      return run(uint64_t{}, plain);
+    default:
+      return;
+  }
+}
+
 template <typename T, typename Widen>
 void Count(std::span<const std::byte> bytes, Widen widen, TensorStatistics* s) {
   s->elements = bytes.size() / sizeof(T);
@@ -40,44 +75,6 @@ void Count(std::span<const std::byte> bytes, Widen widen, TensorStatistics* s) {
   s->mean = sum / static_cast<double>(finite);
 }
 
-template <typename T>
-void CountPlain(std::span<const std::byte> bytes, TensorStatistics* s) {
-  Count<T>(
-      bytes, [](T v) { return v; }, s);
-}
-
-void CountAs(DType dtype, std::span<const std::byte> bytes, TensorStatistics* s) {
-  switch (dtype) {
-    case DType::kFloat:
-      return CountPlain<float>(bytes, s);
-    case DType::kDouble:
-      return CountPlain<double>(bytes, s);
-    case DType::kFloat16:
-      return Count<uint16_t>(bytes, FloatOfHalf, s);
-    case DType::kBfloat16:
-      return Count<uint16_t>(bytes, FloatOfBrain, s);
-    case DType::kInt8:
-      return CountPlain<int8_t>(bytes, s);
-    case DType::kUint8:
-    case DType::kBool:
-      return CountPlain<uint8_t>(bytes, s);
-    case DType::kInt16:
-      return CountPlain<int16_t>(bytes, s);
-    case DType::kUint16:
-      return CountPlain<uint16_t>(bytes, s);
-    case DType::kInt32:
-      return CountPlain<int32_t>(bytes, s);
-    case DType::kUint32:
-      return CountPlain<uint32_t>(bytes, s);
-    case DType::kInt64:
-      return CountPlain<int64_t>(bytes, s);
-    case DType::kUint64:
-      return CountPlain<uint64_t>(bytes, s);
-    default:
-      return;
-  }
-}
-
 void ReadOne(JsonFields* f, TensorStatistics* s) {
   f->Whole("value", &s->value).Whole("crc32", &s->crc32).Whole("elements", &s->elements);
   f->Whole("nan", &s->nan).Whole("inf", &s->inf);
@@ -89,8 +86,16 @@ void ReadOne(JsonFields* f, TensorStatistics* s) {
 TensorStatistics StatisticsOf(DType dtype, std::span<const std::byte> bytes) {
   TensorStatistics s;
   s.crc32 = Crc32(bytes);
-  CountAs(dtype, bytes, &s);
+  WithReader(dtype, [&](auto type, auto widen) { Count<decltype(type)>(bytes, widen, &s); });
   return s;
+}
+
+double NumberAt(DType dtype, std::span<const std::byte> bytes, uint64_t i) {
+  double out = 0;
+  WithReader(dtype, [&](auto type, auto widen) {
+    out = static_cast<double>(widen(At<decltype(type)>(bytes, i)));
+  });
+  return out;
 }
 
 Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer,

@@ -26,6 +26,9 @@ struct TensorStatistics {
 // Of floats, integers and bools; of other types the checksum alone.
 TensorStatistics StatisticsOf(DType dtype, std::span<const std::byte> bytes);
 
+// The element at `i`, widened; 0 of types that StatisticsOf does not count.
+double NumberAt(DType dtype, std::span<const std::byte> bytes, uint64_t i);
+
 inline constexpr char kStatisticsMember[] = "value/statistics.json";
 Status WriteStatistics(std::span<const TensorStatistics> statistics, CapsuleWriter* writer,
                        const std::string& member = kStatisticsMember);

@@ -18,8 +18,10 @@ namespace ge::tool {
 
 // What `ge run` looks at beside the results.
 struct LookOptions {
-  std::string trace;     // file to write, empty = none
-  bool profile = false;  // where the time goes, by nodes and operators
+  std::string trace;                       // file to write, empty = none
+  bool profile = false;                    // where the time goes, by nodes and operators
+  std::string watch;                       // conditions on values that stop a run, empty = none
+  std::string watch_file = "watch.gecap";  // where the stopped run is recorded
 };
 
 struct Options {

@@ -128,10 +128,17 @@ void AddRun(CLI::App* app, Options* o, int* code) {
       "--profile", o->look.profile,
       "print where the time goes, by nodes and operators, instead of the outputs: medians "
       "of the runs behind the first (--repeat, default 11)");
+  run->add_option("--watch", o->look.watch,
+                  "stop behind the first value that is nan, inf or larger than a bound "
+                  "(nan,inf,abs>1e4), and name its node; exit code 1")
+      ->type_name("CONDITIONS");
+  run->add_option("--watch-file", o->look.watch_file,
+                  "where --watch records the run that it stops (default watch.gecap)")
+      ->type_name("F.gecap");
   run->footer(
       "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "
       "--threads 1\n  ge run lenet.onnx --trace lenet.pftrace\n"
-      "  ge run lenet.onnx --profile\n");
+      "  ge run lenet.onnx --profile\n  ge run lenet.onnx --watch nan,inf,abs>1e4\n");
   run->callback([=] {
     constexpr uint32_t kProfiledRuns = 11;
     if (o->look.profile && run->count("--repeat") == 0) o->repeat = kProfiledRuns;

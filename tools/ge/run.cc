@@ -63,9 +63,8 @@ Status RunTimed(Session* session, const Options& o, const std::vector<Tensor>& i
     return {};
   };
   const auto counted = [&](double* ms) -> Status {
-    GE_RETURN_IF_ERROR(once(ms, look->NextRun()));
-    look->RunEnded();
-    return {};
+    GE_ASSIGN_OR_RETURN(RunWatch * watch, look->NextRun(session));
+    return look->RunEnded(once(ms, watch));
   };
   GE_RETURN_IF_ERROR(counted(&timing->first_ms));
   double ms = 0;
@@ -167,7 +166,7 @@ Result<nlohmann::json> AgainstFloat32(Options o, const std::vector<Tensor>& inpu
   const Function& f = session->graph().fn(entry->fn);
   std::vector<Tensor> exact = NamedOutputs(f);
   Timing timing;
-  RunLook plain({});
+  RunLook plain(o, {});
   GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &plain, &exact, &timing));
   return AccuracyOf(outputs, exact);
 }
@@ -183,7 +182,17 @@ void PrintTimes(const Session& session, const Compiled* compiled) {
   }
 }
 
-Status RunModel(const Options& o) {
+// A run that a watch has stopped.
+void PrintStopped(const Options& o, const WatchedHit& hit) {
+  if (o.json) {
+    const nlohmann::json j = {{"model", o.model}, {"watch", HitJson(hit, o.look.watch_file)}};
+    fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    PrintHit(hit, o.look.watch_file);
+  }
+}
+
+Status RunModel(const Options& o, int* code) {
   if (o.accuracy && o.precision == "f32") {
     return Status(Code::kInvalidArgument,
                   "--accuracy compares with float32, which --precision f32 is; add --precision "
@@ -192,7 +201,7 @@ Status RunModel(const Options& o) {
   OutputFolder folder;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));
   double base_mb = 0;
-  RunLook look(o.look);
+  RunLook look(o, o.look);
   GE_ASSIGN_OR_RETURN(auto session, CreateSession(o, &look, &base_mb));
   const RunLook::OfSession until_then(&look);
   GE_RETURN_IF_ERROR(look.Stage("load model", [&] { return LoadModel(o, &session); }));
@@ -208,7 +217,13 @@ Status RunModel(const Options& o) {
   const Function& f = session->graph().fn(entry->fn);
   std::vector<Tensor> outputs = NamedOutputs(f);
   Timing timing;
-  GE_RETURN_IF_ERROR(RunTimed(session.get(), o, inputs, AllNumbers(f), &look, &outputs, &timing));
+  const Status ran = RunTimed(session.get(), o, inputs, AllNumbers(f), &look, &outputs, &timing);
+  if (look.stopped() != nullptr) {
+    PrintStopped(o, look.stopped()->hit());
+    *code = 1;
+    return {};
+  }
+  GE_RETURN_IF_ERROR(ran);
   GE_RETURN_IF_ERROR(look.Finish());
   std::vector<std::string> files;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(WriteOutputs(o.output_dir, outputs, &files));
@@ -244,8 +259,9 @@ Status RunModel(const Options& o) {
 }  // namespace
 
 int Run(const Options& options) {
-  Status status = RunModel(options);
-  return status.ok() ? 0 : Fail(status);
+  int code = 0;
+  const Status status = RunModel(options, &code);
+  return status.ok() ? code : Fail(status);
 }
 
 }  // namespace ge::tool

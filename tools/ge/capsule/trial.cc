@@ -78,18 +78,6 @@ Result<Planned> PlanHere(const Recorded& r, const Trial& trial) {
   return out;
 }
 
-Result<TrialAnswer> RunHere(const Recorded& r, const Trial& trial) {
-  GE_ASSIGN_OR_RETURN(const Planned p, PlanHere(r, trial));
-  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*p.compiled));
-  GE_RETURN_IF_ERROR(p.session->RunApart(p.compiled.get(), trial.inputs, outputs.views));
-  TrialAnswer answer;
-  for (const TensorView& v : outputs.views) {
-    const auto* bytes = static_cast<const std::byte*>(v.data);
-    answer.emplace_back(bytes, bytes + v.bytes);
-  }
-  return answer;
-}
-
 // A byte for each constant: whether a pack is made of it.
 Result<TrialAnswer> PackedHere(const Recorded& r, const Trial& trial) {
   GE_ASSIGN_OR_RETURN(const Planned p, PlanHere(r, trial));
@@ -163,8 +151,20 @@ void Apply(const TrialMemory& memory, BuildOptions* build) {
   if (memory.packs_apart) ResidentStore::OfProcess().ShareNone();
 }
 
+Result<TrialAnswer> RunTrialHere(const Recorded& r, const Trial& trial) {
+  GE_ASSIGN_OR_RETURN(const Planned p, PlanHere(r, trial));
+  GE_ASSIGN_OR_RETURN(OutputBuffers outputs, MakeOutputs(*p.compiled));
+  GE_RETURN_IF_ERROR(p.session->RunApart(p.compiled.get(), trial.inputs, outputs.views));
+  TrialAnswer answer;
+  for (const TensorView& v : outputs.views) {
+    const auto* bytes = static_cast<const std::byte*>(v.data);
+    answer.emplace_back(bytes, bytes + v.bytes);
+  }
+  return answer;
+}
+
 Result<TrialAnswer> RunTrial(const Recorded& r, const Trial& trial, double seconds) {
-  return InChild(seconds, [&] { return RunHere(r, trial); });
+  return InChild(seconds, [&] { return RunTrialHere(r, trial); });
 }
 
 Result<std::vector<ConstId>> PackedConstants(const Recorded& r, const Trial& trial,

@@ -40,7 +40,9 @@ struct Trial {
   TrialMemory memory = {};
 };
 
-// The outputs' bytes, by position.
+// The outputs' bytes, by position; in this process, for engines that are trusted.
+Result<TrialAnswer> RunTrialHere(const Recorded& r, const Trial& trial);
+// The same in a process of its own.
 Result<TrialAnswer> RunTrial(const Recorded& r, const Trial& trial, double seconds);
 
 // The constants of the trial's graph of which its engines would ask packs; nothing is run.

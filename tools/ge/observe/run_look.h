@@ -1,5 +1,6 @@
 // RunLook: what `ge run` looks at beside the results: a trace of the load, the planning and the
-// runs. Without a wish for any it does nothing, and runs are plain runs. One thread at a time.
+// runs, times of nodes, values that stop a run. Without a wish for any it does nothing, and runs
+// are plain runs. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -15,13 +16,16 @@
 #include "tools/ge/observe/profile.h"
 #include "tools/ge/observe/run_times.h"
 #include "tools/ge/observe/trace.h"
+#include "tools/ge/observe/value_watch.h"
 
 namespace ge::tool {
 
 class RunLook : public RunWatch {
  public:
-  explicit RunLook(const LookOptions& options) : options_(options) {}
-  // Before any work: whether the files can be written. Makes the session tell of its stages.
+  // `o` outlives it.
+  RunLook(const Options& o, const LookOptions& look) : o_(o), options_(look) {}
+  // Before any work: whether conditions are right and the files can be written. Makes the session
+  // tell of its stages.
   Status Begin(SessionOptions* session);
   // Does a part of the work before the runs.
   template <typename Do>
@@ -32,9 +36,11 @@ class RunLook : public RunWatch {
     return result;
   }
   // Of the run that begins now; null where nobody looks.
-  RunWatch* NextRun();
-  // It has succeeded.
-  void RunEnded();
+  Result<RunWatch*> NextRun(Session* session);
+  // It has ended so.
+  Status RunEnded(const Status& run);
+  // The watch that has stopped a run; null where none has.
+  const ValueWatch* stopped() const { return stopped_ ? watch_.get() : nullptr; }
   // Behind all runs: writes the files.
   Status Finish();
   bool profiled() const { return options_.profile; }
@@ -63,8 +69,13 @@ class RunLook : public RunWatch {
 
  private:
   bool on() const { return !options_.trace.empty() || options_.profile; }
+  Status BeginWatch(SessionOptions* session);
 
+  const Options& o_;
   const LookOptions options_;
+  WatchConditions conditions_;
+  std::unique_ptr<ValueWatch> watch_;  // of the last run
+  bool stopped_ = false;
   std::vector<StageSpan> stages_;
   std::vector<ObservedRun> runs_;
   std::optional<ObservedRun> run_;  // that goes on
