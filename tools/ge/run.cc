@@ -192,12 +192,14 @@ void PrintStopped(const Options& o, const WatchedHit& hit) {
   }
 }
 
+Status CheckWishes(const Options& o) {
+  if (!o.accuracy || o.precision != "f32") return {};
+  return Status(Code::kInvalidArgument,
+                "--accuracy compares with float32, which --precision f32 is; add --precision bf16");
+}
+
 Status RunModel(const Options& o, int* code) {
-  if (o.accuracy && o.precision == "f32") {
-    return Status(Code::kInvalidArgument,
-                  "--accuracy compares with float32, which --precision f32 is; add --precision "
-                  "bf16");
-  }
+  GE_RETURN_IF_ERROR(CheckWishes(o));
   OutputFolder folder;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));
   double base_mb = 0;
