@@ -138,7 +138,7 @@ void AddRun(CLI::App* app, Options* o, int* code) {
   run->footer(
       "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "
       "--threads 1\n  ge run lenet.onnx --trace lenet.pftrace\n"
-      "  ge run lenet.onnx --profile\n  ge run lenet.onnx --watch nan,inf,abs>1e4\n");
+      "  ge run lenet.onnx --profile\n  ge run lenet.onnx --watch 'nan,inf,abs>1e4'\n");
   run->callback([=] {
     constexpr uint32_t kProfiledRuns = 11;
     if (o->look.profile && run->count("--repeat") == 0) o->repeat = kProfiledRuns;

@@ -121,6 +121,7 @@ def main():
         c.check(done.returncode == 1 and done.stdout.startswith("grows:"), "and inside of a Loop", done.stdout + done.stderr)
         for words, text in ((["--watch", "nan,big"], "wanted nan, inf or abs>NUMBER"),
                             (["--watch", "abs>x"], "wanted nan, inf or abs>NUMBER"),
+                            (["--watch", "nan,abs"], "in quotes, since a shell takes >"),
                             (["--watch", "nan", "--profile"], "ask for it alone"),
                             (["--watch", "nan", "--watch-file", "none/w.gecap"], "none/w.gecap")):
             done = c.run(lenet, *words)

@@ -28,10 +28,12 @@ Result<WatchConditions> WatchConditions::Parse(std::string_view text) {
         word.starts_with(kAbove) ? std::strtod(word.c_str() + kAbove.size(), &rest) : 0;
     const bool number = rest != nullptr && *rest == 0 && rest != word.c_str() + kAbove.size();
     if (!number || !(bound >= 0)) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("--watch has '{:.64}', wanted nan, inf or abs>NUMBER, with commas "
-                                "between them",
-                                word));
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("--watch has '{:.64}', wanted nan, inf or abs>NUMBER, with commas "
+                      "between them{}",
+                      word,
+                      word == "abs" ? "; in quotes, since a shell takes > for a file's" : ""));
     }
     out.above = std::min(bound, out.above.value_or(bound));
   }
