@@ -126,6 +126,10 @@ void ValueWatch::DescribeNode(const Node& node) {
   const Function& f = g.fn(plan_->fn);
   hit_->node = NodeLabel(node);
   hit_->inputs.clear();
+  hit_->parts.clear();
+  for (const Origin& o : node.origin) {
+    hit_->parts.insert(hit_->parts.end(), o.from_nodes.begin(), o.from_nodes.end());
+  }
   for (const ValueId v : node.inputs) {
     if (v == 0) continue;
     const Value& value = f.value(v);
@@ -208,6 +212,7 @@ nlohmann::json HitJson(const WatchedHit& h, const std::string& capsule) {
     inputs.push_back(std::move(j));
   }
   return {{"node", h.node},
+          {"parts", h.parts},
           {"beside", h.beside},
           {"value", h.value},
           {"dtype", DTypeName(h.dtype)},
@@ -227,6 +232,7 @@ void PrintHit(const WatchedHit& h, const std::string& capsule) {
     fmt::print("  {:<24} {:<24} {}\n", in.name, TypeText(in.dtype, in.dims),
                in.statistics ? RangeText(*in.statistics) : "not shown by its engine");
   }
+  if (!h.parts.empty()) fmt::print("  made of {}\n", fmt::join(h.parts, ", "));
   if (!h.beside.empty()) {
     fmt::print("  one step with {}\n", fmt::join(h.beside, ", "));
   }

@@ -21,7 +21,8 @@ namespace ge::tool {
 
 // What stopped a run.
 struct WatchedHit {
-  std::string node, value;          // by the model's names
+  std::string node, value;         // by the model's names
+  std::vector<std::string> parts;  // the model's nodes that became this one, where they are several
   std::vector<std::string> beside;  // the other nodes of the same step
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
