@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
+
+#include "ge/ir/cut.h"
 
 namespace ge {
 
@@ -24,10 +25,13 @@ Result<Graph> NodesGraph(const Graph& graph, FunctionId fn, std::span<const Node
   Graph out = graph;
   Function& f = out.fn(fn);
   const std::set<NodeId> wanted(nodes.begin(), nodes.end());
-  std::vector<Node> kept;
+  std::vector<bool> keep;
   std::set<ValueId> known(inputs.begin(), inputs.end());
-  for (Node& n : f.nodes) {
-    if (wanted.count(n.id) == 0) continue;
+  size_t found = 0;
+  for (const Node& n : f.nodes) {
+    keep.push_back(wanted.count(n.id) != 0);
+    if (!keep.back()) continue;
+    ++found;
     for (const ValueId in : n.inputs) {
       if (in == 0 || f.value(in).constant != 0 || known.count(in) != 0) continue;
       return Status(Code::kInvalidGraph,
@@ -35,17 +39,13 @@ Result<Graph> NodesGraph(const Graph& graph, FunctionId fn, std::span<const Node
                                 f.value(in).name));
     }
     known.insert(n.outputs.begin(), n.outputs.end());
-    std::erase_if(n.after, [&](NodeId id) { return wanted.count(id) == 0; });
-    kept.push_back(std::move(n));
   }
-  if (kept.size() != wanted.size()) {
+  if (found != wanted.size()) {
     return Status(Code::kInvalidGraph, fmt::format("the graph has {} of the {} nodes of a segment",
-                                                   kept.size(), wanted.size()));
+                                                   found, wanted.size()));
   }
-  f.nodes = std::move(kept);
+  CutFunction(&f, keep, {outputs.begin(), outputs.end()});
   f.params.assign(inputs.begin(), inputs.end());
-  f.results.assign(outputs.begin(), outputs.end());
-  f.effects.clear();
   for (const auto* ports : {&f.params, &f.results}) {  // those of an entry have names
     for (const ValueId v : *ports) {
       if (f.value(v).name.empty()) f.values[v].name = fmt::format("#{}", v);

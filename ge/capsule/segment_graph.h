@@ -13,9 +13,9 @@
 namespace ge {
 
 // Of the entry's function `fn`, the nodes with these ids, which read `inputs` and make `outputs`,
-// in this order. Constants stay constants. The one entry has the name "main".
-// INVALID_GRAPH: a node that is not there, or that reads what neither another one makes nor an
-// input is.
+// in this order. Constants stay constants, ids stay as they are, and functions that nothing calls
+// any more stay, too. The one entry has the name "main". INVALID_GRAPH: a node that is not there,
+// or that reads what neither another one makes nor an input is.
 Result<Graph> NodesGraph(const Graph& graph, FunctionId fn, std::span<const NodeId> nodes,
                          std::span<const ValueId> inputs, std::span<const ValueId> outputs);
 

@@ -55,7 +55,9 @@ struct Options {
   std::string expect;            // of replay and bisect: F.npz with values from elsewhere
   bool lockstep = false;         // of replay
   uint32_t runs = 1;             // of replay, and of each trial of bisect
-  double seconds_a_trial = 600;  // of bisect
+  double seconds_a_trial = 600;  // of bisect; of reduce 20 where it is not given
+  double budget_s = 120;         // of reduce
+  std::string check;             // of reduce: a command that judges a file; empty = engines do
   LookOptions look;              // of run
   double time_limit_s = 0;       // of the load, the compile and each run; 0 = none
 };
@@ -67,6 +69,7 @@ int Compile(const Options& options);
 int Replay(const Options& options);
 int Bisect(const Options& options);
 int Isolate(const Options& options);
+int Reduce(const Options& options);
 int Plugins(const Options& o);
 int Ops(const Options& options);
 int Passes(const Options& options);

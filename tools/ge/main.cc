@@ -281,10 +281,47 @@ void AddBisect(CLI::App* app, Options* o, int* code) {
   isolate->add_option("PIECE", o->piece, "a node's name, or #SEGMENT as ge explain numbers them")
       ->required();
   isolate->add_option("-o", o->output_file, "F.gecap, or F.gt: a case for ge-test")->required();
+  AddEngineFlags(isolate, o);
   isolate->footer(
       "\nExample:\n  ge isolate lenet.gecap '#0' -o piece.gecap\n  ge replay piece.gecap "
       "--engines ref\n");
   isolate->callback([=] { *code = ge::tool::Isolate(*o); });
+}
+
+void AddReduce(CLI::App* app, Options* o, int* code) {
+  auto* reduce = app->add_subcommand(
+      "reduce", "the fewest nodes of a recorded run, or of a model, that fail for the same reason");
+  AddModelFlags(reduce, o);
+  reduce
+      ->add_option("-o", o->output_file,
+                   "F.gecap, which ge replay repeats; F.gt: a case for ge-test; with --check "
+                   "F.onnx, too")
+      ->required();
+  reduce
+      ->add_option("--seconds", o->budget_s,
+                   "for all of it: then the smallest that has failed is written (default 120)")
+      ->check(CLI::Range(0.1, 1e6));
+  auto* trial = reduce
+                    ->add_option("--seconds-per-trial", o->seconds_a_trial,
+                                 "a trial that takes longer hangs (default 20)")
+                    ->check(CLI::Range(0.1, 1e6));
+  reduce->add_option("--check", o->check,
+                     "a command that fails on the fault, its exit code not 0, with {} for a file "
+                     "as -o has it; it is asked instead of the engines");
+  reduce->add_option("--against", o->against, "engine that is taken to be right (default ref)");
+  reduce->add_option("--rtol", o->rtol, "as of ge replay");
+  reduce->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
+  reduce->footer(
+      "\nA fault is a result that differs from the reference's, one that is no number, an error, a "
+      "crash or a hang.\nValues between nodes become inputs, as the reference computes them. Every "
+      "trial has a process of its own.\nExit codes: 0 a file was written, and failed again when "
+      "it was read back; 1 the fault does not show.\nExample:\n  ge reduce run.gecap -o "
+      "small.gecap --engines ./mine.so,ref\n  ge reduce net.onnx -o small.onnx --check './mine "
+      "{}'\n");
+  reduce->callback([=] {
+    if (trial->count() == 0) o->seconds_a_trial = 20;
+    *code = ge::tool::Reduce(*o);
+  });
 }
 
 void AddTune(CLI::App* app, Options* o, int* code) {
@@ -352,6 +389,7 @@ int Main(int argc, char** argv) {
   AddCompile(&app, &options, &code);
   AddReplay(&app, &options, &code);
   AddBisect(&app, &options, &code);
+  AddReduce(&app, &options, &code);
   AddTune(&app, &options, &code);
   AddBench(&app, &options, &code);
   ge::tool::AddTrain(&app, &code);

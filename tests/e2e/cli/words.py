@@ -58,7 +58,7 @@ class Words(installed.Checks):
 
 
 def command_lines(c):
-    all_names = "they are: run, explain, dump, plugins, ops, passes, compile, replay, bisect, isolate, tune, bench, train, plugin;"
+    all_names = "they are: run, explain, dump, plugins, ops, passes, compile, replay, bisect, isolate, reduce, tune, bench, train, plugin;"
     c.says(2, ["ge: 'frob' is no subcommand of ge; they", all_names, "ge --help says more"], "frob")
     for wrong, right in (("trian", "train"), ("rnu", "run"), ("expl", "explain"), ("Dump", "dump"),
                          ("plugin-s", "plugins")):

@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +98,9 @@ Result<TrialAnswer> PackedHere(const Recorded& r, const Trial& trial) {
 }
 
 [[noreturn]] void BeChild(const std::function<Result<TrialAnswer>()>& work, int to) {
+  (void)prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody else would end one that hangs
+  const rlimit none = {0, 0};
+  (void)setrlimit(RLIMIT_CORE, &none);  // crashes are expected here
   std::string answer;
   const auto made = work();
   Append(static_cast<uint64_t>(made.status().code()), &answer);

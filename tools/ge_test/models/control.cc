@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "ge/infer/infer.h"
+#include "ge/ir/cut.h"
 #include "ge/ops/defaults.h"
 #include "ge/verify/verify.h"
 #include "tools/ge_test/models/random_models.h"
@@ -161,7 +162,7 @@ FitBounds BoundsOfValue(const HostTensor& t) {
 
 void DropUnreadNodes(Function* f) {
   const std::vector<bool> needed =
-      NeededModelNodes(*f, std::vector<bool>(f->nodes.size(), true), f->results);
+      NeededNodes(*f, std::vector<bool>(f->nodes.size(), true), f->results);
   std::vector<Node> kept;
   for (size_t i = 0; i < needed.size(); ++i) {
     if (needed[i]) kept.push_back(std::move(f->nodes[i]));

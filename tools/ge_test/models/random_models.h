@@ -69,9 +69,6 @@ bool HasSymbols(const RandomModel& model);
 
 // ---- parts of a model (models/shrink.cc) -------------------------------------------------
 
-// The nodes of `keep` needed for `results`.
-std::vector<bool> NeededModelNodes(const Function& function, std::vector<bool> keep,
-                                   const std::vector<ValueId>& results);
 // The main function's nodes in `keep`; the values they read become inputs.
 RandomModel CutModel(const RandomModel& model, const std::vector<bool>& keep,
                      std::vector<ValueId> results);

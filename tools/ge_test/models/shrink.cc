@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ge/ir/cut.h"
 #include "ge/ops/edit.h"
 #include "ge/ops/op.h"
 #include "tools/ge_test/models/random_models.h"
@@ -14,31 +15,6 @@ namespace {
 
 // Judgements, of five runs or so each, that one shrinking may take.
 constexpr int kMostJudgements = 900;
-
-// Drops functions that the entry does not reach, and numbers the rest anew.
-void DropUncalled(Graph* g) {
-  std::vector<FunctionId> renamed(g->functions.size(), 0), order = {g->entries[0].fn};
-  renamed[order[0]] = 1;
-  for (size_t i = 0; i < order.size(); ++i) {
-    for (const Node& n : g->fn(order[i]).nodes) {
-      for (const Callee& c : n.callees) {
-        if (renamed[c.fn] != 0) continue;
-        order.push_back(c.fn);
-        renamed[c.fn] = static_cast<FunctionId>(order.size());
-      }
-    }
-  }
-  std::vector<Function> kept(1);
-  for (const FunctionId fn : order) {
-    Function& f = kept.emplace_back(std::move(g->fn(fn)));
-    f.id = renamed[fn];
-    for (Node& n : f.nodes) {
-      for (Callee& c : n.callees) c.fn = renamed[c.fn];
-    }
-  }
-  g->functions = std::move(kept);
-  g->entries[0].fn = 1;
-}
 
 bool IsControlNode(const Node& n) { return !n.callees.empty(); }
 
@@ -192,8 +168,7 @@ class Shrinker {
 
   static RandomModel WithResults(const RandomModel& m, const std::vector<ValueId>& results) {
     const Function& f = m.main();
-    return CutModel(m, NeededModelNodes(f, std::vector<bool>(f.nodes.size(), true), results),
-                    results);
+    return CutModel(m, NeededNodes(f, std::vector<bool>(f.nodes.size(), true), results), results);
   }
 
   // The first value that differs by itself.
@@ -219,8 +194,7 @@ class Shrinker {
         const std::vector<ValueId> results = f.results;
         const bool result_gone = std::any_of(results.begin(), results.end(),
                                              [&](ValueId v) { return gone.count(v) != 0; });
-        if (result_gone || !Try(CutModel(m_, NeededModelNodes(f, keep, results), results)))
-          at += size;
+        if (result_gone || !Try(CutModel(m_, NeededNodes(f, keep, results), results))) at += size;
       }
       if (size <= 1) return;
     }
@@ -245,7 +219,7 @@ class Shrinker {
     const Function& f = m.main();
     std::vector<bool> keep;
     for (const Node& n : f.nodes) keep.push_back(n.outputs != std::vector<ValueId>{v});
-    RandomModel out = CutModel(m, NeededModelNodes(f, keep, f.results), f.results);
+    RandomModel out = CutModel(m, NeededNodes(f, keep, f.results), f.results);
     if (std::erase(out.main().params, v) == 0) return m;
     out.main().value(v).constant = out.graph.AddConst(ToConst(*m.values[v], ""));
     return out;
@@ -277,43 +251,17 @@ class Shrinker {
 
 }  // namespace
 
-std::vector<bool> NeededModelNodes(const Function& function, std::vector<bool> keep,
-                                   const std::vector<ValueId>& results) {
-  std::set<ValueId> needed(results.begin(), results.end());
-  for (size_t i = function.nodes.size(); i-- > 0;) {
-    const Node& n = function.nodes[i];
-    keep[i] = keep[i] && std::any_of(n.outputs.begin(), n.outputs.end(),
-                                     [&](ValueId v) { return v != 0 && needed.count(v) != 0; });
-    if (keep[i]) needed.insert(n.inputs.begin(), n.inputs.end());
-  }
-  return keep;
-}
-
 RandomModel CutModel(const RandomModel& model, const std::vector<bool>& keep,
                      std::vector<ValueId> results) {
   RandomModel out = model;
   Function& f = out.main();
-  std::set<ValueId> made, read(results.begin(), results.end());
-  std::vector<ValueId> in_order;
-  f.nodes.clear();
-  for (size_t i = 0; i < keep.size(); ++i) {
-    if (!keep[i]) continue;
-    const Node& n = f.nodes.emplace_back(model.main().nodes[i]);
-    made.insert(n.outputs.begin(), n.outputs.end());
-    read.insert(n.inputs.begin(), n.inputs.end());
-    in_order.insert(in_order.end(), n.inputs.begin(), n.inputs.end());
-  }
-  std::erase_if(f.params, [&](ValueId v) { return read.count(v) == 0; });
-  std::set<ValueId> known(f.params.begin(), f.params.end());
-  for (const ValueId v : in_order) {
-    if (v == 0 || f.value(v).constant != 0 || made.count(v) != 0 || !known.insert(v).second) {
-      continue;
-    }
+  const std::set<ValueId> before(f.params.begin(), f.params.end());
+  CutFunction(&f, keep, std::move(results));
+  for (const ValueId v : f.params) {
+    if (before.count(v) != 0) continue;
     const HostTensor& t = *out.values[v];
     f.value(v).type = TensorType(t.dtype, t.dims);
-    f.params.push_back(v);
   }
-  f.results = std::move(results);
   return out;
 }
 
