@@ -191,6 +191,8 @@ def segments(c, count):
         found = json.loads(done.stdout or "{}")
         c.check(done.returncode == 0 and found.get("compared", 0) > 0 and
                 found["compared"] == found["equal"], f"{name} replays bit by bit", done.stdout + done.stderr)
+        done = c.run("replay", "piece.gecap", "--engines", "ref")
+        c.check(done.returncode == 0, f"{name} is placed anew on ref", done.stdout + done.stderr)
         done_so_far += 1
     c.check(done_so_far == count, f"{count} segments are drawn", done_so_far)
 

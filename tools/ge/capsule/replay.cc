@@ -11,6 +11,7 @@
 #include "ge/capsule/manifest.h"
 #include "ge/capsule/statistics.h"
 #include "ge/capsule/tensor_members.h"
+#include "ge/engine/engine_list.h"
 #include "ge/run/observer.h"
 #include "ge/session/observed_values.h"
 #include "ge/session/recorder.h"
@@ -302,6 +303,22 @@ Status CompareWithExpected(const Recorded& r, const Options& o, int* code) {
   return {};
 }
 
+// Whether the engines asked for have all those of the recorded plan. A path does not tell a name.
+bool HasEnginesOfPlan(const Options& asked, const Plan& plan) {
+  if (asked.engines.empty() || asked.engines.find('/') != std::string::npos) return true;
+  const auto listed = ParseEngineList(asked.engines);
+  if (!listed.ok() || plan.functions.empty()) return true;
+  for (const PlanSegment& segment : plan.functions[0].segments) {
+    if (segment.offers.empty()) continue;
+    const std::string& name = plan.engines[plan.devices[segment.device].engine].name;
+    if (std::none_of(listed->begin(), listed->end(),
+                     [&](const EngineSpec& e) { return e.name == name; })) {
+      return false;
+    }
+  }
+  return true;
+}
+
 Status ReplayCapsule(const Options& asked, int* code) {
   if (!asked.from.empty() && asked.from != "plan" && asked.from != "load") {
     return Status(Code::kInvalidArgument,
@@ -318,7 +335,8 @@ Status ReplayCapsule(const Options& asked, int* code) {
   GE_ASSIGN_OR_RETURN(r, OpenRecorded(asked.model, asked.from == "plan" || asked.lockstep));
   if (o.lockstep) return RunLockstep(r, asked, code);
   Replayed found;
-  const bool from_plan = o.from == "plan" || (o.from.empty() && !r.manifest.plan.empty());
+  const bool from_plan = o.from == "plan" || (o.from.empty() && !r.manifest.plan.empty() &&
+                                              HasEnginesOfPlan(asked, r.plan));
   GE_RETURN_IF_ERROR(RunAgain(r, o, from_plan, &found));
   PrintReplay(o, found);
   *code = found.wrong == 0 ? 0 : 1;
