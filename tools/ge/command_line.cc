@@ -42,6 +42,11 @@ std::string RefuseBelowZero(const std::string& text) {
 
 }  // namespace
 
+CLI::App* SubcommandList::Add(const std::string& name, const std::string& sentence) {
+  CLI::App* sub = app_->add_subcommand(name, sentence);
+  return name == asked_ ? sub : nullptr;
+}
+
 std::string WhyNoSubcommand(const CLI::App& app, int argc, const char* const* argv) {
   const CLI::App* at = &app;
   std::string called = app.get_name().empty() ? "ge" : app.get_name();

@@ -14,6 +14,7 @@
 namespace {
 
 using ge::tool::Options;
+using ge::tool::SubcommandList;
 
 void AddPluginFlag(CLI::App* app, Options* o) {
   app->add_option("--plugins", o->plugins,
@@ -46,6 +47,12 @@ void AddInputFlags(CLI::App* app, Options* o) {
   app->add_option("--seed", o->seed, "of random inputs (default 1)");
 }
 
+void AddPolicyFlag(CLI::App* app, Options* o) {
+  app->add_option("--policy", o->policy,
+                  "cost (default): the cheapest whole plan; priority: the first of --engines that "
+                  "offers a node takes it");
+}
+
 void AddModelFlags(CLI::App* app, Options* o) {
   app->add_option("MODEL", o->model,
                   "model file: .onnx, .gepb (own protobuf), .gt (text) or .gecap (capsule)")
@@ -67,9 +74,7 @@ void AddModelFlags(CLI::App* app, Options* o) {
                   "weights and inputs)")
       ->transform(CLI::AsSizeValue(false));
   app->add_option("--max-streams", o->max_streams, "streams a device may use (default 2)");
-  app->add_option("--policy", o->policy,
-                  "cost (default): the cheapest whole plan; priority: the first of --engines that "
-                  "offers a node takes it");
+  AddPolicyFlag(app, o);
   app->add_option("--pin", o->pins,
                   "NODE=ENGINE or NODE=ENGINE/DEVICE runs the node there; NODE is a name of ge "
                   "explain, #ID, an operator, or a pattern of names or operators with * and ?; "
@@ -109,8 +114,9 @@ std::string StageNames() {
   return out;
 }
 
-void AddRun(CLI::App* app, Options* o, int* code) {
-  auto* run = app->add_subcommand("run", "load a model, run it, print times and outputs");
+void AddRun(SubcommandList* to, Options* o, int* code) {
+  CLI::App* run = to->Add("run", "load a model, run it, print times and outputs");
+  if (run == nullptr) return;
   AddModelFlags(run, o);
   run->add_option("--output", o->output_dir,
                   "folder for NAME.npy of each output (NAME.json for texts, sequences and maps)");
@@ -146,8 +152,9 @@ void AddRun(CLI::App* app, Options* o, int* code) {
   });
 }
 
-void AddLooking(CLI::App* app, Options* o, int* code) {
-  auto* explain = app->add_subcommand("explain", "the engine of each node, its price, and why");
+void AddExplain(SubcommandList* to, Options* o, int* code) {
+  CLI::App* explain = to->Add("explain", "the engine of each node, its price, and why");
+  if (explain == nullptr) return;
   AddModelFlags(explain, o);
   explain->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   explain->add_option("--plot", o->plot, "also draw the placed graph into this .svg file")
@@ -156,7 +163,11 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
       "\nExample:\n  ge explain lenet.onnx --engines onednn,ref\n"
       "  ge explain lenet.onnx --plot lenet.svg\n");
   explain->callback([=] { *code = ge::tool::Explain(*o); });
-  auto* dump = app->add_subcommand("dump", "the graph or plan as text after any stage");
+}
+
+void AddDump(SubcommandList* to, Options* o, int* code) {
+  CLI::App* dump = to->Add("dump", "the graph or plan as text after any stage");
+  if (dump == nullptr) return;
   AddModelFlags(dump, o);
   dump->add_option("--to", o->to,
                    "print after this stage and stop (default memory);\nproto and onnx: load, "
@@ -173,9 +184,13 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
                "  ge dump lenet.onnx --format onnx -o rewritten.onnx\n"
                "  ge dump lenet.onnx --values -o lenet.gecap\n");
   dump->callback([=] { *code = ge::tool::Dump(*o); });
-  auto* plugins = app->add_subcommand(
-      "plugins",
-      "plugins of the search path, of PATH or of --engines: found, skipped, refused, why");
+}
+
+void AddPlugins(SubcommandList* to, Options* o, int* code) {
+  CLI::App* plugins =
+      to->Add("plugins",
+              "plugins of the search path, of PATH or of --engines: found, skipped, refused, why");
+  if (plugins == nullptr) return;
   AddEngineFlags(plugins, o);
   plugins->add_option("PATH", o->plugin_paths, "files and folders in place of the search path");
   plugins->add_flag("--open", o->open_plugins,
@@ -185,22 +200,30 @@ void AddLooking(CLI::App* app, Options* o, int* code) {
       "\nExample:\n  GE_PLUGIN_EXTRA=./my_engine.so ge plugins\n  ge plugins ./build "
       "./my_engine.so\n");
   plugins->callback([=] { *code = ge::tool::Plugins(*o); });
-  auto* ops = app->add_subcommand("ops", "the known operators");
+}
+
+void AddOps(SubcommandList* to, Options* o, int* code) {
+  CLI::App* ops = to->Add("ops", "the known operators");
+  if (ops == nullptr) return;
   ops->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   AddPluginFlag(ops, o);
   ops->footer("\nExample:\n  ge ops --json\n  ge ops --plugins ./acme_ops.so\n");
   ops->callback([=] { *code = ge::tool::Ops(*o); });
-  auto* passes =
-      app->add_subcommand("passes", "rewrites in their running order, those of --plugins too");
+}
+
+void AddPasses(SubcommandList* to, Options* o, int* code) {
+  CLI::App* passes = to->Add("passes", "rewrites in their running order, those of --plugins too");
+  if (passes == nullptr) return;
   passes->add_option("--plugins", o->plugins, "plugins with passes: ./mine.so")->type_name("LIST");
   passes->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
   passes->footer("\nExample:\n  ge passes --plugins ./square.so\n");
   passes->callback([=] { *code = ge::tool::Passes(*o); });
 }
 
-void AddCompile(CLI::App* app, Options* o, int* code) {
-  auto* compile = app->add_subcommand(
-      "compile", "plan a model ahead into a file whose sessions begin to run at once");
+void AddCompile(SubcommandList* to, Options* o, int* code) {
+  CLI::App* compile =
+      to->Add("compile", "plan a model ahead into a file whose sessions begin to run at once");
+  if (compile == nullptr) return;
   AddModelFlags(compile, o);
   compile->add_option("-o", o->output_file, "the compiled model, F.gecap")->required();
   compile->add_flag("--json", o->json, "one JSON object on stdout, nothing else");
@@ -222,9 +245,9 @@ void AddFaultFlags(CLI::App* app, Options* o) {
       ->check(CLI::Range(0.1, 1e6));
 }
 
-void AddReplay(CLI::App* app, Options* o, int* code) {
-  auto* replay =
-      app->add_subcommand("replay", "repeat a run that a capsule has, and compare every value");
+void AddReplay(SubcommandList* to, Options* o, int* code) {
+  CLI::App* replay = to->Add("replay", "repeat a run that a capsule has, and compare every value");
+  if (replay == nullptr) return;
   replay->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
   replay->add_option("--from", o->from,
                      "plan (default, where there is one): the recorded placement; load: rewritten "
@@ -239,6 +262,7 @@ void AddReplay(CLI::App* app, Options* o, int* code) {
                    "as of ge run: nodes that go elsewhere; all are placed anew, and values of "
                    "the same names are compared")
       ->take_all();
+  AddPolicyFlag(replay, o);
   replay->add_option("--runs", o->runs, "runs, each compared (default 1)")
       ->check(CLI::Range(1, 1000000));
   replay->add_flag("--lockstep", o->lockstep,
@@ -254,11 +278,12 @@ void AddReplay(CLI::App* app, Options* o, int* code) {
   replay->callback([=] { *code = ge::tool::Replay(*o); });
 }
 
-void AddBisect(CLI::App* app, Options* o, int* code) {
-  auto* bisect = app->add_subcommand(
+void AddBisect(SubcommandList* to, Options* o, int* code) {
+  CLI::App* bisect = to->Add(
       "bisect",
       "whose fault is a recorded run's result: a pass's, an engine's, the memory's, a pack's, or "
       "the model's as it was loaded");
+  if (bisect == nullptr) return;
   bisect->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
   AddFaultFlags(bisect, o);
   bisect->add_option("--rtol", o->rtol, "as of ge replay");
@@ -275,8 +300,12 @@ void AddBisect(CLI::App* app, Options* o, int* code) {
       "recorded\ninputs, is run on the reference, every trial in a process of its own.\nExit "
       "codes: 0 no fault was found; 1 one was.\nExample:\n  ge bisect lenet.gecap\n");
   bisect->callback([=] { *code = ge::tool::Bisect(*o); });
-  auto* isolate = app->add_subcommand(
+}
+
+void AddIsolate(SubcommandList* to, Options* o, int* code) {
+  CLI::App* isolate = to->Add(
       "isolate", "a node or segment of a recorded run, with the values that it read and made");
+  if (isolate == nullptr) return;
   isolate->add_option("CAPSULE", o->model, "made by ge dump MODEL --values -o F.gecap")->required();
   isolate->add_option("PIECE", o->piece, "a node's name, or #SEGMENT as ge explain numbers them")
       ->required();
@@ -288,9 +317,10 @@ void AddBisect(CLI::App* app, Options* o, int* code) {
   isolate->callback([=] { *code = ge::tool::Isolate(*o); });
 }
 
-void AddReduce(CLI::App* app, Options* o, int* code) {
-  auto* reduce = app->add_subcommand(
+void AddReduce(SubcommandList* to, Options* o, int* code) {
+  CLI::App* reduce = to->Add(
       "reduce", "the fewest nodes of a recorded run, or of a model, that fail for the same reason");
+  if (reduce == nullptr) return;
   AddModelFlags(reduce, o);
   reduce
       ->add_option("-o", o->output_file,
@@ -324,9 +354,9 @@ void AddReduce(CLI::App* app, Options* o, int* code) {
   });
 }
 
-void AddTune(CLI::App* app, Options* o, int* code) {
-  auto* tune =
-      app->add_subcommand("tune", "measure this machine and its engines, and keep the results");
+void AddTune(SubcommandList* to, Options* o, int* code) {
+  CLI::App* tune = to->Add("tune", "measure this machine and its engines, and keep the results");
+  if (tune == nullptr) return;
   tune->add_option("MODEL", o->models, "models; their offers and plans are measured, too");
   tune->add_option("--input", o->inputs, "shapes or data of the models' inputs; as in ge run")
       ->take_all();
@@ -342,9 +372,9 @@ void AddTune(CLI::App* app, Options* o, int* code) {
   tune->callback([=] { *code = ge::tool::Tune(*o); });
 }
 
-void AddBench(CLI::App* app, Options* o, int* code) {
-  auto* bench =
-      app->add_subcommand("bench", "requests a second of one session, by callers at once");
+void AddBench(SubcommandList* to, Options* o, int* code) {
+  CLI::App* bench = to->Add("bench", "requests a second of one session, by callers at once");
+  if (bench == nullptr) return;
   AddModelFlags(bench, o);
   bench->add_option("--concurrency", o->concurrency, "callers at once (default 1,2,4,8)")
       ->delimiter(',');
@@ -355,8 +385,9 @@ void AddBench(CLI::App* app, Options* o, int* code) {
   bench->callback([=] { *code = ge::tool::Bench(*o); });
 }
 
-void AddPlugin(CLI::App* app, ge::tool::NewPlugin* wanted, int* code) {
-  auto* plugin = app->add_subcommand("plugin", "make a plugin of your own");
+void AddPlugin(SubcommandList* to, ge::tool::NewPlugin* wanted, int* code) {
+  CLI::App* plugin = to->Add("plugin", "make a plugin of your own");
+  if (plugin == nullptr) return;
   plugin->require_subcommand(1);
   auto* make = plugin->add_subcommand("new", "a folder with a plugin, ready to build and run");
   make->add_option("KIND", wanted->kind, "engine, op or pass")
@@ -384,16 +415,22 @@ int Main(int argc, char** argv) {
   ge::tool::NewPlugin new_plugin;
   int code = 0;
   ge::tool::CatchSignals();
-  AddRun(&app, &options, &code);
-  AddLooking(&app, &options, &code);
-  AddCompile(&app, &options, &code);
-  AddReplay(&app, &options, &code);
-  AddBisect(&app, &options, &code);
-  AddReduce(&app, &options, &code);
-  AddTune(&app, &options, &code);
-  AddBench(&app, &options, &code);
-  ge::tool::AddTrain(&app, &code);
-  AddPlugin(&app, &new_plugin, &code);
+  SubcommandList subcommands(&app, argc, argv);
+  AddRun(&subcommands, &options, &code);
+  AddExplain(&subcommands, &options, &code);
+  AddDump(&subcommands, &options, &code);
+  AddPlugins(&subcommands, &options, &code);
+  AddOps(&subcommands, &options, &code);
+  AddPasses(&subcommands, &options, &code);
+  AddCompile(&subcommands, &options, &code);
+  AddReplay(&subcommands, &options, &code);
+  AddBisect(&subcommands, &options, &code);
+  AddIsolate(&subcommands, &options, &code);
+  AddReduce(&subcommands, &options, &code);
+  AddTune(&subcommands, &options, &code);
+  AddBench(&subcommands, &options, &code);
+  ge::tool::AddTrain(&subcommands, &code);
+  AddPlugin(&subcommands, &new_plugin, &code);
   ge::tool::RefuseNegatives(&app);
   if (const std::string why = ge::tool::WhyNoSubcommand(app, argc, argv); !why.empty()) {
     std::fprintf(stderr, "ge: %s\n", why.c_str());

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "tools/ge/command_line.h"
 #include "tools/ge/train/train.h"
 
 namespace ge::tool {
@@ -95,9 +96,10 @@ void AddRunning(CLI::App* app, Options* o) {
 
 }  // namespace
 
-void AddTrain(CLI::App* app, int* code) {
+void AddTrain(SubcommandList* to, int* code) {
   auto o = std::make_shared<TrainOptions>();
-  auto* train = app->add_subcommand("train", "train a net exported for inference");
+  CLI::App* train = to->Add("train", "train a net exported for inference");
+  if (train == nullptr) return;
   train->add_option("MODEL", o->common.model, "model file: .onnx, .gepb or .gt")->required();
   AddLearning(train, o.get());
   AddCourse(train, o.get());

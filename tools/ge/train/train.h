@@ -6,11 +6,9 @@
 
 #include "tools/ge/command.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ge::tool {
+
+class SubcommandList;
 
 struct TrainOptions {
   Options common;  // model, engines, threads, prices ...
@@ -27,7 +25,7 @@ struct TrainOptions {
   bool resume = false, overwrite = false, keep_order = false, no_test = false, allow_nan = false;
 };
 
-void AddTrain(CLI::App* app, int* code);
+void AddTrain(SubcommandList* to, int* code);
 int Train(const TrainOptions& options);
 
 }  // namespace ge::tool
