@@ -1,13 +1,11 @@
 #include "tools/ge/train/journal.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "frontend/load.h"
-#include "ge/base/clock.h"
 #include "ge/base/replace_file.h"
 
 namespace ge::tool {
@@ -57,7 +55,6 @@ Result<Journal> Journal::Open(const TrainOptions& o) {
   Journal j;
   j.json_ = o.common.json;
   j.plot_ = o.plot;
-  j.terminal_ = isatty(STDERR_FILENO) != 0;
   if (!o.plot.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.plot));
   for (const std::string& log : o.log) {
     const size_t colon = log.find(':');
@@ -89,21 +86,11 @@ Status Journal::Begin(uint64_t step) {
 }
 
 void Journal::Bar(const RunProgress& at, const Metrics& metrics) {
-  const double now = NowMs();
-  if (!terminal_ || now - last_bar_ms_ < 100) return;
-  last_bar_ms_ = now;
-  bar_ = true;
-  constexpr size_t kBar = 24;
-  const size_t full = at.steps ? at.step * kBar / at.steps : 0;
-  fmt::print(stderr, "\r\x1b[Kepoch {}/{} [{}{}] {}/{}  loss {:.4f}  {:.0f} steps/s", at.epoch,
-             at.epochs, std::string(full, '='), std::string(kBar - std::min(full, kBar), ' '),
-             at.step, at.steps, metrics.loss, at.steps_per_s);
-  std::fflush(stderr);
-}
-
-void Journal::ClearBar() {
-  if (bar_) fmt::print(stderr, "\r\x1b[K");
-  bar_ = false;
+  if (!line_.Due()) return;
+  line_.Draw(fmt::format("epoch {}/{}", at.epoch, at.epochs),
+             at.steps ? static_cast<double>(at.step) / static_cast<double>(at.steps) : 0,
+             fmt::format("{}/{}  loss {:.4f}  {:.0f} steps/s", at.step, at.steps, metrics.loss,
+                         at.steps_per_s));
 }
 
 Status Journal::Step(const RunProgress& at, const Metrics& metrics, int64_t batch) {
@@ -136,7 +123,7 @@ Status Journal::Tested(const RunProgress& at, double loss, std::optional<double>
 
 Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> accuracy,
                       TrainedNet* net) {
-  ClearBar();
+  line_.Clear();
   if (json_) {
     fmt::print("{}\n", nlohmann::json{{"epoch", at.epoch},
                                       {"step", at.step},
@@ -166,7 +153,7 @@ Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> 
 }
 
 Status Journal::Finish(const nlohmann::json& last, bool json) {
-  ClearBar();
+  line_.Clear();
   if (events_) GE_RETURN_IF_ERROR(events_->Flush());
   if (!plot_.empty()) GE_RETURN_IF_ERROR(WriteChart(plot_, curves_));
   if (json) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 
+#include "tools/ge/progress_line.h"
 #include "tools/ge/train/chart.h"
 #include "tools/ge/train/csv_log.h"
 #include "tools/ge/train/events.h"
@@ -31,10 +32,9 @@ class Journal {
 
  private:
   void Bar(const RunProgress& at, const Metrics& metrics);
-  void ClearBar();
 
-  bool terminal_ = false, json_ = false, bar_ = false;
-  double last_bar_ms_ = 0;
+  bool json_ = false;
+  ProgressLine line_;
   std::string plot_;
   std::optional<Events> events_;
   std::optional<CsvLog> csv_;

@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include "frontend/text/text.h"
-#include "ge/base/clock.h"
 #include "ge/base/mapped_file.h"
 #include "ge/base/replace_file.h"
 #include "ge/capsule/graph_members.h"
@@ -19,6 +18,7 @@
 #include "tools/ge/capsule/reduce/reduction.h"
 #include "tools/ge/capsule/trial.h"
 #include "tools/ge/command.h"
+#include "tools/ge/progress_line.h"
 
 namespace ge::tool {
 namespace {
@@ -49,33 +49,14 @@ class OwnFolder {
   std::string path_;
 };
 
-// On a terminal, one line of stderr that is drawn again.
-class ReductionBar {
- public:
-  explicit ReductionBar(bool quiet) : on_(!quiet && isatty(STDERR_FILENO) != 0) {}
-  ~ReductionBar() {
-    if (drawn_) fmt::print(stderr, "\r\x1b[K");
-  }
-  void Draw(const ReductionProgress& p) {
-    const double now = NowMs();
-    if (!on_ || now - last_ms_ < 100) return;
-    last_ms_ = now;
-    drawn_ = true;
-    // By halvings: as many are ahead of 8 nodes as of 500.
-    constexpr size_t kBar = 24;
-    const double whole = std::log2(std::max<double>(2, static_cast<double>(p.nodes_before)));
-    const double left = std::log2(std::max<double>(1, static_cast<double>(p.nodes)));
-    const size_t full = std::min(kBar, static_cast<size_t>(kBar * (1 - left / whole)));
-    fmt::print(stderr, "\r\x1b[K{} -> {} nodes [{}{}] {} trials, {:.0f} s", p.nodes_before, p.nodes,
-               std::string(full, '='), std::string(kBar - full, ' '), p.trials, p.seconds);
-    std::fflush(stderr);
-  }
-
- private:
-  const bool on_;
-  bool drawn_ = false;
-  double last_ms_ = 0;
-};
+void DrawProgress(const ReductionProgress& p, ProgressLine* line) {
+  if (!line->Due()) return;
+  // By halvings: as many are ahead of 8 nodes as of 500.
+  const double whole = std::log2(std::max<double>(2, static_cast<double>(p.nodes_before)));
+  const double left = std::log2(std::max<double>(1, static_cast<double>(p.nodes)));
+  line->Draw(fmt::format("{} -> {} nodes", p.nodes_before, p.nodes), 1 - left / whole,
+             fmt::format("{} trials, {:.0f} s", p.trials, p.seconds));
+}
 
 Status CheckReduceOptions(const Options& o) {
   const std::string form = std::filesystem::path(o.output_file).extension().string();
@@ -129,8 +110,8 @@ class Reducing {
       : o_(o),
         r_(r),
         file_(folder + "/reduced" + std::filesystem::path(o.output_file).extension().string()),
-        bar_(o.json),
-        reduction_(r, o, folder, [this](const ReductionProgress& p) { bar_.Draw(p); }) {}
+        line_(o.json),
+        reduction_(r, o, folder, [this](const ReductionProgress& p) { DrawProgress(p, &line_); }) {}
 
   Status Run(int* code) {
     *code = 1;
@@ -253,7 +234,7 @@ class Reducing {
   const Options& o_;
   const Recorded& r_;
   const std::string file_;  // where it is tried first
-  ReductionBar bar_;
+  ProgressLine line_;
   Reduction reduction_;
   Piece piece_;
 };
