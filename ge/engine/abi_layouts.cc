@@ -21,4 +21,15 @@ AbiLayouts::AbiLayouts(const std::vector<PlanLayout>& layouts) {
   }
 }
 
+PlanLayout PlanLayoutOf(const ge_layout& l) {
+  PlanLayout out;
+  out.kind = static_cast<PlanLayout::Kind>(l.kind + 1);
+  out.perm.assign(l.perm, l.perm + l.n_perm);
+  out.block_axis.assign(l.block_axis, l.block_axis + l.n_block);
+  out.block_size.assign(l.block_size, l.block_size + l.n_block);
+  if (l.tag.p) out.tag.assign(l.tag.p, l.tag.n);
+  out.opaque_bytes = static_cast<int64_t>(l.opaque_bytes);
+  return out;
+}
+
 }  // namespace ge

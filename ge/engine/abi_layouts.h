@@ -24,4 +24,7 @@ class AbiLayouts {
   std::vector<const ge_layout*> table_{nullptr};
 };
 
+// The other way: a copy of what an engine's record says, whose counts its caller has checked.
+PlanLayout PlanLayoutOf(const ge_layout& layout);
+
 }  // namespace ge

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <optional>
 
+#include "ge/engine/abi_layouts.h"
 #include "ge/engine/plugin/record.h"
 #include "ge/host/machine.h"
 #include "ge/ops/op.h"
@@ -299,13 +300,7 @@ ge_rc TakeLayout(void* host, const ge_layout* given, uint32_t* id) {
     c->Reject("a layout has more than 16 dims or blocks, a tag over 1,024 bytes or unknown kind");
     return GE_INVALID_ARGUMENT;
   }
-  PlanLayout out;
-  out.kind = static_cast<PlanLayout::Kind>(l.kind + 1);
-  out.perm.assign(l.perm, l.perm + l.n_perm);
-  out.block_axis.assign(l.block_axis, l.block_axis + l.n_block);
-  out.block_size.assign(l.block_size, l.block_size + l.n_block);
-  if (l.tag.p) out.tag.assign(l.tag.p, l.tag.n);
-  out.opaque_bytes = static_cast<int64_t>(l.opaque_bytes);
+  PlanLayout out = PlanLayoutOf(l);
   for (uint32_t i = 0; i < c->layouts->size(); ++i) {
     if ((*c->layouts)[i] == out) return *id = i, GE_OK;
   }

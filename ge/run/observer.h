@@ -1,6 +1,6 @@
 // RunObserver: is told of each instruction of an observed run, and of each step inside a launch,
-// behind it. The plan and the order of
-// its instructions are those of a plain run. Called by the thread of the run.
+// behind it. The plan and the order of its instructions are those of a plain run. Called by the
+// thread of the run.
 #pragma once
 
 #include <cstdint>

@@ -165,8 +165,7 @@ Status SaveCompiledFile(Session* session, std::span<const PlanToSave> plans,
   return Saver(session, std::move(writer), report).Run(plans);
 }
 
-// ---- reading
-// -------------------------------------------------------------------------------------
+// ---- reading ----
 
 Result<std::unique_ptr<CompiledFile>> CompiledFile::Open(
     std::shared_ptr<const CapsuleReader> capsule) {

@@ -18,8 +18,8 @@ struct ObserveOptions {
   // the latest run.
   std::string record;
   RecordedValues values = RecordedValues::kBorder;
-  uint64_t every = 1;  // each so manieth run
-  uint64_t first = 0;  // so many records alone; 0 = no end
+  uint64_t every = 1;  // 10 = each tenth run
+  uint64_t first = 0;  // records to make at the most; 0 = no limit
 };
 
 // "record=DIR;values=stats;every=10;first=3". INVALID_ARGUMENT naming the unknown key or the value;

@@ -1,24 +1,14 @@
 #include "ge/session/observed_values.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "ge/capsule/plain_bytes.h"
+#include "ge/engine/abi_layouts.h"
 #include "ge/run/segment_steps.h"
 
 namespace ge {
 namespace {
-
-PlanLayout LayoutOf(const ge_layout* layout) {
-  PlanLayout out;
-  if (layout == nullptr) return out;
-  out.kind = static_cast<PlanLayout::Kind>(layout->kind + 1);
-  out.perm.assign(layout->perm, layout->perm + layout->n_perm);
-  out.block_axis.assign(layout->block_axis, layout->block_axis + layout->n_block);
-  out.block_size.assign(layout->block_size, layout->block_size + layout->n_block);
-  return out;
-}
 
 CapsuleTensor Described(ValueId value, const std::string& name, const Type& type) {
   CapsuleTensor t;
@@ -49,25 +39,28 @@ void ObservedValues::ListLaunch(uint32_t instruction, bool inside) {
   const SegmentId id = plan().code[instruction].segment;
   const PlanSegment& segment = plan().segments[id];
   inside = inside && !compiled_.plan.devices[segment.device].async;
+  Makers makers;
+  for (const PlanValueId o : segment.outputs) makers[plan().values[o].graph_value] = nullptr;
   const auto& told = compiled_.program().parts().steps;
-  for (uint32_t s = 0; inside && id < told.size() && s < told[id].count; ++s) {
-    ListStep(instruction, s, *told[id].at(s));
+  for (uint32_t s = 0; id < told.size() && s < told[id].count; ++s) {
+    const ge_step& step = *told[id].at(s);
+    for (uint32_t m = 0; m < step.n_made; ++m) {
+      const auto output = makers.find(step.made[m].value);
+      if (output != makers.end()) output->second = &step;
+    }
+    if (inside) ListStep(instruction, s, step, makers);
   }
-  for (size_t o = 0; o < segment.outputs.size(); ++o) ListOutput(instruction, o);
+  for (size_t o = 0; o < segment.outputs.size(); ++o) ListOutput(instruction, o, makers);
 }
 
-void ObservedValues::ListStep(uint32_t instruction, uint32_t number, const ge_step& step) {
-  const PlanSegment& segment = plan().segments[plan().code[instruction].segment];
-  const auto is_output = [&](ValueId v) {
-    return std::any_of(segment.outputs.begin(), segment.outputs.end(),
-                       [&](PlanValueId o) { return plan().values[o].graph_value == v; });
-  };
+void ObservedValues::ListStep(uint32_t instruction, uint32_t number, const ge_step& step,
+                              const Makers& outputs) {
   for (uint32_t m = 0; m < step.n_made; ++m) {
     const ge_made& made = step.made[m];
     if (made.value == 0 || made.value >= function_.values.size()) continue;
-    if (is_output(made.value)) continue;  // shown behind the launch
+    if (outputs.count(made.value) > 0) continue;  // shown behind the launch
     const Value& value = function_.values[made.value];
-    PlanLayout layout = LayoutOf(made.layout);
+    PlanLayout layout = made.layout == nullptr ? PlanLayout() : PlanLayoutOf(*made.layout);
     if (!IsKnownLayout(&layout, value.type.dtype, value.type.dims.size())) continue;
     behind_step_[{instruction, number}].push_back({list_.size(), &made, 0, std::move(layout)});
     list_.push_back(Described(made.value, value.name, value.type));
@@ -75,7 +68,7 @@ void ObservedValues::ListStep(uint32_t instruction, uint32_t number, const ge_st
   }
 }
 
-void ObservedValues::ListOutput(uint32_t instruction, size_t position) {
+void ObservedValues::ListOutput(uint32_t instruction, size_t position, const Makers& makers) {
   const SegmentId id = plan().code[instruction].segment;
   const PlanValueId at = plan().segments[id].outputs[position];
   const PlanValue& value = plan().values[at];
@@ -96,15 +89,7 @@ void ObservedValues::ListOutput(uint32_t instruction, size_t position) {
   }
   behind_[instruction].push_back({list_.size(), nullptr, position, std::move(layout)});
   list_.push_back(std::move(t));
-  const ge_step* step = nullptr;
-  const auto& told = compiled_.program().parts().steps;
-  for (uint32_t s = 0; id < told.size() && s < told[id].count; ++s) {
-    const ge_step& other = *told[id].at(s);
-    for (uint32_t m = 0; m < other.n_made; ++m) {
-      if (other.made[m].value == value.graph_value) step = &other;
-    }
-  }
-  made_by_.push_back(step);
+  made_by_.push_back(makers.at(value.graph_value));
 }
 
 std::span<const uint32_t> ObservedValues::NodesOf(size_t index) const {

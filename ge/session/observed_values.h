@@ -48,9 +48,11 @@ class ObservedValues {
     size_t output = 0;              // else its position among the launch's
     PlanLayout layout;
   };
+  // Of a launch's outputs: the step behind which each is whole; null: none is told.
+  using Makers = std::map<ValueId, const ge_step*>;
   void ListLaunch(uint32_t instruction, bool inside);
-  void ListStep(uint32_t instruction, uint32_t number, const ge_step& step);
-  void ListOutput(uint32_t instruction, size_t position);
+  void ListStep(uint32_t instruction, uint32_t number, const ge_step& step, const Makers& outputs);
+  void ListOutput(uint32_t instruction, size_t position, const Makers& makers);
   void Show(const Shown& shown, std::span<const std::byte> bytes, const Take& take);
   const PlanFunction& plan() const { return compiled_.plan.functions[0]; }
 

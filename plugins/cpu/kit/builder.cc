@@ -455,8 +455,7 @@ BufferRef Builder::BiasOf(const Unit& unit, int64_t n, int64_t room, int64_t tim
               });
 }
 
-// ---- what steps tell
-// -----------------------------------------------------------------------------------
+// ---- what steps tell ----
 
 void Builder::TellSteps(const Unit& unit, size_t first) {
   const size_t end = out_.steps.size();

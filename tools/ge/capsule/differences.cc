@@ -5,28 +5,10 @@
 #include <cstring>
 #include <limits>
 
-#include "ge/base/half.h"
+#include "ge/capsule/statistics.h"
 
 namespace ge::tool {
 namespace {
-
-// The element at `i` as a number.
-double NumberAt(DType dtype, const std::byte* data, uint64_t i) {
-  const auto at = [&]<typename T>(T value) {
-    std::memcpy(&value, data + i * sizeof(T), sizeof(T));
-    return value;
-  };
-  switch (dtype) {
-    case DType::kFloat:
-      return at(float{});
-    case DType::kDouble:
-      return at(double{});
-    case DType::kFloat16:
-      return FloatOfHalf(at(uint16_t{}));
-    default:
-      return FloatOfBrain(at(uint16_t{}));
-  }
-}
 
 bool ComparesAsFloat(DType dtype) { return RelativeBound(dtype) > 0; }
 
@@ -63,10 +45,10 @@ Difference DifferenceOf(DType dtype, std::span<const std::byte> found,
     const bool same = std::memcmp(found.data() + i * width, wanted.data() + i * width, width) == 0;
     if (!same) ++d.differing;
     if (!floats) continue;
-    const double want = NumberAt(dtype, wanted.data(), i);
+    const double want = NumberAt(dtype, wanted, i);
     if (std::isfinite(want)) d.largest = std::max(d.largest, std::fabs(want));
     if (same) continue;
-    const double got = NumberAt(dtype, found.data(), i);
+    const double got = NumberAt(dtype, found, i);
     if (std::isfinite(got) && std::isfinite(want)) {
       d.greatest = std::max(d.greatest, std::fabs(got - want));
     } else if (!(got == want || (std::isnan(got) && std::isnan(want)))) {

@@ -9,8 +9,6 @@
 namespace ge::tool {
 namespace {
 
-constexpr char kRemade[] = "replayed";  // the plan's method where the recorded cover was taken
-
 // Keeps some values of a run, in plain order.
 class Keeper : public RunObserver {
  public:

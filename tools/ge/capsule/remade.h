@@ -13,6 +13,9 @@
 
 namespace ge::tool {
 
+// The plan's method where the recorded cover was taken.
+inline constexpr char kRemade[] = "replayed";
+
 // What build options say to place the rewritten model as recorded.
 BuildOptions BuildLikeRecorded(const Session& session, const Recorded& r);
 

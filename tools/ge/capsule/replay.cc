@@ -15,7 +15,7 @@
 #include "ge/run/observer.h"
 #include "ge/session/observed_values.h"
 #include "ge/session/recorder.h"
-#include "tools/ge/capsule/compared.h"
+#include "tools/ge/capsule/comparison.h"
 #include "tools/ge/capsule/expected.h"
 #include "tools/ge/capsule/lockstep.h"
 #include "tools/ge/capsule/recorded.h"
@@ -26,27 +26,17 @@
 namespace ge::tool {
 namespace {
 
-// Whether some float is rounded to codes of 8 bits: another order of sums may end at the next code.
-bool Quantizes(const Graph& g) {
-  for (const Function& f : g.functions) {
-    for (const Node& n : f.nodes) {
-      if (n.op.ends_with("QuantizeLinear") && !n.op.starts_with("Dequantize")) return true;
-    }
-  }
-  return false;
-}
-
 // Compares what a run makes with what the capsule has.
 class Comparison : public RunObserver {
  public:
-  // `bits`: nothing but the same bits will do. `rtol` below 0: the bound of the type.
+  // `bits` and `rtol` as of TensorComparison.
   Comparison(const CapsuleReader& capsule, const CapsuleManifest& manifest, bool bits, double rtol)
-      : capsule_(capsule), manifest_(manifest), bits_(bits), rtol_(rtol) {
+      : capsule_(capsule), manifest_(manifest), tensors_(capsule, manifest, bits, rtol) {
     for (const CapsuleTensor& t : manifest.values) {
       by_value_.try_emplace({t.plan_value, t.graph_value}, &t);
     }
   }
-  void SayQuantizes(bool quantizes) { least_bound_ = quantizes ? 1e-2 : 0; }
+  TensorComparison& tensors() { return tensors_; }
   // Called before the run. `by_name`: the plan is another one, whose values are those of the same
   // names.
   Status Watch(const Compiled& compiled, bool by_name) {
@@ -80,62 +70,11 @@ class Comparison : public RunObserver {
     }
   }
 
-  const Status& status() const { return status_; }
-  uint64_t compared() const { return compared_; }
-  uint64_t equal() const { return compared_ - differing_.size(); }
-  const std::vector<Compared>& differing() const { return differing_; }  // in their order
-  bool right() const {
-    for (const Compared& c : differing_) {
-      if (!c.within) return false;
-    }
-    return true;
-  }
-  const Compared& worst() const {
-    const Compared* worst = &differing_[0];
-    for (const Compared& c : differing_) {
-      if (c.difference.relative() > worst->difference.relative()) worst = &c;
-    }
-    return *worst;
-  }
-
  private:
-  // Where statistics alone were recorded, the checksum decides, and extremes say how far.
-  void TakeStatistics(const CapsuleTensor& t, std::span<const std::byte> found) {
-    const auto wanted = statistics_.find(static_cast<uint32_t>(&t - manifest_.values.data()));
-    if (wanted == statistics_.end()) return;
-    ++compared_;
-    const TensorStatistics &w = wanted->second, f = StatisticsOf(t.dtype, found);
-    if (w.crc32 == f.crc32) return;
-    Difference d;
-    d.elements = f.elements;
-    d.differing = 1;  // at the least
-    d.largest = std::max(std::fabs(w.min), std::fabs(w.max));
-    d.greatest =
-        std::max({std::fabs(w.min - f.min), std::fabs(w.max - f.max), std::fabs(w.mean - f.mean)});
-    d.unlike = w.nan != f.nan || w.inf != f.inf || w.elements != f.elements ? 1 : 0;
-    Judge(t, d);
-  }
-
   void Take(const CapsuleTensor& t, std::span<const std::byte> found) {
-    if (t.member.empty()) return TakeStatistics(t, found);
-    if (!capsule_.Has(t.member)) return;  // the recorded run ended before it
-    const auto wanted = ReadTensorMember(capsule_, t);
-    if (!wanted.ok()) {
-      if (status_.ok()) status_ = wanted.status();
-      return;
-    }
-    ++compared_;
-    Compared c = CompareTensor(t, found, *wanted, BoundOf(t));
-    if (!c.within || !c.difference.equal()) differing_.push_back(std::move(c));
-  }
-
-  double BoundOf(const CapsuleTensor& t) const {
-    if (bits_) return -1;
-    const double of_type = RelativeBound(t.dtype, manifest_.precision == "bf16");
-    return rtol_ >= 0 ? rtol_ : std::max(of_type, least_bound_);
-  }
-  void Judge(const CapsuleTensor& t, const Difference& d) {
-    differing_.push_back({t, d, RelativeBound(t.dtype) > 0 && d.relative() <= BoundOf(t)});
+    if (!t.member.empty()) return tensors_.Take(t, found);
+    const auto wanted = statistics_.find(static_cast<uint32_t>(&t - manifest_.values.data()));
+    if (wanted != statistics_.end()) tensors_.TakeStatistics(t, wanted->second, found);
   }
   const CapsuleTensor* RecordedOf(const CapsuleTensor& t) const {
     if (!by_name_.empty()) {
@@ -150,9 +89,7 @@ class Comparison : public RunObserver {
 
   const CapsuleReader& capsule_;
   const CapsuleManifest& manifest_;
-  const bool bits_;
-  const double rtol_;
-  double least_bound_ = 0;
+  TensorComparison tensors_;
   std::unique_ptr<ObservedValues> observed_;
   const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> found) {
     const CapsuleTensor* wanted = RecordedOf(observed_->list()[index]);
@@ -162,9 +99,6 @@ class Comparison : public RunObserver {
   std::map<std::string, const CapsuleTensor*> by_name_;
   std::map<uint32_t, TensorStatistics> statistics_;  // by position in manifest_.values
   std::vector<uint64_t> states_bytes_;               // that the plan writes
-  uint64_t compared_ = 0;
-  std::vector<Compared> differing_;
-  Status status_;
 };
 
 // Engines, instruction set and threads of the recorded run.
@@ -179,27 +113,6 @@ bool IsSameMachine(const CapsuleManifest& m, const Plan& plan, const CapsuleMani
   return true;
 }
 
-nlohmann::json DifferenceJson(const Compared& c) {
-  const double relative = c.difference.relative();
-  return {{"value", c.tensor.name},
-          {"member", c.tensor.member},
-          {"elements", c.difference.elements},
-          {"differing", c.difference.differing},
-          {"greatest", c.difference.greatest},
-          {"largest", c.difference.largest},
-          {"unlike", c.difference.unlike},
-          {"relative", std::isfinite(relative) ? nlohmann::json(relative) : nlohmann::json()},
-          {"within", c.within}};
-}
-
-void PrintDifference(const char* what, const Compared& c) {
-  const Difference& d = c.difference;
-  fmt::print(
-      "  {:<5} '{}' ({}): {} of {} elements differ, by {:.3g} where the largest is {:.3g}{}\n",
-      what, c.tensor.name, c.tensor.member, d.differing, d.elements, d.greatest, d.largest,
-      d.unlike ? fmt::format("; {} are infinite or NaN on one side alone", d.unlike) : "");
-}
-
 // Of all runs: the first that is wrong, else the last one.
 struct Replayed {
   std::unique_ptr<Comparison> comparison;
@@ -208,16 +121,13 @@ struct Replayed {
 };
 
 void PrintReplay(const Options& o, const Replayed& found) {
-  const Comparison& c = *found.comparison;
+  const TensorComparison& c = found.comparison->tensors();
   if (o.json) {
     nlohmann::json j = {{"capsule", o.model},       {"compared", c.compared()},
                         {"equal", c.equal()},       {"same_machine", found.same_machine},
                         {"right", c.right()},       {"runs", found.runs},
                         {"wrong_runs", found.wrong}};
-    if (!c.differing().empty()) {
-      j["first"] = DifferenceJson(c.differing()[0]);
-      j["worst"] = DifferenceJson(c.worst());
-    }
+    AddDifferences(c, &j);
     fmt::print("{}\n", j.dump(2));
     return;
   }
@@ -226,12 +136,8 @@ void PrintReplay(const Options& o, const Replayed& found) {
                found.wrong ? fmt::format(", the first is run {}", found.run) : "");
   }
   fmt::print("{}: {} of {} values are equal bit for bit{}\n", o.model, c.equal(), c.compared(),
-             c.differing().empty() ? ""
-             : c.right()           ? ", the others within the bounds of their types"
-                                   : "");
-  if (c.differing().empty()) return;
-  PrintDifference("first", c.differing()[0]);
-  PrintDifference("worst", c.worst());
+             RestText(c));
+  PrintDifferences(c);
 }
 
 // The plan of the recorded run, or another one where nodes are pinned elsewhere, or of the model.
@@ -260,14 +166,14 @@ Status RunAgain(const Recorded& r, const Options& o, bool from_plan, Replayed* o
     auto comparison =
         std::make_unique<Comparison>(*r.capsule, r.manifest, out->same_machine, o.rtol);
     GE_RETURN_IF_ERROR(comparison->Watch(*compiled, moved));
-    comparison->SayQuantizes(Quantizes(session->loaded_graph()));
+    comparison->tensors().SetModel(session->loaded_graph());
     GE_RETURN_IF_ERROR(SetStates(r, session.get()));  // which a run changes
     RunObserver* observer = from_plan ? comparison.get() : nullptr;
     GE_RETURN_IF_ERROR(session->RunApart(compiled.get(), inputs, outputs.views, observer));
     comparison->TakeOutputs(outputs.views);
-    GE_RETURN_IF_ERROR(comparison->status());
+    GE_RETURN_IF_ERROR(comparison->tensors().status());
     ++out->runs;
-    const bool first_wrong = !comparison->right() && out->wrong++ == 0;
+    const bool first_wrong = !comparison->tensors().right() && out->wrong++ == 0;
     if (!first_wrong && out->wrong > 0) continue;
     out->comparison = std::move(comparison);
     out->run = out->runs;

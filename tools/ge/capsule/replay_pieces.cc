@@ -17,14 +17,12 @@
 #include "ge/session/observed_values.h"
 #include "ge/session/run_watch.h"
 #include "ge/session/value_members.h"
-#include "tools/ge/capsule/differences.h"
+#include "tools/ge/capsule/comparison.h"
+#include "tools/ge/capsule/remade.h"
 
 namespace ge::tool {
 // Named, since other files of the program have such names.
 namespace piecewise {
-
-constexpr char kReplayedPiece[] =
-    "replayed";  // the plan's method where the recorded cover was taken
 
 // The recorded placements by the keys of pieces; a key that was planned again has several.
 class Placements {
@@ -42,7 +40,7 @@ class Placements {
       }
       PlaceOptions place;
       place.cover = CoverOf(plan, plan.functions[0]);
-      place.cover_method = kReplayedPiece;
+      place.cover_method = kRemade;
       place.expanded = p.expanded;
       by_key_[p.key].places.push_back(std::move(place));
     }
@@ -63,18 +61,15 @@ class Placements {
   std::map<std::string, Known> by_key_;
 };
 
-struct ComparedPiece {
-  CapsuleTensor tensor;
-  Difference difference;
-  bool within = false;
-};
-
 // Compares what executions and the run make with what the capsule has.
 class PieceComparison : public RunWatch, public RunObserver {
  public:
   PieceComparison(const Recorded& r, const CapsulePieces& recorded, bool bits, bool by_pieces,
                   double rtol)
-      : r_(r), recorded_(recorded), bits_(bits), by_pieces_(by_pieces), rtol_(rtol) {}
+      : r_(r),
+        recorded_(recorded),
+        by_pieces_(by_pieces),
+        tensors_(*r.capsule, r.manifest, bits, rtol) {}
 
   RunObserver* Whole(const std::shared_ptr<Compiled>&, std::span<const TensorView>) override {
     return nullptr;
@@ -94,7 +89,7 @@ class PieceComparison : public RunWatch, public RunObserver {
     if (!same && !key.empty()) ++otherwise_;
     const bool placed = piece->plan.functions[0].segments.empty() ||
                         CoverOf(piece->plan, piece->plan.functions[0]).empty() ||
-                        piece->plan.place_method == kReplayedPiece;
+                        piece->plan.place_method == kRemade;
     if (same && !placed) ++misplaced_;
     if (!same) return nullptr;
     current_ = &e;
@@ -125,27 +120,15 @@ class PieceComparison : public RunWatch, public RunObserver {
     for (size_t i = 0; i < states.size() && i < r_.manifest.states_after.size(); ++i) {
       const CapsuleTensor& t = r_.manifest.states_after[i];
       const auto wanted = ReadTensorMember(*r_.capsule, t);
-      if (wanted.ok()) Take(t, BytesOf(values[i], wanted->size()));
+      if (wanted.ok()) tensors_.Take(t, BytesOf(values[i], wanted->size()));
     }
   }
 
-  const Status& status() const { return status_; }
+  TensorComparison& tensors() { return tensors_; }
   bool misplaced() const { return misplaced_ > 0; }
   bool otherwise() const { return by_pieces_ && (otherwise_ > 0 || Missing() > 0); }
   uint64_t unknown() const { return unknown_; }
   uint64_t executions() const { return executions_; }
-  uint64_t compared() const { return compared_; }
-  const std::vector<ComparedPiece>& differing() const { return differing_; }
-  bool right() const {
-    return std::all_of(differing_.begin(), differing_.end(),
-                       [](const ComparedPiece& d) { return d.within; });
-  }
-  const ComparedPiece& worst() const {
-    return *std::max_element(differing_.begin(), differing_.end(),
-                             [](const auto& a, const auto& b) {
-                               return a.difference.relative() < b.difference.relative();
-                             });
-  }
 
  private:
   static std::span<const std::byte> BytesOf(const void* data, uint64_t bytes) {
@@ -161,28 +144,28 @@ class PieceComparison : public RunWatch, public RunObserver {
   void TakeValue(const FlowValue& v, const std::vector<CapsuleTensor>& list, size_t* at) {
     if (*at >= list.size()) return;
     const CapsuleTensor& t = list[(*at)++];
-    if (v.is_tensor() && t.kind.empty() && !v.strings) return Take(t, BytesOf(v.data, v.bytes));
+    if (v.is_tensor() && t.kind.empty() && !v.strings)
+      return tensors_.Take(t, BytesOf(v.data, v.bytes));
     if (v.is_tensor() && t.kind.empty()) return TakeStrings(t, v);
     const auto elements = v.elements ? v.elements->size() : 0;
     const bool like = (t.kind == "sequence" && v.kind == FlowValue::Kind::kSequence &&
                        t.dims == std::vector<int64_t>{static_cast<int64_t>(elements)}) ||
                       (t.kind == "map" && v.kind == FlowValue::Kind::kMap) ||
                       (t.kind == "none" && v.kind == FlowValue::Kind::kNone);
-    if (!like) Unlike(t);
+    if (!like) tensors_.TakeOther(t, false);
     for (size_t i = 0; like && i < elements; ++i) TakeValue((*v.elements)[i], list, at);
   }
   void TakeStrings(const CapsuleTensor& t, const FlowValue& v) {
     const auto wanted = ReadValueMembers(*r_.capsule, {t});
-    if (!wanted.ok()) return Fault(wanted.status());
-    ++compared_;
+    if (!wanted.ok()) return tensors_.Fault(wanted.status());
     const FlowValue& w = (*wanted)[0];
-    if (!w.strings || *w.strings != *v.strings || !(w.dims == v.dims)) Unlike(t);
+    tensors_.TakeOther(t, w.strings && *w.strings == *v.strings && w.dims == v.dims);
   }
   // Of an execution whose outputs and values were recorded as statistics, by their positions.
   void TakeStatisticsOf(size_t execution) {
     statistics_.clear();
     const auto read = ReadStatistics(*r_.capsule, StatisticsMemberOf(execution));
-    if (!read.ok()) return Fault(read.status());
+    if (!read.ok()) return tensors_.Fault(read.status());
     for (const TensorStatistics& s : *read) statistics_[s.value] = s;
   }
   // A value inside of the current execution.
@@ -196,48 +179,15 @@ class PieceComparison : public RunWatch, public RunObserver {
   }
   // An output or value, by its position.
   void TakeMade(const CapsuleTensor& t, size_t position, std::span<const std::byte> found) {
-    if (!t.member.empty()) return Take(t, found);
+    if (!t.member.empty()) return tensors_.Take(t, found);
     const auto wanted = statistics_.find(static_cast<uint32_t>(position));
-    if (wanted == statistics_.end()) return;
-    ++compared_;
-    const TensorStatistics &w = wanted->second, f = StatisticsOf(t.dtype, found);
-    if (w.crc32 == f.crc32 && w.elements == f.elements) return;
-    Difference d;
-    d.elements = f.elements;
-    d.differing = 1;  // at the least
-    d.largest = std::max(std::fabs(w.min), std::fabs(w.max));
-    d.greatest =
-        std::max({std::fabs(w.min - f.min), std::fabs(w.max - f.max), std::fabs(w.mean - f.mean)});
-    d.unlike = w.nan != f.nan || w.inf != f.inf || w.elements != f.elements ? 1 : 0;
-    Judge(t, d);
-  }
-  void Judge(const CapsuleTensor& t, const Difference& d) {
-    const double of_type = RelativeBound(t.dtype, r_.manifest.precision == "bf16");
-    const double bound = rtol_ >= 0 ? rtol_ : of_type;
-    differing_.push_back({t, d, !bits_ && of_type > 0 && d.relative() <= bound});
-  }
-  void Take(const CapsuleTensor& t, std::span<const std::byte> found) {
-    if (!r_.capsule->Has(t.member)) return;  // the recorded run ended before it
-    const auto wanted = ReadTensorMember(*r_.capsule, t);
-    if (!wanted.ok()) return Fault(wanted.status());
-    ++compared_;
-    if (wanted->size() != found.size()) return Unlike(t);
-    const Difference d = DifferenceOf(t.dtype, found, *wanted);
-    if (!d.equal()) Judge(t, d);
-  }
-  void Unlike(const CapsuleTensor& t) {
-    Difference d;
-    d.unlike = d.differing = d.elements = 1;
-    differing_.push_back({t, d, false});
-  }
-  void Fault(const Status& status) {
-    if (status_.ok()) status_ = status;
+    if (wanted != statistics_.end()) tensors_.TakeStatistics(t, wanted->second, found);
   }
 
   const Recorded& r_;
   const CapsulePieces& recorded_;
-  const bool bits_, by_pieces_;
-  const double rtol_;
+  const bool by_pieces_;
+  TensorComparison tensors_;
   const CapsuleExecution* current_ = nullptr;
   std::map<std::shared_ptr<Compiled>, std::unique_ptr<ObservedValues>> observed_;
   ObservedValues* values_ = nullptr;                 // of the current execution
@@ -245,53 +195,26 @@ class PieceComparison : public RunWatch, public RunObserver {
   const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> found) {
     TakeInner(index, found);
   };
-  uint64_t executions_ = 0, otherwise_ = 0, unknown_ = 0, misplaced_ = 0, compared_ = 0;
-  std::vector<ComparedPiece> differing_;
-  Status status_;
+  uint64_t executions_ = 0, otherwise_ = 0, unknown_ = 0, misplaced_ = 0;
 };
 
-nlohmann::json JsonOf(const ComparedPiece& d) {
-  const double relative = d.difference.relative();
-  return {{"value", d.tensor.name},
-          {"member", d.tensor.member},
-          {"elements", d.difference.elements},
-          {"differing", d.difference.differing},
-          {"greatest", d.difference.greatest},
-          {"largest", d.difference.largest},
-          {"unlike", d.difference.unlike},
-          {"relative", std::isfinite(relative) ? nlohmann::json(relative) : nlohmann::json()},
-          {"within", d.within}};
-}
-
-void Print(const char* what, const ComparedPiece& d) {
-  fmt::print("  {:<5} '{}' ({}): {} of {} elements differ, by {:.3g} where the largest is {:.3g}\n",
-             what, d.tensor.name, d.tensor.member, d.difference.differing, d.difference.elements,
-             d.difference.greatest, d.difference.largest);
-}
-
-void PrintReplay(const Options& o, const PieceComparison& c, bool same_machine) {
-  const uint64_t equal = c.compared() - std::min<uint64_t>(c.compared(), c.differing().size());
+void PrintReplay(const Options& o, PieceComparison& c, bool same_machine) {
+  const TensorComparison& tensors = c.tensors();
   if (o.json) {
     nlohmann::json j = {{"capsule", o.model},
-                        {"compared", c.compared()},
-                        {"equal", equal},
+                        {"compared", tensors.compared()},
+                        {"equal", tensors.equal()},
                         {"executions", c.executions()},
                         {"cut_otherwise", c.otherwise()},
                         {"unknown", c.unknown()},
                         {"same_machine", same_machine},
-                        {"right", c.right()}};
-    if (!c.differing().empty()) {
-      j["first"] = JsonOf(c.differing()[0]);
-      j["worst"] = JsonOf(c.worst());
-    }
+                        {"right", tensors.right()}};
+    AddDifferences(tensors, &j);
     fmt::print("{}\n", j.dump(2));
     return;
   }
-  fmt::print("{}: {} of {} values of {} executions are equal bit for bit{}\n", o.model, equal,
-             c.compared(), c.executions(),
-             c.differing().empty() ? ""
-             : c.right()           ? ", the others within the bounds of their types"
-                                   : "");
+  fmt::print("{}: {} of {} values of {} executions are equal bit for bit{}\n", o.model,
+             tensors.equal(), tensors.compared(), c.executions(), RestText(tensors));
   if (c.unknown() > 0) {
     fmt::print(
         "  {} executions are not compared: their pieces were planned before the recording "
@@ -303,9 +226,7 @@ void PrintReplay(const Options& o, const PieceComparison& c, bool same_machine) 
         "  the run was cut into other pieces than the recorded one, whose session had seen "
         "other runs before\n");
   }
-  if (c.differing().empty()) return;
-  Print("first", c.differing()[0]);
-  Print("worst", c.worst());
+  PrintDifferences(tensors);
 }
 
 // Engines, instruction set and threads of the recorded run.
@@ -346,16 +267,17 @@ Status ReplayPieces(const Options& o, const Recorded& r, int* code) {
                       ReadValueMembers(*r.capsule, r.manifest.inputs));
   const bool same = by_pieces && IsSameMachine(*session.get(), r.manifest, AboutThisProcess(o));
   PieceComparison comparison(r, recorded, same, by_pieces, o.rtol);
+  comparison.tensors().SetModel(session->loaded_graph());
   std::vector<FlowValue> results;
   GE_RETURN_IF_ERROR(session->RunValuesWatched(r.manifest.entry, inputs, &results, &comparison));
-  GE_RETURN_IF_ERROR(comparison.status());
+  GE_RETURN_IF_ERROR(comparison.tensors().status());
   if (comparison.misplaced()) {
     return Status(Code::kUnsupported,
                   "the recorded placement of a piece cannot be made again: an engine offers other "
                   "work now; replay with --from load, which places anew");
   }
   PrintReplay(o, comparison, same);
-  *code = comparison.right() ? 0 : 1;
+  *code = comparison.tensors().right() ? 0 : 1;
   return {};
 }
 
