@@ -115,7 +115,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["plans_by_class"] = placed_[1].load();
   j["plans_shaped"] = placed_[2].load();
   j["plans_saved"] = placed_[3].load();
-  if (!misfit_.empty()) j["misfit"] = misfit_;
+  if (!misfit_.empty()) j["incompatible"] = misfit_;
   j["flow_cuts"] = FlowCuts();
   j["flow_programs"] = flow_programs_.load();
   j["classes"] = classes_.classes();

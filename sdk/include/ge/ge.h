@@ -572,7 +572,7 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
  * plans that gave way to others; compiles, plans made, flow_plans, plans of pieces of control
  * flow, and flow_programs, plans of pieces made without passes; plans_searched, plans_by_class and
  * plans_shaped, how they were placed: by a search, by a known cover with new prices, like another
- * plan; plans_saved, taken from a compiled model, and misfit, why none can be; flow_cuts,
+ * plan; plans_saved, taken from a compiled model, and incompatible, why none can be; flow_cuts,
  * structures of control flow; classes and covers of like shapes. Of the process: residents,
  * constants packed for kernels, resident_bytes, fills, how often one was written, packs_mapped,
  * how many lie in a file instead, and queries, how often an engine was asked for offers. */

@@ -115,7 +115,7 @@ def begins_at_once(c):
         shutil.copy(file, moved)
         report, found = c.outputs(moved, *more)
         c.check(fast(report) and report["plans_saved"] == 1, f"{name} runs by its saved plan", report)
-        c.check("misfit" not in report and "warning" not in report["stderr"], f"{name} fits", report)
+        c.check("incompatible" not in report and "warning" not in report["stderr"], f"{name} fits", report)
         c.check(equal(wanted, found), f"{name} has the bits of the model")
         if name != "count":
             c.check(report["packs_mapped"] > 0, f"packs of {name} are mapped", report)
@@ -151,7 +151,7 @@ def misfits(c):
     _, wanted = c.outputs("lenet.gecap")
     for more, text in cases:
         report, found = c.outputs("lenet.gecap", *more)
-        c.check(text in report.get("misfit", "") and text in report["stderr"], f"'{text}' is named",
+        c.check(text in report.get("incompatible", "") and text in report["stderr"], f"'{text}' is named",
                 report)
         c.check(report.get("plans_searched") == 1 and close(wanted, found), f"{more} is right", report)
         strict = c.run("run", "lenet.gecap", "--strict", *more)
@@ -164,7 +164,7 @@ def misfits(c):
     rewritten(c.folder / "lenet.gecap", c.folder / "built.gecap",
               {"compiled.json": json.dumps(index)})
     report, found = c.outputs("built.gecap")
-    c.check("build id: 0000" in report.get("misfit", "") and close(wanted, found),
+    c.check("build id: 0000" in report.get("incompatible", "") and close(wanted, found),
             "another build is named", report)
 
 
