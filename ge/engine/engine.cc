@@ -127,6 +127,14 @@ Result<EngineDomain> Engine::ReadDomain(const ge_device& device, uint32_t i,
                                                   "2^30",
                                                   what, m.align));
   }
+  const bool pinned = (m.flags & GE_MEM_PINNED) != 0;
+  if (pinned && (i == 0 || out.id.empty() || !(m.flags & GE_MEM_HOST_VISIBLE))) {
+    return Status(Code::kPluginError,
+                  fmt::format("{} is GE_MEM_PINNED: it stands behind the place of the device's "
+                              "tensors, is GE_MEM_HOST_VISIBLE and has an id of its own, which is "
+                              "not all zero",
+                              what));
+  }
   const bool allocates = i > 0 || !out.id.empty();
   if (allocates && (!api_.mem_alloc || !api_.mem_free || !api_.copy)) {
     return Status(Code::kPluginError, fmt::format("{} is memory of its own, but mem_alloc, "

@@ -393,7 +393,7 @@ DeviceId DeviceOf(const Plan& plan, const Offer& offer) {
 // The device's domain of page-locked host memory, by index; 0 = it has none.
 static uint32_t PinnedOf(const EngineDevice& device) {
   for (uint32_t i = 1; i < device.domains.size(); ++i) {
-    if (device.domains[i].id.empty() && (device.domains[i].flags & GE_MEM_HOST_VISIBLE)) return i;
+    if (device.domains[i].flags & GE_MEM_PINNED) return i;
   }
   return 0;
 }

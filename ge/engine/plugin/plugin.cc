@@ -77,6 +77,21 @@ Status CheckDescriptor(const std::string& path, const ge_plugin_desc& d) {
   return {};
 }
 
+// Slots that come together or not at all: what is wrong with them, else empty.
+std::string HalfOfGroup(const ge_engine_api& api) {
+  const auto half = [](int filled, std::string_view names) -> std::string {
+    if (filled == 0 || filled == 4) return "";
+    return fmt::format("it fills {} of its four slots {}; fill all four or none", filled, names);
+  };
+  std::string text = half((api.stamps_create != nullptr) + (api.stamps_destroy != nullptr) +
+                              (api.stream_stamp != nullptr) + (api.stamps_read != nullptr),
+                          "stamps_create, stamps_destroy, stream_stamp and stamps_read");
+  if (!text.empty()) return text;
+  return half((api.capture_begin != nullptr) + (api.capture_end != nullptr) +
+                  (api.capture_launch != nullptr) + (api.capture_destroy != nullptr),
+              "capture_begin, capture_end, capture_launch and capture_destroy");
+}
+
 Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
   if (!(d.kinds & GE_KIND_ENGINE)) return {};
   if (d.engine_create == nullptr) return Refuse(path, "engine_create is NULL; it is required");
@@ -91,7 +106,9 @@ Status CheckTables(const std::string& path, const ge_plugin_desc& d) {
                         : !d.engine->enqueue ? "enqueue"
                                              : nullptr;
   if (missing) return Refuse(path, fmt::format("the required function {} is NULL", missing));
-  return {};
+  GE_ASSIGN_OR_RETURN(const ge_engine_api api, ReadRecord(d.engine, table));
+  const std::string half = HalfOfGroup(api);
+  return half.empty() ? Status() : Refuse(path, half);
 }
 
 const WritersRule& OwnRule() {

@@ -17,7 +17,8 @@
  *     call answers GE_UNIMPLEMENTED and names the tag (ge_not_understood finds it). The host does
  *     the same with structs from plugins.
  *  4. Ownership: arguments are valid for their call only, unless said otherwise. Plugin objects
- *     (engine, exec, stream, event, mem, frame) are made by the plugin, freed by the host.
+ *     (engine, exec, stream, event, mem, frame, stamps, capture) are made by the plugin, freed by
+ *     the host.
  *  5. Threads: query and compile of one engine are called by one thread at a time. enqueue of one
  *     exec may be called by several threads at once, unless the exec declares GE_COMPILED_SERIAL.
  *     The host serialises calls with a stream per stream.
@@ -39,11 +40,11 @@ extern "C" {
 #endif
 
 #define GE_ABI_MAJOR 0u
-#define GE_ABI_MINOR 9u
+#define GE_ABI_MINOR 10u
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x37fc28e5fc4bd451ull
+#define GE_HEADER_HASH 0x516e092b88271478ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -128,6 +129,8 @@ typedef struct ge_stream ge_stream;
 typedef struct ge_event ge_event;
 typedef struct ge_mem ge_mem;
 typedef struct ge_frame ge_frame;
+typedef struct ge_stamps ge_stamps;
+typedef struct ge_capture ge_capture;
 typedef struct ge_host ge_host; /* opaque, defined by the host */
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -484,7 +487,10 @@ enum {
   /* No launch fails: it allocates nothing, refuses no data, ignores stop. Such a segment may
    * overwrite a state where it lies, at the end of a run, when no fallible instruction is left. A
    * launch that fails all the same costs its user the state. */
-  GE_COMPILED_INFALLIBLE = 2
+  GE_COMPILED_INFALLIBLE = 2,
+  /* enqueue may be captured: what it queues follows from the launch's addresses and dims alone. It
+   * waits for nothing, allocates nothing and reads no tensor on the host. */
+  GE_COMPILED_CAPTURABLE = 4
 };
 typedef struct ge_compiled { /* array of the host's, walked by the stride passed to compile */
   ge_hdr h;
@@ -547,7 +553,13 @@ typedef struct ge_copy { /* between two domains; the engine knows at least one o
 enum {
   GE_DEVICE_ASYNC = 1 /* enqueue returns before the work is done; streams and events are needed */
 };
-enum { GE_MEM_HOST_VISIBLE = 1, GE_MEM_COHERENT = 2, GE_MEM_DEVICE_LOCAL = 4, GE_MEM_SLOW = 8 };
+enum {
+  GE_MEM_HOST_VISIBLE = 1,
+  GE_MEM_COHERENT = 2,
+  GE_MEM_DEVICE_LOCAL = 4,
+  GE_MEM_SLOW = 8,
+  GE_MEM_PINNED = 16 /* page-locked host memory; with HOST_VISIBLE, and an id of its own */
+};
 typedef struct ge_domain { /* memory within a device's reach; array of the plugin's, by a stride */
   ge_hdr h;
   ge_str name;    /* "device", "pinned"; may be empty */
@@ -555,24 +567,30 @@ typedef struct ge_domain { /* memory within a device's reach; array of the plugi
   uint32_t flags; /* GE_MEM_* */
   uint32_t reserved;
   uint64_t align; /* of blocks, 0 = 64 */
-  uint64_t bytes; /* limit, 0 = none stated */
+  /* All that the host may allocate there at a time; 0 = no limit. Domains of equal ids share it. */
+  uint64_t bytes;
 } ge_domain;
 typedef struct ge_device { /* array of the plugin's, walked by a stride */
   ge_hdr h;
   ge_str name; /* "cpu", "sim:0" */
   uint8_t uuid[16];
-  /* [0]: the place of the device's tensors. A later one of host memory is page-locked: the host
-   * puts its own end of the engine's copies there, unless that end is the caller's. n_domain 0 =
-   * host memory alone. */
+  /* [0]: the place of the device's tensors. In one that is GE_MEM_PINNED lies the host's own end of
+   * the engine's copies; a caller's memory goes through it where the links say that it pays.
+   * n_domain 0 = host memory alone. */
   const ge_domain* domain;
   uint32_t n_domain, domain_stride;
   uint32_t flags;       /* GE_DEVICE_* */
   uint32_t max_streams; /* 0 = 1 */
   double flops_per_ns,
       bytes_per_ns; /* f32 peak and memory speed, for unpriced offers; 0 = host's */
+  /* Work queued for so long without an end is taken for a lost device; 0 = no limit. */
+  uint64_t timeout_ns;
 } ge_device;
 
-typedef struct ge_link { /* price of a copy between two of the engine's domains or the host's */
+/* Price of a copy between two of the engine's domains, of one device or of two, or one of them and
+ * the host. Not listed: between two of the engine's none is made directly, to and from the host it
+ * costs the host's copy speed. */
+typedef struct ge_link {
   ge_hdr h;
   uint8_t from[16], to[16];
   uint64_t latency_ns;
@@ -679,7 +697,8 @@ typedef struct ge_engine_api {
   ge_rc (*copy)(ge_engine*, const ge_copy*, ge_err*);
   /* Streams and events: all NULL for a synchronous engine, all set for GE_DEVICE_ASYNC. An event is
    * a timeline counting up from 0; waiting for a value at or below the present one passes. Streams
-   * of its device signal it, and streams of any device of the engine wait for it.
+   * of its device signal it, and streams of any device of the engine wait for it. The host calls
+   * the signal of a value before any wait for it: a wait stands for the signals called so far.
    */
   ge_rc (*stream_create)(ge_engine*, uint32_t device, ge_stream** out, ge_err*);
   void (*stream_destroy)(ge_stream*);
@@ -707,6 +726,27 @@ typedef struct ge_engine_api {
   ge_rc (*shape)(ge_exec* like, const ge_segment*, ge_compiled* out, ge_err*);
   uint32_t promises; /* GE_ENGINE_* */
   uint32_t reserved;
+  /* Stamps: places for times taken by streams of a device. All four or none; NULL: the host times
+   * what it can see, calls and waits. stream_stamp queues the taking of a time, when all earlier
+   * work of the stream is done. stamps_read is called when that is known to have happened; times
+   * are in ns of the host's now_ns, their differences exact to the device's clock. */
+  ge_rc (*stamps_create)(ge_engine*, uint32_t device, uint32_t n, ge_stamps** out, ge_err*);
+  void (*stamps_destroy)(ge_stamps*);
+  ge_rc (*stream_stamp)(ge_stream*, ge_stamps*, uint32_t index, ge_err*);
+  ge_rc (*stamps_read)(ge_stamps*, uint32_t first, uint32_t n, uint64_t* ns, ge_err*);
+  /* Capture: all four or none; NULL: each call is made at each run. Between begin and end the calls
+   * enqueue (of GE_COMPILED_CAPTURABLE execs), copy, stream_signal and stream_wait with these
+   * streams of one device are recorded in place of being queued, with their addresses. The events
+   * signalled and waited for lie inside; their values are not reached by a launch of the capture.
+   * stream[0] is the origin: the other streams' work waits for a signal of it, directly or not, and
+   * comes back to it by such a wait before the end. A failure of any of the calls ends in
+   * capture_end, which then fails and frees all. capture_launch queues everything on a stream of
+   * the device, behind its earlier work; its later work waits for all of it. One launch of a
+   * capture is in flight at a time, and the host keeps the execs until it is destroyed. */
+  ge_rc (*capture_begin)(ge_engine*, ge_stream* const* stream, uint32_t n, ge_err*);
+  ge_rc (*capture_end)(ge_engine*, ge_capture** out, ge_err*);
+  ge_rc (*capture_launch)(ge_capture*, ge_stream*, ge_err*);
+  void (*capture_destroy)(ge_capture*);
 } ge_engine_api;
 
 enum { GE_KIND_ENGINE = 1, GE_KIND_OPS = 2, GE_KIND_PASSES = 4 };

@@ -23,8 +23,10 @@ void ge_engine::Describe() {
   domain[0].name = ge::plugin::Str("device");
   domain[1].name = ge::plugin::Str("pinned");
   std::memcpy(domain[0].id, id, sizeof id);
+  std::memcpy(domain[1].id, id, sizeof id);
+  domain[1].id[11] = 'p';
   domain[0].flags = GE_MEM_DEVICE_LOCAL;
-  domain[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT;
+  domain[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT | GE_MEM_PINNED;
   device.domain = domain;
   device.domain_stride = sizeof domain[0];
   device.n_domain = options.pinned != 0 ? 2 : 1;

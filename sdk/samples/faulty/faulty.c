@@ -11,20 +11,21 @@
 enum {
   FAULT_NONE,
   /* seen at load */
-  FAULT_MAGIC,      /* the descriptor begins with something else */
-  FAULT_MAJOR,      /* built for the next major version */
-  FAULT_HASH,       /* built from other struct layouts */
-  FAULT_NULL_DESC,  /* answers NULL without a reason */
-  FAULT_REFUSE,     /* answers NULL with a reason */
-  FAULT_SHORT_DESC, /* the descriptor says that it is 8 bytes long */
-  FAULT_BAD_NAME,   /* the name is not [a-z0-9_]+ */
-  FAULT_NO_KIND,    /* offers no kind of thing */
-  FAULT_NULL_TABLE, /* no function table */
-  FAULT_ZERO_TABLE, /* a function table of zeros */
-  FAULT_NULL_QUERY, /* a required function is missing */
-  FAULT_NO_SYMBOL,  /* exports nothing */
-  FAULT_MUST_DESC,  /* the descriptor has an extension that must be understood */
-  FAULT_MUST_TABLE, /* so has the function table */
+  FAULT_MAGIC,       /* the descriptor begins with something else */
+  FAULT_MAJOR,       /* built for the next major version */
+  FAULT_HASH,        /* built from other struct layouts */
+  FAULT_NULL_DESC,   /* answers NULL without a reason */
+  FAULT_REFUSE,      /* answers NULL with a reason */
+  FAULT_SHORT_DESC,  /* the descriptor says that it is 8 bytes long */
+  FAULT_BAD_NAME,    /* the name is not [a-z0-9_]+ */
+  FAULT_NO_KIND,     /* offers no kind of thing */
+  FAULT_NULL_TABLE,  /* no function table */
+  FAULT_ZERO_TABLE,  /* a function table of zeros */
+  FAULT_NULL_QUERY,  /* a required function is missing */
+  FAULT_HALF_STAMPS, /* two of four slots that belong together */
+  FAULT_NO_SYMBOL,   /* exports nothing */
+  FAULT_MUST_DESC,   /* the descriptor has an extension that must be understood */
+  FAULT_MUST_TABLE,  /* so has the function table */
   FAULT_CREATE_ERROR,
   FAULT_CREATE_NULL, /* says that it made an engine, but gives none */
   FAULT_DEVICES_ERROR,
@@ -384,6 +385,18 @@ static ge_rc engine_create(const ge_create_args* args, ge_engine** out, ge_err* 
 
 static void engine_destroy(ge_engine* e) { free(e); }
 
+/* Never called: an engine with half of the group is refused. */
+static ge_rc stamps_create(ge_engine* e, uint32_t device, uint32_t n, ge_stamps** out,
+                           ge_err* err) {
+  (void)e;
+  (void)device;
+  (void)n;
+  (void)out;
+  (void)err;
+  return GE_UNIMPLEMENTED;
+}
+static void stamps_destroy(ge_stamps* s) { (void)s; }
+
 /* Of the three functions that were the first to be published; what follows is rubbish. */
 struct short_table {
   ge_hdr h;
@@ -405,6 +418,8 @@ static const ge_engine_api api = {
     .devices = FAULT == FAULT_ZERO_TABLE ? NULL : devices,
     .fill = FAULT == FAULT_ZERO_TABLE || FAULT == FAULT_PACK_NO_FILL ? NULL : fill,
     .shape = FAULT == FAULT_SHAPE_ERROR || FAULT == FAULT_SHAPE_NULL_EXEC ? shape : NULL,
+    .stamps_create = FAULT == FAULT_HALF_STAMPS ? stamps_create : NULL,
+    .stamps_destroy = FAULT == FAULT_HALF_STAMPS ? stamps_destroy : NULL,
 };
 
 static const ge_plugin_desc desc = {
