@@ -11,37 +11,47 @@ using ge::plugin::Fail;
 
 void ge_engine::Describe() {
   static std::atomic<uint32_t> made{0};
-  device.h = GE_HDR(ge_device, GE_TAG_DEVICE);
-  device.name = ge::plugin::Str("sim:0");
-  // Each engine has memory of its own, so that two of them in one session exchange through host.
+  const uint32_t first = made.fetch_add(devsim::kMostDevices) + 1;
+  for (uint32_t d = 0; d < n_device(); ++d) DescribeDevice(d, first + d);
+}
+
+void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
+  static constexpr const char* kNames[devsim::kMostDevices] = {"sim:0", "sim:1"};
+  ge_device& own = device[d];
+  ge_domain* const domains = domain[d];
+  own.h = GE_HDR(ge_device, GE_TAG_DEVICE);
+  own.name = ge::plugin::Str(kNames[d]);
+  // Each device has memory of its own, so that two of them exchange through the host.
   char id[16] = DEVSIM_NAME;
-  const uint32_t number = ++made;
   std::memcpy(id + 12, &number, sizeof number);
-  std::memcpy(device.uuid, id, sizeof id);
-  device.flags = GE_DEVICE_ASYNC;
-  domain[0].h = domain[1].h = GE_HDR(ge_domain, GE_TAG_DOMAIN);
-  domain[0].name = ge::plugin::Str("device");
-  domain[1].name = ge::plugin::Str("pinned");
-  std::memcpy(domain[0].id, id, sizeof id);
-  std::memcpy(domain[1].id, id, sizeof id);
-  domain[1].id[11] = 'p';
-  domain[0].flags = GE_MEM_DEVICE_LOCAL;
-  domain[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT | GE_MEM_PINNED;
-  device.domain = domain;
-  device.domain_stride = sizeof domain[0];
-  device.n_domain = options.pinned != 0 ? 2 : 1;
-  device.max_streams = static_cast<uint32_t>(options.streams);
+  std::memcpy(own.uuid, id, sizeof id);
+  own.flags = GE_DEVICE_ASYNC;
+  domains[0].h = domains[1].h = GE_HDR(ge_domain, GE_TAG_DOMAIN);
+  domains[0].name = ge::plugin::Str("device");
+  domains[1].name = ge::plugin::Str("pinned");
+  std::memcpy(domains[0].id, id, sizeof id);
+  std::memcpy(domains[1].id, id, sizeof id);
+  domains[1].id[11] = 'p';
+  domains[0].flags = GE_MEM_DEVICE_LOCAL;
+  domains[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT | GE_MEM_PINNED;
+  own.domain = domains;
+  own.domain_stride = sizeof domains[0];
+  own.n_domain = options.pinned != 0 ? 2 : 1;
+  own.max_streams = static_cast<uint32_t>(options.streams);
+  own.timeout_ns = options.timeout_ms * 1'000'000;
   for (int way = 0; way < 2; ++way) {
-    link[way].h = GE_HDR(ge_link, GE_TAG_LINK);
-    std::memcpy(way == 0 ? link[way].to : link[way].from, id, sizeof id);
-    link[way].latency_ns = options.link_latency_ns;
-    link[way].bytes_per_ns = static_cast<double>(options.link_gbps);
+    ge_link& l = link[d][way];
+    l.h = GE_HDR(ge_link, GE_TAG_LINK);
+    std::memcpy(way == 0 ? l.to : l.from, id, sizeof id);
+    l.latency_ns = options.link_latency_ns;
+    l.bytes_per_ns = static_cast<double>(options.link_gbps);
   }
 }
 
 ge_rc ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment, ge_err* err) {
   engine = of;
   wrapped = made;
+  device = segment.device;
   for (uint32_t i = 0; i < segment.n_taken; ++i) {
     const ge_taken& taken = segment.taken[i];
     for (uint32_t k = 0; k < taken.n_node; ++k) {
@@ -76,15 +86,13 @@ uint64_t ge_engine::TaskNs(const devsim::Task& task) const {
   return options.link_latency_ns + task.bytes / options.link_gbps;  // 1 GB/s is a byte a ns
 }
 
-ge_rc ge_engine::Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err) {
+ge_rc ge_engine::Perform(const devsim::Task& task, uint32_t on, bool on_stream, uint64_t delay_us,
+                         ge_err* err) {
   if (delay_us != 0) {
     const uint64_t draw = devsim::Mix(options.delay, ++draws);
     std::this_thread::sleep_for(std::chrono::microseconds(draw % (delay_us + 1)));
   }
-  if (++work == options.fail_at) {
-    return Fail(err, GE_INTERNAL, UINT32_MAX, "devsim: work %llu fails, as option fail_at asks",
-                static_cast<unsigned long long>(options.fail_at));
-  }
+  if (const ge_rc rc = faults.OnWork(options, on, on_stream, err)) return rc;
   if (task.kind == devsim::Task::Kind::kLaunch) {
     Trace("begin", *task.exec);
     const ge_rc rc = wrapped.api().enqueue(task.exec->wrapped, &task.launch, err);
@@ -113,7 +121,7 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
       ge_buf b = list.buf[i];
       char what[48];
       std::snprintf(what, sizeof what, "%s %u of a launch", list.name, i);
-      const ge_rc rc = memory.Translate(list.buf[i], what, &b.ptr, err);
+      const ge_rc rc = memory.Translate(list.buf[i], task->exec->device, what, &b.ptr, err);
       if (rc != GE_OK) return rc;
       b.mem = nullptr;
       b.offset = 0;
@@ -159,7 +167,8 @@ ge_rc ge_engine::Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) c
     const char* what = i == 0 ? "the source of a copy" : "the target of a copy";
     // Host addresses have no block; a device address without one would fault in the worker.
     if (buf[i]->mem != nullptr || (copy.src.mem == nullptr && copy.dst.mem == nullptr)) {
-      const ge_rc rc = memory.Translate(*buf[i], what, &address[i], err);
+      const ge_rc rc =
+          memory.Translate(*buf[i], devsim::Memory::kAnyDevice, what, &address[i], err);
       if (rc != GE_OK) return rc;
     } else if (buf[i]->bytes != 0 && buf[i]->ptr == nullptr) {
       return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX, "devsim: %s is NULL", what);

@@ -1,4 +1,4 @@
-// One simulated device: an engine with the wrapped engine's offers. It runs them on streams, in
+// Simulated devices: an engine with the wrapped engine's offers. It runs them on streams, in
 // memory of its own. The functions of the ABI table are in plugin.cc.
 #ifndef GE_SAMPLES_DEVSIM_ENGINE_H_
 #define GE_SAMPLES_DEVSIM_ENGINE_H_
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "clock.h"
+#include "faults.h"
 #include "memory.h"
 #include "options.h"
 #include "stream.h"
@@ -23,6 +24,7 @@
 struct ge_exec {
   ge_engine* engine;
   ge_exec* wrapped;
+  uint32_t device = 0;
   std::vector<uint32_t> nodes;  // by id, for traces
   uint64_t launch_ns = 0;       // in virtual time; 0 without a clock
   // Takes a compiled segment; `made` is the wrapped engine's exec.
@@ -35,16 +37,19 @@ struct ge_engine {
   devsim::Wrapped wrapped;
   devsim::Memory memory;
   devsim::Clock clock;
-  ge_device device = {};
-  ge_domain domain[2] = {};  // its own memory; page-locked host memory, with option pinned
-  ge_link link[2] = {};
-  std::atomic<uint64_t> work{0};   // launches and copies begun
+  devsim::Faults faults;
+  ge_device device[devsim::kMostDevices] = {};
+  // By device: its own memory; page-locked host memory, with option pinned.
+  ge_domain domain[devsim::kMostDevices][2] = {};
+  ge_link link[devsim::kMostDevices][2] = {};  // to it, and from it
+  uint32_t n_device() const { return static_cast<uint32_t>(options.devices); }
   std::atomic<uint64_t> draws{0};  // delays drawn
 
   std::mutex trace_mutex;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> trace{nullptr, std::fclose};
 
   void Describe();
+  void DescribeDevice(uint32_t d, uint32_t number);
   // Opens the trace; GE_INVALID_ARGUMENT if it cannot be written.
   ge_rc OpenTrace(ge_err* err);
   void Trace(const char* what, const ge_exec& exec);
@@ -53,8 +58,10 @@ struct ge_engine {
   uint64_t DrawSlowness();
   // Virtual time of a task.
   uint64_t TaskNs(const devsim::Task& task) const;
-  // One piece of work, by a worker thread: delay, injected failure, launch or copy.
-  ge_rc Perform(const devsim::Task& task, uint64_t delay_us, ge_err* err);
+  // One piece of work of device `on`: delay, injected failure, launch or copy. By a worker thread,
+  // on_stream, or by the host.
+  ge_rc Perform(const devsim::Task& task, uint32_t on, bool on_stream, uint64_t delay_us,
+                ge_err* err);
   // Fills a task from a launch: copies everything it points to, and makes addresses shadow ones.
   ge_rc Prepare(const ge_launch& launch, devsim::Task* task, ge_err* err) const;
   ge_rc Prepare(const ge_copy& copy, devsim::Task* task, ge_err* err) const;

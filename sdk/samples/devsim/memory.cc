@@ -42,8 +42,8 @@ Memory::~Memory() {
   for (ge_mem* mem : blocks_) Unmap(mem);
 }
 
-ge_rc Memory::Alloc(uint64_t bytes, uint64_t align, bool pinned, ge_mem** out, void** address,
-                    ge_err* err) {
+ge_rc Memory::Alloc(uint32_t device, uint64_t bytes, uint64_t align, bool pinned, ge_mem** out,
+                    void** address, ge_err* err) {
   if (align == 0) align = 64;
   if ((align & (align - 1)) != 0 || align > kMostBytes || bytes > kMostBytes) {
     return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
@@ -52,6 +52,7 @@ ge_rc Memory::Alloc(uint64_t bytes, uint64_t align, bool pinned, ge_mem** out, v
                 static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(align));
   }
   auto mem = std::make_unique<ge_mem>();
+  mem->of_device = device;
   mem->bytes = bytes;
   mem->mapped = bytes + align;
   mem->pinned = pinned;
@@ -81,7 +82,8 @@ void Memory::Free(ge_mem* mem) {
   Unmap(mem);
 }
 
-ge_rc Memory::Translate(const ge_buf& buf, const char* what, void** out, ge_err* err) const {
+ge_rc Memory::Translate(const ge_buf& buf, uint32_t device, const char* what, void** out,
+                        ge_err* err) const {
   *out = g_nothing;
   if (buf.bytes == 0) return GE_OK;
   if (buf.mem == nullptr) {
@@ -90,7 +92,8 @@ ge_rc Memory::Translate(const ge_buf& buf, const char* what, void** out, ge_err*
                 what, buf.ptr);
   }
   std::lock_guard<std::mutex> lock(mutex_);
-  if (blocks_.count(buf.mem) == 0 || buf.mem->pinned) {
+  if (blocks_.count(buf.mem) == 0 || buf.mem->pinned ||
+      (device != kAnyDevice && buf.mem->of_device != device)) {
     return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
                 "devsim: %s names a block that this device does not have", what);
   }

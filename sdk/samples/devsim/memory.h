@@ -1,4 +1,4 @@
-// Memory: the device's memory. A block has two mappings: the device address, known to everybody (a
+// Memory: the devices' memory. A block has two mappings: the device address, known to everybody (a
 // read or write there faults, as on a real device), and a shadow with the bytes, used by the
 // worker threads alone. Plain pages simulate page-locked host memory, if it is offered.
 // Thread-safe.
@@ -14,6 +14,7 @@
 struct ge_mem {
   char* device = nullptr;
   char* shadow = nullptr;
+  uint32_t of_device = 0;
   bool pinned = false;  // host memory: one mapping, which everybody may touch
   void* device_map = nullptr;
   void* shadow_map = nullptr;
@@ -25,12 +26,15 @@ namespace devsim {
 class Memory {
  public:
   ~Memory();
-  ge_rc Alloc(uint64_t bytes, uint64_t align, bool pinned, ge_mem** out, void** address,
-              ge_err* err);
+  ge_rc Alloc(uint32_t device, uint64_t bytes, uint64_t align, bool pinned, ge_mem** out,
+              void** address, ge_err* err);
   uint64_t pinned_blocks() const { return pinned_blocks_; }  // given so far
   void Free(ge_mem* mem);
-  // The shadow address of a buffer in a block of this device; `what` names it in messages.
-  ge_rc Translate(const ge_buf& buf, const char* what, void** out, ge_err* err) const;
+  // The shadow address of a buffer in a block of this device, or of any; `what` names it in
+  // messages.
+  static constexpr uint32_t kAnyDevice = UINT32_MAX;
+  ge_rc Translate(const ge_buf& buf, uint32_t device, const char* what, void** out,
+                  ge_err* err) const;
 
  private:
   mutable std::mutex mutex_;

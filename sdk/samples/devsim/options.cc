@@ -25,12 +25,21 @@ constexpr Key kKeys[] = {
     {"pinned", &Options::pinned, 0, 1},
     {"delay", &Options::delay, 0, UINT64_MAX},
     {"delay_us", &Options::delay_us, 0, 1'000'000},
+    {"devices", &Options::devices, 1, kMostDevices},
     {"fail_at", &Options::fail_at, 0, UINT64_MAX},
+    {"late_at", &Options::late_at, 0, UINT64_MAX},
+    {"lost_at", &Options::lost_at, 0, UINT64_MAX},
+    {"hang_at", &Options::hang_at, 0, UINT64_MAX},
+    {"timeout_ms", &Options::timeout_ms, 0, 1'000'000},
 };
 
 ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err* err) {
   if (name == "wrap" && !value.empty()) {
     out->wrap = value;
+    return GE_OK;
+  }
+  if (name == "scope" && (value == "call" || value == "device")) {
+    out->scope_is_device = value == "device";
     return GE_OK;
   }
   for (const auto& [text, field] :
@@ -57,8 +66,9 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
   return Fail(
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us, trace, clock or "
-      "fail_at, each with =VALUE",
+      "take_seed, link_latency_ns, link_gbps, streams, pinned, delay, delay_us, trace, clock, "
+      "devices, fail_at, late_at, lost_at, hang_at or timeout_ms, each with =VALUE, or scope=call "
+      "or scope=device",
       static_cast<int>(name.size()), name.data());
 }
 

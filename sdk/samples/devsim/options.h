@@ -14,7 +14,14 @@
 //   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
 //   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
 //   trace=FILE          what ran: a line "begin ID" or "end ID" for each node of a launch (none)
+//   devices=N           as many devices of the same kind, 1 or 2 (1); each is offered all nodes
 //   fail_at=N           the N-th launch or copy on a stream fails (0 = none)
+//   late_at=N           the same, with ...
+//   scope=call|device   ... this scope (call): of a device nothing works from then on
+//   lost_at=N           the N-th launch or copy finds its device lost, as all behind it do (0)
+//   hang_at=N           the N-th launch or copy never ends, nor does any work behind it on the
+//                       same device (0)
+//   timeout_ms=N        what the devices say of the longest time of their work (0 = no limit)
 //   clock=FILE          keeps a virtual clock there, which engines share that name the same file;
 //                       see clock.h (none)
 #ifndef GE_SAMPLES_DEVSIM_OPTIONS_H_
@@ -28,6 +35,8 @@
 
 namespace devsim {
 
+constexpr uint32_t kMostDevices = 2;
+
 struct Options {
   std::string wrap = "ref";
   std::string ops;  // "Add+Mul", empty = all
@@ -38,7 +47,10 @@ struct Options {
   uint64_t streams = 2;
   uint64_t pinned = 0;
   uint64_t delay = 0, delay_us = 200;
-  uint64_t fail_at = 0;
+  uint64_t devices = 1;
+  uint64_t fail_at = 0, late_at = 0, lost_at = 0, hang_at = 0;
+  bool scope_is_device = false;  // of late_at
+  uint64_t timeout_ms = 0;
 };
 
 // GE_INVALID_ARGUMENT naming an unknown key or a value out of range.

@@ -1,4 +1,4 @@
-// devsim: a simulated asynchronous device around another engine's .so. It exists to test a host:
+// devsim: simulated asynchronous devices around another engine's .so. It exists to test a host:
 // its memory faults when the host touches it, its work is late by random times, and its failures
 // arrive through events. options.h lists what can be set.
 #include <cfenv>
@@ -55,19 +55,29 @@ ge_rc Adopt(ge_engine* e, const ge_segment& segment, std::unique_ptr<ge_exec> ex
   return rc;
 }
 
+const ge_segment* SegmentAt(const ge_segment* first, uint32_t stride, uint32_t i) {
+  return reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(first) +
+                                             uint64_t{i} * stride);
+}
+
 ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segment_stride,
               ge_compiled* out, uint32_t out_stride, ge_err* err) {
   return Guard(err, "devsim: compile", [&]() -> ge_rc {
     std::vector<std::unique_ptr<ge_exec>> execs;
-    for (uint32_t i = 0; i < n; ++i) execs.push_back(std::make_unique<ge_exec>());
-    const ge_rc rc = e->wrapped.api().compile(e->wrapped.engine(), segment, n, segment_stride, out,
-                                              out_stride, err);
+    std::vector<ge_segment> given;  // to the wrapped engine, which has one device
+    for (uint32_t i = 0; i < n; ++i) {
+      execs.push_back(std::make_unique<ge_exec>());
+      given.push_back(Known(*SegmentAt(segment, segment_stride, i)));
+      if (const ge_rc rc = e->faults.OnDevice(given[i].device, err)) return rc;
+      given[i].device = 0;
+    }
+    const ge_rc rc = e->wrapped.api().compile(e->wrapped.engine(), given.data(), n,
+                                              sizeof(ge_segment), out, out_stride, err);
     for (uint32_t i = 0; i < n; ++i) {
       auto* c =
           reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
       if (c->exec == nullptr) continue;
-      const auto* s = reinterpret_cast<const ge_segment*>(reinterpret_cast<const char*>(segment) +
-                                                          uint64_t{i} * segment_stride);
+      const ge_segment* s = SegmentAt(segment, segment_stride, i);
       if (MustFail(*e, *s)) {
         const ge_engine_api& api = e->wrapped.api();
         if (api.exec_destroy != nullptr) api.exec_destroy(c->exec);
@@ -84,7 +94,8 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
 
 // Fills a task and queues it, or gives it back.
 template <class Fill>
-ge_rc Queue(ge_stream* stream, Fill fill) {
+ge_rc Queue(ge_stream* stream, ge_err* err, Fill fill) {
+  if (const ge_rc rc = stream->engine()->faults.OnDevice(stream->device(), err)) return rc;
   Task* task = stream->Take();
   (void)std::fegetenv(&task->float_mode);
   task->queued_ns = stream->engine()->clock.HostNs();
@@ -100,11 +111,13 @@ ge_rc Queue(ge_stream* stream, Fill fill) {
 ge_rc Enqueue(ge_exec* exec, const ge_launch* launch, ge_err* err) {
   return Guard(err, "devsim: enqueue", [&]() -> ge_rc {
     if (const ge_rc rc = Understand(launch->h, err, "devsim: enqueue")) return rc;
-    if (launch->stream == nullptr || launch->stream->engine() != exec->engine) {
+    const bool fits = launch->stream != nullptr && launch->stream->engine() == exec->engine &&
+                      launch->stream->device() == exec->device;
+    if (!fits) {
       return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
-                  "devsim: a launch without a stream of this engine; its device is asynchronous");
+                  "devsim: a launch without a stream of its device, which is asynchronous");
     }
-    return Queue(launch->stream, [&](Task* task) {
+    return Queue(launch->stream, err, [&](Task* task) {
       task->exec = exec;
       return exec->engine->Prepare(*launch, task, err);
     });
@@ -115,38 +128,45 @@ ge_rc Copy(ge_engine* e, const ge_copy* copy, ge_err* err) {
   return Guard(err, "devsim: copy", [&]() -> ge_rc {
     if (const ge_rc rc = Understand(copy->h, err, "devsim: copy")) return rc;
     if (copy->stream != nullptr) {
-      return Queue(copy->stream, [&](Task* task) { return e->Prepare(*copy, task, err); });
+      return Queue(copy->stream, err, [&](Task* task) { return e->Prepare(*copy, task, err); });
     }
     Task task;
     const ge_rc rc = e->Prepare(*copy, &task, err);
     if (rc != GE_OK) return rc;
     e->clock.HostWorks(e->TaskNs(task));
-    return e->Perform(task, 0, err);
+    const ge_mem* mem = copy->dst.mem != nullptr ? copy->dst.mem : copy->src.mem;
+    return e->Perform(task, mem != nullptr ? mem->of_device : 0, false, 0, err);
   });
 }
 
 ge_rc Devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride, ge_err*) {
-  *out = &e->device;
-  *n = 1;
+  *out = e->device;
+  *n = e->n_device();
   *stride = sizeof(ge_device);
   return GE_OK;
 }
 
 ge_rc Links(ge_engine* e, const ge_link** out, uint32_t* n, uint32_t* stride, ge_err*) {
-  *out = e->link;
-  *n = 2;
+  *out = e->link[0];
+  *n = 2 * e->n_device();
   *stride = sizeof(ge_link);
   return GE_OK;
+}
+
+ge_rc CheckDevice(const ge_engine& e, uint32_t device, ge_err* err) {
+  if (device < e.n_device()) return e.faults.OnDevice(device, err);
+  return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of %u", device, e.n_device());
 }
 
 ge_rc MemAlloc(ge_engine* e, uint32_t device, uint32_t domain, uint64_t bytes, uint64_t align,
                ge_mem** out, void** address, ge_err* err) {
   return Guard(err, "devsim: mem_alloc", [&]() -> ge_rc {
-    if (device != 0 || domain >= e->device.n_domain) {
-      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1, domain %u of %u",
-                  device, domain, e->device.n_domain);
+    if (const ge_rc rc = CheckDevice(*e, device, err)) return rc;
+    if (domain >= e->device[device].n_domain) {
+      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: domain %u of %u", domain,
+                  e->device[device].n_domain);
     }
-    return e->memory.Alloc(bytes, align, domain != 0, out, address, err);
+    return e->memory.Alloc(device, bytes, align, domain != 0, out, address, err);
   });
 }
 
@@ -154,10 +174,8 @@ void MemFree(ge_engine* e, ge_mem* mem) { e->memory.Free(mem); }
 
 ge_rc StreamCreate(ge_engine* e, uint32_t device, ge_stream** out, ge_err* err) {
   return Guard(err, "devsim: stream_create", [&]() -> ge_rc {
-    if (device != 0) {
-      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
-    }
-    *out = new ge_stream(e);
+    if (const ge_rc rc = CheckDevice(*e, device, err)) return rc;
+    *out = new ge_stream(e, device);
     return GE_OK;
   });
 }
@@ -166,9 +184,7 @@ void StreamDestroy(ge_stream* stream) { delete stream; }
 
 ge_rc EventCreate(ge_engine* e, uint32_t device, ge_event** out, ge_err* err) {
   return Guard(err, "devsim: event_create", [&]() -> ge_rc {
-    if (device != 0) {
-      return Fail(err, GE_OUT_OF_RANGE, UINT32_MAX, "devsim: device %u of 1", device);
-    }
+    if (const ge_rc rc = CheckDevice(*e, device, err)) return rc;
     *out = new ge_event(e);
     return GE_OK;
   });
@@ -178,7 +194,7 @@ void EventDestroy(ge_event* event) { delete event; }
 
 ge_rc QueueEvent(ge_stream* stream, Task::Kind kind, ge_event* event, uint64_t value, ge_err* err) {
   return Guard(err, "devsim: stream", [&] {
-    return Queue(stream, [&](Task* task) -> ge_rc {
+    return Queue(stream, err, [&](Task* task) -> ge_rc {
       task->kind = kind;
       task->event = event;
       task->value = value;
@@ -225,7 +241,9 @@ ge_rc Shape(ge_exec* like, const ge_segment* segment, ge_compiled* c, ge_err* er
       return GE_OK;
     }
     auto exec = std::make_unique<ge_exec>();
-    const ge_rc rc = api.shape(like->wrapped, segment, c, err);
+    ge_segment given = Known(*segment);
+    given.device = 0;  // the wrapped engine's only one
+    const ge_rc rc = api.shape(like->wrapped, &given, c, err);
     if (rc != GE_OK || c->exec == nullptr) return rc;
     c->rc = Adopt(like->engine, *segment, std::move(exec), c);
     return rc;

@@ -50,13 +50,17 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
     cost.launch_ns = Scaled(engine, cost.launch_ns);
     offer.cost = &cost;
   }
-  offer.device = 0;
   offer.edge_saving_ns = Scaled(engine, offer.edge_saving_ns);
   offer.convert_ns_per_byte *= static_cast<double>(engine.options.price) / 100.0;
   std::vector<ge_layout_choice> choices(given->choice, given->choice + given->n_choice);
   for (ge_layout_choice& c : choices) c.marginal_ns = Scaled(engine, c.marginal_ns);
   offer.choice = choices.data();
-  return p.host->offer(p.host->host, &offer);
+  ge_rc rc = GE_OK;
+  for (uint32_t d = 0; rc == GE_OK && d < engine.n_device(); ++d) {
+    offer.device = d;
+    rc = p.host->offer(p.host->host, &offer);
+  }
+  return rc;
 }
 
 ge_rc TakeDecline(void* host, const ge_decline* d) {

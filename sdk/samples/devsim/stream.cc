@@ -57,8 +57,9 @@ ge_rc ge_event::Wait(uint64_t value, uint64_t timeout_ns, uint64_t* at_ns, ge_er
   return GE_OK;
 }
 
-ge_stream::ge_stream(ge_engine* engine)
+ge_stream::ge_stream(ge_engine* engine, uint32_t device)
     : engine_(engine),
+      device_(device),
       delay_us_(engine->DrawSlowness()),
       error_(NoError()),
       worker_([this] { Work(); }) {
@@ -141,6 +142,9 @@ ge_rc ge_stream::WaitFor(const devsim::Task& task, ge_err* err) {
 
 void ge_stream::Do(devsim::Task* task) {
   now_ns_ = std::max(now_ns_, task->queued_ns);
+  const devsim::Faults& faults = engine_->faults;
+  faults.MayHang(device_);
+  if (error_.code == GE_OK) error_.code = faults.OnDevice(device_, &error_);
   if (task->kind == devsim::Task::Kind::kSignal) {
     if (error_.code == GE_OK) {
       task->event->Reach(task->value, now_ns_);
@@ -156,7 +160,7 @@ void ge_stream::Do(devsim::Task* task) {
   if (task->kind == devsim::Task::Kind::kWait) {
     rc = WaitFor(*task, &err);
   } else {
-    rc = engine_->Perform(*task, delay_us_, &err);
+    rc = engine_->Perform(*task, device_, true, delay_us_, &err);
     if (engine_->clock.on()) {
       now_ns_ += engine_->TaskNs(*task);
       engine_->clock.DeviceWorks(engine_->TaskNs(*task));

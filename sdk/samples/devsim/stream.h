@@ -57,9 +57,11 @@ struct Task {
 
 struct ge_stream {
  public:
-  explicit ge_stream(ge_engine* engine);
-  ~ge_stream();  // finishes what is queued
+  ge_stream(ge_engine* engine, uint32_t device);
+  // Finishes what is queued; never, where its device hangs.
+  ~ge_stream();
   ge_engine* engine() const { return engine_; }
+  uint32_t device() const { return device_; }
   // A task to fill in: a reused one, with its vectors' memory. Queue or Return it.
   devsim::Task* Take();
   void Queue(devsim::Task* task);
@@ -71,6 +73,7 @@ struct ge_stream {
   ge_rc WaitFor(const devsim::Task& task, ge_err* err);
 
   ge_engine* engine_;
+  const uint32_t device_;
   const uint64_t delay_us_;
   std::mutex mutex_;
   std::condition_variable wake_;
