@@ -1,0 +1,65 @@
+#include "plugins/device/sim/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace ge_engines::device::sim {
+namespace {
+
+constexpr size_t kAlignment = 256;
+constexpr unsigned char kPoison = 0xFF;  // a NaN as f16, bf16, f32 and f64
+constexpr unsigned char kGuard = 0xFB;
+constexpr size_t kGuardBytes = 256;
+constexpr size_t kFreedBytes = size_t{64} << 20;  // freed blocks kept to be found
+
+}  // namespace
+
+Block::~Block() { std::free(data); }
+
+bool Block::GuardHolds() const {
+  return std::all_of(data + bytes, data + bytes + kGuardBytes,
+                     [](unsigned char byte) { return byte == kGuard; });
+}
+
+std::shared_ptr<Block> Memory::Add(int device, size_t bytes, const std::string& owner) {
+  if (bytes > SIZE_MAX - kGuardBytes - kAlignment) return nullptr;
+  const size_t whole = (bytes + kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
+  auto block = std::make_shared<Block>();
+  block->data = static_cast<unsigned char*>(std::aligned_alloc(kAlignment, whole));
+  if (block->data == nullptr) return nullptr;
+  std::memset(block->data, kPoison, bytes);
+  std::memset(block->data + bytes, kGuard, whole - bytes);
+  block->number = next_++;
+  block->device = device;
+  block->bytes = bytes;
+  block->name = block->pinned() ? "pinned block " : "block ";
+  block->name += std::to_string(block->number);
+  if (!block->pinned()) block->name += " of " + owner;
+  blocks_[reinterpret_cast<uintptr_t>(block->data)] = block;
+  return block;
+}
+
+void Memory::Free(const std::shared_ptr<Block>& block) {
+  block->freed = true;
+  std::memset(block->data, kPoison, block->bytes);
+  freed_.push_back(block);
+  freed_bytes_ += block->bytes;
+  while (freed_bytes_ > kFreedBytes) {
+    freed_bytes_ -= freed_.front()->bytes;
+    // Work in flight still holds the block itself.
+    blocks_.erase(reinterpret_cast<uintptr_t>(freed_.front()->data));
+    freed_.pop_front();
+  }
+}
+
+std::shared_ptr<Block> Memory::Find(const void* address) const {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  auto next = blocks_.upper_bound(at);
+  if (next == blocks_.begin()) return nullptr;
+  const auto& block = std::prev(next)->second;
+  return at < std::prev(next)->first + block->bytes + kGuardBytes ? block : nullptr;
+}
+
+}  // namespace ge_engines::device::sim

@@ -1,0 +1,141 @@
+#include "plugins/device/sim/simulator.h"
+
+#include <iterator>
+#include <utility>
+
+#include "plugins/device/sim/state.h"
+
+namespace ge_engines::device::sim {
+namespace {
+
+constexpr const char* kCodes[] = {"ok",     "not ready",   "out of memory", "invalid",
+                                  "failed", "device lost", "capture"};
+constexpr const char* kCalls[] = {"alloc",          "free",          "pinned alloc",
+                                  "pinned free",    "memory info",   "stream create",
+                                  "stream destroy", "stream query",  "stream synchronize",
+                                  "stream wait",    "event create",  "event destroy",
+                                  "event record",   "event query",   "event synchronize",
+                                  "event time",     "copy",          "fill",
+                                  "launch",         "capture begin", "capture end",
+                                  "graph launch",   "graph destroy", "reset"};
+static_assert(std::size(kCalls) == static_cast<size_t>(Call::kCount));
+constexpr const char* kFaults[] = {"race",
+                                   "read of bytes that nobody wrote",
+                                   "use after free",
+                                   "freed in flight",
+                                   "out of bounds",
+                                   "wrong memory",
+                                   "use of what was destroyed",
+                                   "destroyed twice",
+                                   "destroyed in flight",
+                                   "graph in flight",
+                                   "capture",
+                                   "endless wait",
+                                   "leak"};
+constexpr size_t kMostReports = 1000;
+
+}  // namespace
+
+const char* CodeName(Code code) { return kCodes[static_cast<int>(code)]; }
+const char* CallName(Call call) { return kCalls[static_cast<int>(call)]; }
+const char* FaultName(Fault fault) { return kFaults[static_cast<int>(fault)]; }
+
+std::string Report::text() const {
+  std::string line = FaultName(fault);
+  line += ": ";
+  if (!first.empty()) line += first + " and ";
+  line += second;
+  if (!block.empty())
+    line += ", bytes [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + block;
+  if (!missing.empty()) line += "; " + missing;
+  return line;
+}
+
+Simulator::State::State(SimulatorOptions asked)
+    : options(std::move(asked)), queues(options.schedule, options.seed) {
+  for (const auto& one : options.devices) {
+    Device device;
+    device.options = one;
+    device.label = one.name + " " + std::to_string(devices.size());
+    devices.push_back(std::move(device));
+  }
+}
+
+bool Simulator::State::HasDevice(int device) const {
+  return device >= 0 && static_cast<size_t>(device) < devices.size();
+}
+
+Code Simulator::State::Enter(Call call, int device) {
+  ++calls;
+  ++calls_of[static_cast<size_t>(call)];
+  if (hook) hook(call, calls);
+  now += options.call_ns;
+  return HasDevice(device) ? devices[device].error : Code::kOk;
+}
+
+Code Simulator::State::Leave(Code code) {
+  queues.Turn(now);
+  return code;
+}
+
+Code Simulator::State::Reject(Fault fault, std::string second, std::string missing) {
+  if (reports.size() < kMostReports) {
+    Report report;
+    report.fault = fault;
+    report.second = std::move(second);
+    report.missing = std::move(missing);
+    reports.push_back(std::move(report));
+  }
+  return Code::kInvalid;
+}
+
+Code Simulator::State::Unknown(const char* what, uint64_t id, bool destroying) {
+  const bool made = id != 0 && id < next_id;
+  const std::string name = std::string(what) + " " + std::to_string(id);
+  return Reject(destroying && made ? Fault::kDoubleDestroy : Fault::kUseOfDestroyed,
+                name + " (call " + std::to_string(calls) + ")",
+                made ? "it was destroyed before" : "no such " + std::string(what) + " was made");
+}
+
+Simulator::Simulator(SimulatorOptions options)
+    : state_(std::make_unique<State>(std::move(options))) {}
+Simulator::~Simulator() = default;
+
+int Simulator::device_count() const { return static_cast<int>(state_->devices.size()); }
+
+void Simulator::HostWork(int64_t ns) {
+  const std::lock_guard lock(state_->mutex);
+  state_->now += ns;
+}
+
+int64_t Simulator::now() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->now;
+}
+
+uint64_t Simulator::calls() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->calls;
+}
+
+uint64_t Simulator::calls(Call call) const {
+  const std::lock_guard lock(state_->mutex);
+  return call == Call::kCount ? state_->calls : state_->calls_of[static_cast<size_t>(call)];
+}
+
+void Simulator::OnCall(std::function<void(Call, uint64_t)> hook) {
+  const std::lock_guard lock(state_->mutex);
+  state_->hook = std::move(hook);
+}
+
+std::vector<std::string> Simulator::order() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->queues.order();
+}
+
+std::vector<Report> Simulator::reports() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->reports;
+}
+
+}  // namespace ge_engines::device::sim
