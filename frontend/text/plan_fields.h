@@ -140,6 +140,7 @@ void Fields(V&& value, T& x, const PlanSegment& plan) {
   value("conversion", x.conversion, plan.conversion);
   value("serial", x.serial, plan.serial);
   value("infallible", x.infallible, plan.infallible);
+  value("capturable", x.capturable, plan.capturable);
   value("appends", x.appends, plan.appends);
   value("predicted_ns", x.predicted_ns, plan.predicted_ns);
 }

@@ -13,7 +13,7 @@
 namespace ge {
 namespace {
 
-constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // so that sums of a few do not wrap
+constexpr uint64_t kMaxSegmentBytes = uint64_t{1} << 62;  // so that sums of a few do not wrap
 
 }  // namespace
 
@@ -264,6 +264,7 @@ Status SegmentCompiler::TakeCompiled(SegmentId segment, const ge_compiled& compi
   }
   seg.serial = compiled.flags & GE_COMPILED_SERIAL;
   seg.infallible = compiled.flags & GE_COMPILED_INFALLIBLE;
+  seg.capturable = compiled.flags & GE_COMPILED_CAPTURABLE;
   seg.n_step = std::max(1u, compiled.n_step);
   GE_RETURN_IF_ERROR(TakeSteps(segment, compiled));
   GE_RETURN_IF_ERROR(TakeInternals(segment, compiled));
@@ -295,7 +296,7 @@ Status SegmentCompiler::TakeInternals(SegmentId segment, const ge_compiled& comp
   }
   for (uint32_t i = 0; i < compiled.n_internal; ++i) {
     const ge_internal& in = compiled.internal[i];
-    if (in.bytes > kMaxBytes || (in.align & (in.align - 1)) || in.last_step >= seg.n_step ||
+    if (in.bytes > kMaxSegmentBytes || (in.align & (in.align - 1)) || in.last_step >= seg.n_step ||
         in.first_step > in.last_step || (in.alias_of != UINT32_MAX && in.alias_of >= i)) {
       return BadAnswer(segment,
                        fmt::format("internal value {}: {} bytes, align {}, steps {}..{} of {}", i,
@@ -330,7 +331,7 @@ PlanValue SegmentCompiler::Scratch(SegmentId segment, uint64_t bytes, uint64_t a
 Status SegmentCompiler::TakeWorkspace(SegmentId segment, const ge_compiled& compiled) {
   PlanFunction& fn = c_->plan.functions[0];
   fn.segments[segment].workspace = 0;
-  if (compiled.workspace > kMaxBytes ||
+  if (compiled.workspace > kMaxSegmentBytes ||
       (compiled.workspace_align & (compiled.workspace_align - 1))) {
     return BadAnswer(segment, fmt::format("a workspace of {} bytes, align {}", compiled.workspace,
                                           compiled.workspace_align));
@@ -357,7 +358,8 @@ Status SegmentCompiler::TakeBorder(SegmentId segment, const ge_compiled& compile
     seg.may_alias.emplace_back(out, in);
   }
   for (size_t i = 0; compiled.out_bytes && i < seg.outputs.size(); ++i) {
-    if (compiled.out_bytes[i] > kMaxBytes) return BadAnswer(segment, "an output size beyond 2^62");
+    if (compiled.out_bytes[i] > kMaxSegmentBytes)
+      return BadAnswer(segment, "an output size beyond 2^62");
     PlanValue& v = fn.values[seg.outputs[i]];
     if (v.layout != 0 && compiled.out_bytes[i])
       v.bytes = static_cast<int64_t>(compiled.out_bytes[i]);

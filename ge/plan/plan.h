@@ -154,6 +154,7 @@ struct PlanSegment {
   int32_t conversion = -1;  // index into Plan::conversions: a layout change, no nodes
   bool serial = false;      // one exec a frame
   bool infallible = false;  // its launches cannot fail
+  bool capturable = false;  // its launch may be captured
   // Its first input is a cache with some rows in use, and its output that cache with more: in place
   // it only writes rows that have no meaning until the run has succeeded, whenever it runs
   // (ge.KvAppend).

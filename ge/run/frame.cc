@@ -33,6 +33,7 @@ alignas(64) char g_nothing[64];
 const RunEngine& Frame::engine(uint32_t engine) const { return program_.parts().engines[engine]; }
 
 Frame::~Frame() {
+  captures_.reset();  // before the execs and streams that they hold
   for (const EngineFrame& f : engine_frames_) {
     if (engine(f.engine).api.frame_destroy) engine(f.engine).api.frame_destroy(f.exec, f.frame);
   }
@@ -63,7 +64,11 @@ Status Frame::Build() {
   GE_RETURN_IF_ERROR(AllocateArenas());
   if (program_.parts().red_zones) GE_RETURN_IF_ERROR(MakeRedZones());
   GE_RETURN_IF_ERROR(CreateStreams());
-  return BuildRecords();
+  GE_RETURN_IF_ERROR(BuildRecords());
+  if (!program_.stretches().found.empty()) {
+    captures_ = std::make_unique<Captures>(program_.stretches(), this, &program_.capture_log());
+  }
+  return {};
 }
 
 // The device whose page-locked memory holds the host's end of the plan's copies; null = none.

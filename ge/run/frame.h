@@ -20,6 +20,7 @@ class Frame {
 
  private:
   friend class Program;
+  friend class Captures;
 
   // One instruction, everything resolved.
   struct Record {
@@ -93,6 +94,7 @@ class Frame {
     ge_frame* frame;
   };
   std::vector<EngineFrame> engine_frames_;
+  std::unique_ptr<Captures> captures_;  // null: nothing to capture
 };
 
 }  // namespace ge

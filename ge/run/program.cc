@@ -74,6 +74,13 @@ ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
 
 }  // namespace
 
+Program::Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {
+  if (parts_.red_zones) return;  // they look behind each call
+  std::vector<bool> captures;
+  for (const RunEngine& e : parts_.engines) captures.push_back(e.api.capture_begin != nullptr);
+  stretches_ = FindStretches(plan_, captures);
+}
+
 Result<std::unique_ptr<Program>> Program::Make(const Plan& plan, ProgramParts parts) {
   if (plan.functions.empty()) return Status(Code::kInvalidArgument, "the plan has no function");
   return std::unique_ptr<Program>(new Program(plan, std::move(parts)));
@@ -114,6 +121,11 @@ Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outp
     return Issue<Mode::kObserved>(frame);
   }
   const bool timed = parts_.clock != nullptr && RunClock::Due(frame->epoch_);
+  if (!timed && frame->captures_ != nullptr) {
+    Status status = Issue<Mode::kCaptured>(frame);
+    frame->captures_->EndRun();
+    return status;
+  }
   if (!timed) return Issue<Mode::kPlain>(frame);
   Status status = Issue<Mode::kTimed>(frame);
   if (status.ok()) parts_.clock->Take(frame->stamps_, frame->epoch_ == 1);
@@ -133,13 +145,14 @@ Status Program::RunGuarded(Frame* frame, const void* const* inputs, void* const*
 
 // A signal, or a wait. Values are relative to the run: every event goes on from where the last run
 // left it.
-ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& engine,
-                    ge_err* err) const {
+ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err,
+                    ge_stream* stream) const {
   const auto& r = *static_cast<const Frame::Record*>(record);
+  if (stream == nullptr) stream = r.stream;
   const Instruction& ins = plan_.functions[0].code[r.index];
   const uint64_t value = frame.epoch_ * frame.last_value_[ins.event] + r.value;
-  if (r.op == PlanOp::kSignal) return engine.api.stream_signal(r.stream, r.event, value, err);
-  if (r.stream) return engine.api.stream_wait(r.stream, r.event, value, err);
+  if (r.op == PlanOp::kSignal) return engine.api.stream_signal(stream, r.event, value, err);
+  if (stream) return engine.api.stream_wait(stream, r.event, value, err);
   return Wait(engine, r.event, value, err);
 }
 
@@ -191,10 +204,21 @@ Status Program::Issue(Frame* frame) const {
   const Frame::Record* failed = nullptr;
   const Frame::Record* stopped = nullptr;  // by the interrupt: the first record that is not run
   bool committed = false;
-  for (Frame::Record& r : frame->records_) {
+  const Frame::Record* const end = frame->records_.data() + frame->records_.size();
+  for (Frame::Record* next = frame->records_.data(); next != end;) {
+    Frame::Record& r = *next++;
     if (interrupt && !committed && interrupt->stopped()) {
       stopped = &r;
       break;
+    }
+    if constexpr (kMode == Mode::kCaptured) {
+      const Stretch* const stretch = frame->captures_->At(r.index);
+      if (stretch != nullptr && frame->captures_->Run(*stretch, &rc, &err)) {
+        next = frame->records_.data() + stretch->end;
+        if (rc == GE_OK) continue;
+        failed = &r;
+        break;
+      }
     }
     Begin<kMode>(frame, &r);
     const RunEngine& e = parts_.engines[r.engine];

@@ -13,6 +13,7 @@
 #include "ge/ge_plugin.h"
 #include "ge/plan/plan.h"
 #include "ge/run/arena_pool.h"
+#include "ge/run/captures.h"
 #include "ge/run/observer.h"
 #include "ge/run/run_clock.h"
 #include "ge/run/segment_steps.h"
@@ -59,17 +60,22 @@ class Program {
 
   const Plan& plan() const { return plan_; }
   const ProgramParts& parts() const { return parts_; }
+  // What engines may capture of the plan, and what came of it in all frames.
+  const Stretches& stretches() const { return stretches_; }
+  CaptureLog& capture_log() const { return capture_log_; }
   // The same packs at other addresses; no run may be in flight.
   void MovePacks(const std::vector<std::vector<ge_buf>>& packs);
 
  private:
-  Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {}
-  enum class Mode { kPlain, kTimed, kGuarded, kObserved };
+  Program(const Plan& plan, ProgramParts parts);
+  friend class Captures;
+  enum class Mode { kPlain, kTimed, kGuarded, kObserved, kCaptured };
   Status RunIn(Frame* frame, const void* const* inputs, void* const* outputs,
                RunObserver* observer) const;
   Status RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const;
   // Issues the instructions; kTimed takes a time stamp before each, kGuarded checks the red zones
-  // after each, kObserved tells the frame's observer of each. Ok when all were issued.
+  // after each, kObserved tells the frame's observer of each, kCaptured replays stretches. Ok when
+  // all were issued.
   template <Mode kMode>
   Status Issue(Frame* frame) const;
   template <Mode kMode>
@@ -77,12 +83,16 @@ class Program {
   void Attend(Frame* frame, void* record) const;
   void Tell(Frame* frame, void* record) const;
   bool Settle(Frame* frame, size_t stream) const;
-  ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err) const;
+  // On `stream` in place of the record's own, where it is given.
+  ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err,
+             ge_stream* stream = nullptr) const;
   void Drain(Frame* frame, const void* from_record) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;
   ProgramParts parts_;
+  Stretches stretches_;
+  mutable CaptureLog capture_log_;
 };
 
 }  // namespace ge

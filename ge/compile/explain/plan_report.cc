@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "ge/compile/explain/capture_report.h"
 #include "ge/host/machine.h"
 
 namespace ge {
@@ -131,6 +132,7 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   j["transfers_by_way"] = t.copies;
   j["conversions"] = t.conversions;
   j["streams"] = t.streams;
+  j["captures"] = CaptureReport(plans);
   j["engines"] = t.engines;
   j["predicted_us"] = t.predicted_ns / 1e3;
   j["plans"] = plans.size();

@@ -22,6 +22,8 @@
 //   hang_at=N           the N-th launch or copy never ends, nor does any work behind it on the
 //                       same device (0)
 //   timeout_ms=N        what the devices say of the longest time of their work (0 = no limit)
+//   grow=0              each offer is a segment of its own (1)
+//   capture=0|1|2       launches may not be captured, may be (1), or fail to be
 //   clock=FILE          keeps a virtual clock there, which engines share that name the same file;
 //                       see clock.h (none)
 #ifndef GE_SAMPLES_DEVSIM_OPTIONS_H_
@@ -46,6 +48,7 @@ struct Options {
   uint64_t link_latency_ns = 2000, link_gbps = 10;
   uint64_t streams = 2;
   uint64_t pinned = 0;
+  uint64_t grow = 1, capture = 1;
   uint64_t delay = 0, delay_us = 200;
   uint64_t devices = 1;
   uint64_t fail_at = 0, late_at = 0, lost_at = 0, hang_at = 0;

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "capture.h"
 #include "engine.h"
 #include "ge/ge_plugin.hpp"
 
@@ -49,6 +50,7 @@ ge_rc Adopt(ge_engine* e, const ge_segment& segment, std::unique_ptr<ge_exec> ex
   const ge_engine_api& api = e->wrapped.api();
   if (rc == GE_OK) {
     c->exec = exec.release();
+    if (e->options.capture != 0) c->flags |= GE_COMPILED_CAPTURABLE;
   } else if (api.exec_destroy != nullptr) {
     api.exec_destroy(made);
   }
@@ -92,10 +94,24 @@ ge_rc Compile(ge_engine* e, const ge_segment* segment, uint32_t n, uint32_t segm
   });
 }
 
+// Fills a task of a capture. Signals and waits inside of it are fulfilled by the order of calls.
+template <class Fill>
+ge_rc Record(ge_capture* capture, Fill fill) {
+  auto task = std::make_unique<Task>();
+  (void)std::fegetenv(&task->float_mode);
+  const ge_rc rc = fill(task.get());
+  if (rc != GE_OK || task->kind == Task::Kind::kSignal || task->kind == Task::Kind::kWait) {
+    return rc;
+  }
+  capture->tasks.push_back(std::move(task));
+  return GE_OK;
+}
+
 // Fills a task and queues it, or gives it back.
 template <class Fill>
 ge_rc Queue(ge_stream* stream, ge_err* err, Fill fill) {
   if (const ge_rc rc = stream->engine()->faults.OnDevice(stream->device(), err)) return rc;
+  if (stream->capture() != nullptr) return Record(stream->capture(), fill);
   Task* task = stream->Take();
   (void)std::fegetenv(&task->float_mode);
   task->queued_ns = stream->engine()->clock.HostNs();
@@ -311,6 +327,16 @@ constexpr ge_engine_api kApi = {
     FrameDestroy,
     FillPack,
     Shape,
+    0,  // promises
+    0,
+    nullptr,  // stamps
+    nullptr,
+    nullptr,
+    nullptr,
+    CaptureBegin,
+    CaptureEnd,
+    CaptureLaunch,
+    CaptureDestroy,
 };
 
 constexpr ge_plugin_desc kDesc = {

@@ -50,6 +50,7 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
     cost.launch_ns = Scaled(engine, cost.launch_ns);
     offer.cost = &cost;
   }
+  if (engine.options.grow == 0) offer.flags &= ~uint32_t{GE_OFFER_GROWABLE};
   offer.edge_saving_ns = Scaled(engine, offer.edge_saving_ns);
   offer.convert_ns_per_byte *= static_cast<double>(engine.options.price) / 100.0;
   std::vector<ge_layout_choice> choices(given->choice, given->choice + given->n_choice);

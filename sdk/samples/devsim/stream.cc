@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "capture.h"
 #include "engine.h"
 #include "ge/ge_plugin.hpp"
 
@@ -145,6 +146,10 @@ void ge_stream::Do(devsim::Task* task) {
   const devsim::Faults& faults = engine_->faults;
   faults.MayHang(device_);
   if (error_.code == GE_OK) error_.code = faults.OnDevice(device_, &error_);
+  if (task->kind == devsim::Task::Kind::kCapture) {
+    for (const auto& inner : task->capture->tasks) Do(inner.get());
+    return;
+  }
   if (task->kind == devsim::Task::Kind::kSignal) {
     if (error_.code == GE_OK) {
       task->event->Reach(task->value, now_ns_);

@@ -35,7 +35,7 @@ struct ge_event {
 namespace devsim {
 
 struct Task {
-  enum class Kind { kLaunch, kCopy, kSignal, kWait } kind = Kind::kLaunch;
+  enum class Kind { kLaunch, kCopy, kSignal, kWait, kCapture } kind = Kind::kLaunch;
   Task* next = nullptr;
   uint64_t queued_ns = 0;  // by the host, in virtual time
   fenv_t float_mode;       // of the thread that queued it: the worker computes in it
@@ -51,6 +51,7 @@ struct Task {
   // kSignal, kWait
   ge_event* event = nullptr;
   uint64_t value = 0;
+  ge_capture* capture = nullptr;  // kCapture
 };
 
 }  // namespace devsim
@@ -66,6 +67,9 @@ struct ge_stream {
   devsim::Task* Take();
   void Queue(devsim::Task* task);
   void Return(devsim::Task* task);
+  // Not null: what is called with the stream is recorded there. Used by the host's thread alone.
+  ge_capture* capture() const { return capture_; }
+  void set_capture(ge_capture* capture) { capture_ = capture; }
 
  private:
   void Work();
@@ -77,6 +81,7 @@ struct ge_stream {
   const uint64_t delay_us_;
   std::mutex mutex_;
   std::condition_variable wake_;
+  ge_capture* capture_ = nullptr;
   devsim::Task *head_ = nullptr, *tail_ = nullptr, *spare_ = nullptr;
   bool stop_ = false;
   ge_err error_;         // of the worker alone; code 0 = none

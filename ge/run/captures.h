@@ -1,0 +1,87 @@
+// Captures: a frame's stretches, recorded by their engine once their addresses have stood still
+// for some runs, and then launched by one call each. A stretch that the engine fails to capture is
+// issued call by call from then on; the CaptureLog says why. Owned by the frame, used by its run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/ge_plugin.h"
+#include "ge/run/stretches.h"
+
+namespace ge {
+
+class Frame;
+
+// What the captures of all frames of a plan came to. Thread-safe.
+class CaptureLog {
+ public:
+  struct Totals {
+    uint64_t made = 0, launched = 0, dropped = 0;  // dropped: for newer ones of other addresses
+    std::map<std::string, uint64_t> failed;        // why: how often
+  };
+  void Made(bool drops);
+  void Launched(uint64_t n);
+  void Failed(std::string_view why);
+  Totals Read() const;
+
+ private:
+  mutable std::mutex mutex_;
+  Totals totals_;
+};
+
+class Captures {
+ public:
+  // Of one frame; all three outlive it.
+  Captures(const Stretches& stretches, Frame* frame, CaptureLog* log);
+  ~Captures();
+  Captures(const Captures&) = delete;
+  Captures& operator=(const Captures&) = delete;
+
+  // The stretch that begins at the instruction, else null.
+  const Stretch* At(uint32_t instruction) const {
+    return instruction < at_.size() && at_[instruction] != kNone
+               ? &stretches_.found[at_[instruction]]
+               : nullptr;
+  }
+  // Launches it as captured, capturing it first where its addresses have stood still. False where
+  // the caller is to issue its instructions one by one. *rc: of the call that failed.
+  bool Run(const Stretch& stretch, ge_rc* rc, ge_err* err);
+  void EndRun();
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Held {
+    std::vector<const void*> addresses;
+    ge_capture* capture = nullptr;
+    uint64_t used = 0;  // number of the run that used it last
+  };
+  struct State {
+    std::vector<const ge_buf*> buf;  // those whose address a run may change
+    std::vector<const void*> now, last;
+    uint32_t still = 0;  // runs in a row with these addresses
+    bool refused = false;
+    std::vector<Held> held;
+  };
+  void NoteBufs(const Stretch& stretch, State* state) const;
+  Held* Find(State* state);
+  ge_rc Capture(const Stretch& stretch, State* state, ge_err* err);
+  ge_rc Record(const Stretch& stretch, ge_err* err);
+  ge_rc Launch(const Stretch& stretch, ge_capture* capture, ge_err* err);
+  // `to` goes on when `from` has done what it has so far.
+  ge_rc Join(const Stretch& stretch, uint32_t from, uint32_t to, ge_err* err);
+  const struct RunEngine& EngineOf(const Stretch& stretch) const;
+
+  const Stretches& stretches_;
+  Frame* const frame_;
+  CaptureLog* const log_;
+  std::vector<uint32_t> at_;  // by instruction: index of the stretch that begins there
+  std::vector<State> state_;  // by stretch
+  uint64_t launched_ = 0;     // in this run
+};
+
+}  // namespace ge
