@@ -58,6 +58,7 @@ ge_rc CaptureEnd(ge_engine* e, ge_capture** out, ge_err* err) {
 
 ge_rc CaptureLaunch(ge_capture* capture, ge_stream* stream, ge_err* err) {
   return Guard(err, "devsim: capture_launch", [&]() -> ge_rc {
+    if (const ge_rc rc = stream->engine()->faults.OnDevice(stream->device(), err)) return rc;
     Task* task = stream->Take();
     (void)std::fegetenv(&task->float_mode);
     task->kind = Task::Kind::kCapture;
