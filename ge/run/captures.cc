@@ -10,7 +10,7 @@ namespace {
 
 // Runs with the same addresses before a capture is made of them: it costs about as much as a run.
 constexpr uint32_t kStill = 3;
-// Captures of one stretch that a frame keeps, each of other addresses: memory on the device.
+// Captures of one region that a frame keeps, each of other addresses: memory on the device.
 constexpr size_t kHeld = 4;
 
 }  // namespace
@@ -36,32 +36,32 @@ CaptureLog::Totals CaptureLog::Read() const {
   return totals_;
 }
 
-Captures::Captures(const Stretches& stretches, Frame* frame, CaptureLog* log)
-    : stretches_(stretches), frame_(frame), log_(log), state_(stretches.found.size()) {
+Captures::Captures(const CaptureRegions& regions, Frame* frame, CaptureLog* log)
+    : regions_(regions), frame_(frame), log_(log), state_(regions.found.size()) {
   at_.assign(frame->records_.size(), kNone);
-  for (uint32_t s = 0; s < stretches.found.size(); ++s) {
-    at_[stretches.found[s].first] = s;
-    NoteBufs(stretches.found[s], &state_[s]);
+  for (uint32_t s = 0; s < regions.found.size(); ++s) {
+    at_[regions.found[s].first] = s;
+    NoteBufs(regions.found[s], &state_[s]);
   }
 }
 
 Captures::~Captures() {
   for (size_t s = 0; s < state_.size(); ++s) {
     for (const Held& held : state_[s].held) {
-      EngineOf(stretches_.found[s]).api.capture_destroy(held.capture);
+      EngineOf(regions_.found[s]).api.capture_destroy(held.capture);
     }
   }
 }
 
-const RunEngine& Captures::EngineOf(const Stretch& stretch) const {
-  return frame_->engine(frame_->program_.plan().devices[stretch.device].engine);
+const RunEngine& Captures::EngineOf(const CaptureRegion& region) const {
+  return frame_->engine(frame_->program_.plan().devices[region.device].engine);
 }
 
-void Captures::NoteBufs(const Stretch& stretch, State* state) const {
+void Captures::NoteBufs(const CaptureRegion& region, State* state) const {
   const auto all = [&](const ge_buf* buf, uint32_t n) {
     for (uint32_t i = 0; i < n; ++i) state->buf.push_back(&buf[i]);
   };
-  for (const uint32_t i : stretch.inner) {
+  for (const uint32_t i : region.inner) {
     const Frame::Record& r = frame_->records_[i];
     if (r.op == PlanOp::kCopy) {
       all(&r.copy.src, 1);
@@ -78,8 +78,8 @@ void Captures::NoteBufs(const Stretch& stretch, State* state) const {
   state->last.resize(state->buf.size());
 }
 
-bool Captures::Run(const Stretch& stretch, ge_rc* rc, ge_err* err) {
-  State& state = state_[static_cast<size_t>(&stretch - stretches_.found.data())];
+bool Captures::Run(const CaptureRegion& region, ge_rc* rc, ge_err* err) {
+  State& state = state_[static_cast<size_t>(&region - regions_.found.data())];
   if (state.refused) return false;
   for (size_t b = 0; b < state.buf.size(); ++b) state.now[b] = state.buf[b]->ptr;
   Held* held = Find(&state);
@@ -87,7 +87,7 @@ bool Captures::Run(const Stretch& stretch, ge_rc* rc, ge_err* err) {
     state.still = state.now == state.last ? state.still + 1 : 0;
     state.last = state.now;
     if (state.still < kStill) return false;
-    *rc = Capture(stretch, &state, err);
+    *rc = Capture(region, &state, err);
     if (*rc != GE_OK) {
       // What was captured has not run: the caller issues it as before.
       log_->Failed({err->msg, std::min<size_t>(err->msg_len, sizeof err->msg)});
@@ -99,7 +99,7 @@ bool Captures::Run(const Stretch& stretch, ge_rc* rc, ge_err* err) {
     held = Find(&state);
   }
   held->used = frame_->epoch_;
-  *rc = Launch(stretch, held->capture, err);
+  *rc = Launch(region, held->capture, err);
   ++launched_;
   return true;
 }
@@ -115,8 +115,8 @@ Captures::Held* Captures::Find(State* state) {
   return it == state->held.end() ? nullptr : &*it;
 }
 
-ge_rc Captures::Join(const Stretch& stretch, uint32_t from, uint32_t to, ge_err* err) {
-  const ge_engine_api& api = EngineOf(stretch).api;
+ge_rc Captures::Join(const CaptureRegion& region, uint32_t from, uint32_t to, ge_err* err) {
+  const ge_engine_api& api = EngineOf(region).api;
   const uint64_t value = ++frame_->drained_;
   const ge_rc rc = api.stream_signal(frame_->streams_[from], frame_->drain_[from], value, err);
   if (rc != GE_OK) return rc;
@@ -124,14 +124,14 @@ ge_rc Captures::Join(const Stretch& stretch, uint32_t from, uint32_t to, ge_err*
 }
 
 // Between capture_begin and capture_end.
-ge_rc Captures::Record(const Stretch& stretch, ge_err* err) {
-  const RunEngine& e = EngineOf(stretch);
-  const uint32_t origin = stretch.stream[0];
-  for (size_t s = 1; s < stretch.stream.size(); ++s) {
-    const ge_rc rc = Join(stretch, origin, stretch.stream[s], err);
+ge_rc Captures::Record(const CaptureRegion& region, ge_err* err) {
+  const RunEngine& e = EngineOf(region);
+  const uint32_t origin = region.stream[0];
+  for (size_t s = 1; s < region.stream.size(); ++s) {
+    const ge_rc rc = Join(region, origin, region.stream[s], err);
     if (rc != GE_OK) return rc;
   }
-  for (const uint32_t i : stretch.inner) {
+  for (const uint32_t i : region.inner) {
     Frame::Record& r = frame_->records_[i];
     ge_rc rc = GE_OK;
     if (r.op == PlanOp::kLaunch) {
@@ -145,21 +145,21 @@ ge_rc Captures::Record(const Stretch& stretch, ge_err* err) {
     }
     if (rc != GE_OK) return rc;
   }
-  for (size_t s = 1; s < stretch.stream.size(); ++s) {
-    const ge_rc rc = Join(stretch, stretch.stream[s], origin, err);
+  for (size_t s = 1; s < region.stream.size(); ++s) {
+    const ge_rc rc = Join(region, region.stream[s], origin, err);
     if (rc != GE_OK) return rc;
   }
   return GE_OK;
 }
 
-ge_rc Captures::Capture(const Stretch& stretch, State* state, ge_err* err) {
-  const RunEngine& e = EngineOf(stretch);
+ge_rc Captures::Capture(const CaptureRegion& region, State* state, ge_err* err) {
+  const RunEngine& e = EngineOf(region);
   std::vector<ge_stream*> streams;
-  for (const uint32_t s : stretch.stream) streams.push_back(frame_->streams_[s]);
+  for (const uint32_t s : region.stream) streams.push_back(frame_->streams_[s]);
   ge_rc rc =
       e.api.capture_begin(e.engine, streams.data(), static_cast<uint32_t>(streams.size()), err);
   if (rc != GE_OK) return rc;
-  rc = Record(stretch, err);
+  rc = Record(region, err);
   Held made;
   ge_err end = *err;  // the first failure is the one that is told
   const ge_rc ended = e.api.capture_end(e.engine, &made.capture, rc == GE_OK ? err : &end);
@@ -179,21 +179,21 @@ ge_rc Captures::Capture(const Stretch& stretch, State* state, ge_err* err) {
   return GE_OK;
 }
 
-ge_rc Captures::Launch(const Stretch& stretch, ge_capture* capture, ge_err* err) {
-  const RunEngine& e = EngineOf(stretch);
-  const uint32_t origin = stretch.stream[0];
+ge_rc Captures::Launch(const CaptureRegion& region, ge_capture* capture, ge_err* err) {
+  const RunEngine& e = EngineOf(region);
+  const uint32_t origin = region.stream[0];
   const auto meet = [&](uint32_t i) {
     return frame_->program_.Meet(*frame_, &frame_->records_[i], e, err, frame_->streams_[origin]);
   };
   ge_rc rc = GE_OK;
-  for (size_t k = 0; rc == GE_OK && k < stretch.before.size(); ++k) rc = meet(stretch.before[k]);
-  for (size_t k = 0; rc == GE_OK && k < stretch.joined.size(); ++k) {
-    rc = Join(stretch, stretch.joined[k], origin, err);
+  for (size_t k = 0; rc == GE_OK && k < region.before.size(); ++k) rc = meet(region.before[k]);
+  for (size_t k = 0; rc == GE_OK && k < region.joined.size(); ++k) {
+    rc = Join(region, region.joined[k], origin, err);
   }
   if (rc == GE_OK) rc = e.api.capture_launch(capture, frame_->streams_[origin], err);
-  for (size_t k = 0; rc == GE_OK && k < stretch.behind.size(); ++k) rc = meet(stretch.behind[k]);
-  for (size_t k = 0; rc == GE_OK && k < stretch.released.size(); ++k) {
-    rc = Join(stretch, origin, stretch.released[k], err);
+  for (size_t k = 0; rc == GE_OK && k < region.behind.size(); ++k) rc = meet(region.behind[k]);
+  for (size_t k = 0; rc == GE_OK && k < region.released.size(); ++k) {
+    rc = Join(region, origin, region.released[k], err);
   }
   return rc;
 }

@@ -1,6 +1,7 @@
-// Captures: a frame's stretches, recorded by their engine once their addresses have stood still
-// for some runs, and then launched by one call each. A stretch that the engine fails to capture is
-// issued call by call from then on; the CaptureLog says why. Owned by the frame, used by its run.
+// Captures: a frame's capture regions, recorded by their engine once their addresses have stood
+// still for some runs, and then launched by one call each. A region that the engine fails to
+// capture is issued call by call from then on; the CaptureLog says why. Owned by the frame, used by
+// its run.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "ge/ge_plugin.h"
-#include "ge/run/stretches.h"
+#include "ge/run/capture_regions.h"
 
 namespace ge {
 
@@ -37,20 +38,19 @@ class CaptureLog {
 class Captures {
  public:
   // Of one frame; all three outlive it.
-  Captures(const Stretches& stretches, Frame* frame, CaptureLog* log);
+  Captures(const CaptureRegions& regions, Frame* frame, CaptureLog* log);
   ~Captures();
   Captures(const Captures&) = delete;
   Captures& operator=(const Captures&) = delete;
 
-  // The stretch that begins at the instruction, else null.
-  const Stretch* At(uint32_t instruction) const {
-    return instruction < at_.size() && at_[instruction] != kNone
-               ? &stretches_.found[at_[instruction]]
-               : nullptr;
+  // The region that begins at the instruction, else null.
+  const CaptureRegion* At(uint32_t instruction) const {
+    return instruction < at_.size() && at_[instruction] != kNone ? &regions_.found[at_[instruction]]
+                                                                 : nullptr;
   }
   // Launches it as captured, capturing it first where its addresses have stood still. False where
   // the caller is to issue its instructions one by one. *rc: of the call that failed.
-  bool Run(const Stretch& stretch, ge_rc* rc, ge_err* err);
+  bool Run(const CaptureRegion& region, ge_rc* rc, ge_err* err);
   void EndRun();
 
  private:
@@ -67,20 +67,20 @@ class Captures {
     bool refused = false;
     std::vector<Held> held;
   };
-  void NoteBufs(const Stretch& stretch, State* state) const;
+  void NoteBufs(const CaptureRegion& region, State* state) const;
   Held* Find(State* state);
-  ge_rc Capture(const Stretch& stretch, State* state, ge_err* err);
-  ge_rc Record(const Stretch& stretch, ge_err* err);
-  ge_rc Launch(const Stretch& stretch, ge_capture* capture, ge_err* err);
+  ge_rc Capture(const CaptureRegion& region, State* state, ge_err* err);
+  ge_rc Record(const CaptureRegion& region, ge_err* err);
+  ge_rc Launch(const CaptureRegion& region, ge_capture* capture, ge_err* err);
   // `to` goes on when `from` has done what it has so far.
-  ge_rc Join(const Stretch& stretch, uint32_t from, uint32_t to, ge_err* err);
-  const struct RunEngine& EngineOf(const Stretch& stretch) const;
+  ge_rc Join(const CaptureRegion& region, uint32_t from, uint32_t to, ge_err* err);
+  const struct RunEngine& EngineOf(const CaptureRegion& region) const;
 
-  const Stretches& stretches_;
+  const CaptureRegions& regions_;
   Frame* const frame_;
   CaptureLog* const log_;
-  std::vector<uint32_t> at_;  // by instruction: index of the stretch that begins there
-  std::vector<State> state_;  // by stretch
+  std::vector<uint32_t> at_;  // by instruction: index of the region that begins there
+  std::vector<State> state_;  // by region
   uint64_t launched_ = 0;     // in this run
 };
 

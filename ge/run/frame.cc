@@ -65,8 +65,9 @@ Status Frame::Build() {
   if (program_.parts().red_zones) GE_RETURN_IF_ERROR(MakeRedZones());
   GE_RETURN_IF_ERROR(CreateStreams());
   GE_RETURN_IF_ERROR(BuildRecords());
-  if (!program_.stretches().found.empty()) {
-    captures_ = std::make_unique<Captures>(program_.stretches(), this, &program_.capture_log());
+  if (!program_.capture_regions().found.empty()) {
+    captures_ =
+        std::make_unique<Captures>(program_.capture_regions(), this, &program_.capture_log());
   }
   return {};
 }

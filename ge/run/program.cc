@@ -78,7 +78,7 @@ Program::Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std
   if (parts_.red_zones) return;  // they look behind each call
   std::vector<bool> captures;
   for (const RunEngine& e : parts_.engines) captures.push_back(e.api.capture_begin != nullptr);
-  stretches_ = FindStretches(plan_, captures);
+  regions_ = FindCaptureRegions(plan_, captures);
 }
 
 Result<std::unique_ptr<Program>> Program::Make(const Plan& plan, ProgramParts parts) {
@@ -192,6 +192,27 @@ void Program::Begin(Frame* frame, void* record) const {
   if constexpr (kMode == Mode::kObserved) Attend(frame, &r);
 }
 
+// One instruction of the host's or of a queue's. In line: it is the loop's body.
+inline ge_rc Program::Call(const Frame& frame, void* record, const Interrupt* interrupt,
+                           ge_err* err) const {
+  auto& r = *static_cast<Frame::Record*>(record);
+  const RunEngine& e = parts_.engines[r.engine];
+  switch (r.op) {
+    case PlanOp::kLaunch:
+      if (interrupt) interrupt->EnterPlugin(e.enqueue_text);
+      return NoThrow<ge_rc>(GE_OUT_OF_MEMORY, GE_INTERNAL, err,
+                            [&] { return e.api.enqueue(r.exec, &r.launch, err); });
+    case PlanOp::kCopy:
+      if (r.engine != 0) return e.api.copy(e.engine, &r.copy, err);
+      if (r.copy.src.bytes) std::memcpy(r.copy.dst.ptr, r.copy.src.ptr, r.copy.src.bytes);
+      return GE_OK;
+    case PlanOp::kCommit:
+      return GE_OK;
+    default:
+      return Meet(frame, &r, e, err);
+  }
+}
+
 template <Program::Mode kMode>
 Status Program::Issue(Frame* frame) const {
   const Interrupt* const interrupt = CurrentInterrupt();
@@ -212,36 +233,18 @@ Status Program::Issue(Frame* frame) const {
       break;
     }
     if constexpr (kMode == Mode::kCaptured) {
-      const Stretch* const stretch = frame->captures_->At(r.index);
-      if (stretch != nullptr && frame->captures_->Run(*stretch, &rc, &err)) {
-        next = frame->records_.data() + stretch->end;
+      const CaptureRegion* const region = frame->captures_->At(r.index);
+      if (region != nullptr && frame->captures_->Run(*region, &rc, &err)) {
+        next = frame->records_.data() + region->end;
         if (rc == GE_OK) continue;
         failed = &r;
         break;
       }
     }
     Begin<kMode>(frame, &r);
-    const RunEngine& e = parts_.engines[r.engine];
-    switch (r.op) {
-      case PlanOp::kLaunch:
-        r.launch.stop = committed ? nullptr : stop;
-        if (interrupt) interrupt->EnterPlugin(e.enqueue_text);
-        rc = NoThrow<ge_rc>(GE_OUT_OF_MEMORY, GE_INTERNAL, &err,
-                            [&] { return e.api.enqueue(r.exec, &r.launch, &err); });
-        break;
-      case PlanOp::kCopy:
-        if (r.engine == 0) {
-          if (r.copy.src.bytes) std::memcpy(r.copy.dst.ptr, r.copy.src.ptr, r.copy.src.bytes);
-        } else {
-          rc = e.api.copy(e.engine, &r.copy, &err);
-        }
-        break;
-      case PlanOp::kCommit:
-        committed = true;
-        break;
-      default:
-        rc = Meet(*frame, &r, e, &err);
-    }
+    if (r.op == PlanOp::kCommit) committed = true;
+    r.launch.stop = committed ? nullptr : stop;
+    rc = Call(*frame, &r, interrupt, &err);
     if constexpr (kMode == Mode::kGuarded) {
       if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, frame->zones_.get(), &err);
     }

@@ -43,6 +43,7 @@ struct ProgramParts {
 };
 
 class Frame;
+class Interrupt;
 
 class Program {
  public:
@@ -61,7 +62,7 @@ class Program {
   const Plan& plan() const { return plan_; }
   const ProgramParts& parts() const { return parts_; }
   // What engines may capture of the plan, and what came of it in all frames.
-  const Stretches& stretches() const { return stretches_; }
+  const CaptureRegions& capture_regions() const { return regions_; }
   CaptureLog& capture_log() const { return capture_log_; }
   // The same packs at other addresses; no run may be in flight.
   void MovePacks(const std::vector<std::vector<ge_buf>>& packs);
@@ -74,12 +75,13 @@ class Program {
                RunObserver* observer) const;
   Status RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const;
   // Issues the instructions; kTimed takes a time stamp before each, kGuarded checks the red zones
-  // after each, kObserved tells the frame's observer of each, kCaptured replays stretches. Ok when
+  // after each, kObserved tells the frame's observer of each, kCaptured replays regions. Ok when
   // all were issued.
   template <Mode kMode>
   Status Issue(Frame* frame) const;
   template <Mode kMode>
   void Begin(Frame* frame, void* record) const;
+  ge_rc Call(const Frame& frame, void* record, const Interrupt* interrupt, ge_err* err) const;
   void Attend(Frame* frame, void* record) const;
   void Tell(Frame* frame, void* record) const;
   bool Settle(Frame* frame, size_t stream) const;
@@ -91,7 +93,7 @@ class Program {
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;
   ProgramParts parts_;
-  Stretches stretches_;
+  CaptureRegions regions_;
   mutable CaptureLog capture_log_;
 };
 

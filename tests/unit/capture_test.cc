@@ -1,5 +1,5 @@
 // Captures: what an engine captured and replays has the bits of single calls, on one stream as on
-// several, whatever inputs come and however late work is. Stretches keep away from callers'
+// several, whatever inputs come and however late work is. CaptureRegions keep away from callers'
 // buffers, and what cannot be captured runs as before.
 #include <gtest/gtest.h>
 
@@ -24,9 +24,10 @@ struct CaptureTally {
   uint64_t calls = 0, captured = 0, made = 0, launched = 0, failed = 0, two_streams = 0;
 
   void Add(const Program& program) {
-    calls += program.stretches().work;
-    captured += program.stretches().inside;
-    for (const Stretch& s : program.stretches().found) two_streams += s.stream.size() > 1;
+    calls += program.capture_regions().work;
+    captured += program.capture_regions().inside;
+    for (const CaptureRegion& s : program.capture_regions().found)
+      two_streams += s.stream.size() > 1;
     const CaptureLog::Totals t = program.capture_log().Read();
     made += t.made;
     launched += t.launched;
@@ -59,7 +60,7 @@ TEST(Captures, RandomGraphsHaveTheBitsOfSingleCalls) {
     if (HasFatalFailure()) return;
   }
   std::printf(
-      "%lu of %lu calls in stretches, %lu of them on several streams; %lu captures, "
+      "%lu of %lu calls in regions, %lu of them on several streams; %lu captures, "
       "launched %lu times\n",
       tally.captured, tally.calls, tally.two_streams, tally.made, tally.launched);
   EXPECT_GT(3 * tally.captured, tally.calls);

@@ -136,7 +136,7 @@ class Compiled {
   std::vector<EditedGraph> edits;   // after passes at bind, where the session keeps them
   std::string bound_key;            // of a piece, where somebody watches; see bound_key.h
   std::shared_ptr<RunClock> clock;  // null when runs are not timed
-  uint32_t recorded_runs = 0;                  // by RecordRuns
+  uint32_t recorded_runs = 0;       // by RecordRuns
   std::atomic<uint32_t> next_replan_check{4};  // timed runs
   std::vector<StageTime> times;
 

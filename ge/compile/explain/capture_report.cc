@@ -11,10 +11,10 @@ nlohmann::json CaptureReport(const std::vector<std::shared_ptr<Compiled>>& plans
   CaptureLog::Totals sum;
   std::map<std::string, uint64_t> left_out;
   for (const auto& c : plans) {
-    const Stretches& stretches = c->program().stretches();
-    calls += stretches.work;
-    captured += stretches.inside;
-    for (const auto& [why, n] : stretches.outside) left_out[why] += n;
+    const CaptureRegions& regions = c->program().capture_regions();
+    calls += regions.work;
+    captured += regions.inside;
+    for (const auto& [why, n] : regions.outside) left_out[why] += n;
     const CaptureLog::Totals t = c->program().capture_log().Read();
     sum.made += t.made;
     sum.launched += t.launched;

@@ -1,7 +1,7 @@
-// Stretches: the instructions of a plan that an engine may capture and replay as one. A stretch
-// is contiguous in issue order, on streams of one device, and touches no buffer of the caller's.
-// Waits for what lies outside go before it, signals that are waited for outside behind it: where
-// that would hold up much work a stretch ends. Pure; any thread.
+// Capture regions: the instructions of a plan that an engine may capture and replay as one. A
+// region is contiguous in issue order, on streams of one device, and touches no buffer of the
+// caller's. Waits for what lies outside go before it, signals that are waited for outside behind
+// it: where that would hold up much work a region ends. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace ge {
 
-struct Stretch {
+struct CaptureRegion {
   DeviceId device = 0;
   uint32_t first = 0, end = 0;     // instructions, end not included
   std::vector<uint32_t> stream;    // plan streams in it; [0] is the origin
@@ -24,14 +24,14 @@ struct Stretch {
   std::vector<uint32_t> released;  // ... and with later ones
 };
 
-struct Stretches {
-  std::vector<Stretch> found;  // in issue order
-  uint32_t work = 0;           // launches and copies on streams of engines that capture
-  uint32_t inside = 0;         // of these, in stretches
+struct CaptureRegions {
+  std::vector<CaptureRegion> found;  // in issue order
+  uint32_t work = 0;                 // launches and copies on streams of engines that capture
+  uint32_t inside = 0;               // of these, in regions
   std::map<std::string, uint32_t> outside;  // why the others are not: how many
 };
 
 // `captures`: by index of Plan::engines, whether the engine fills the capture slots.
-Stretches FindStretches(const Plan& plan, const std::vector<bool>& captures);
+CaptureRegions FindCaptureRegions(const Plan& plan, const std::vector<bool>& captures);
 
 }  // namespace ge

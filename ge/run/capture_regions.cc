@@ -1,4 +1,4 @@
-#include "ge/run/stretches.h"
+#include "ge/run/capture_regions.h"
 
 #include <algorithm>
 #include <span>
@@ -8,8 +8,8 @@ namespace {
 
 // A capture's launch and the events around it cost about as much as so many calls.
 constexpr uint32_t kLeastCalls = 4;
-// Work in ns that a wait or a signal moved to the border of a stretch may hold up. A launch costs
-// the host some 5,000: what a stretch saves is worth a few of them.
+// Work in ns that a wait or a signal moved to the border of a region may hold up. A launch costs
+// the host some 5,000: what a region saves is worth a few of them.
 constexpr double kHeldUpNs = 20'000;
 
 class Finder {
@@ -19,7 +19,7 @@ class Finder {
     PairWaits();
   }
 
-  Stretches Run() {
+  CaptureRegions Run() {
     const uint32_t n = static_cast<uint32_t>(f_.code.size());
     for (uint32_t i = 0; i < n;) {
       if (!Takes(i)) {
@@ -66,7 +66,7 @@ class Finder {
     return any(s.inputs) || any(s.outputs);
   }
 
-  // Whether instruction i may be in a stretch; counts the work that may not.
+  // Whether instruction i may be in a region; counts the work that may not.
   bool Takes(uint32_t i) {
     const Instruction& in = f_.code[i];
     if (in.stream == 0 || !captures_[plan_.devices[DeviceAt(i)].engine]) return false;
@@ -134,7 +134,7 @@ class Finder {
       return;
     }
     out_.inside += work;
-    Stretch s;
+    CaptureRegion s;
     s.device = DeviceAt(first);
     s.first = first;
     s.end = end;
@@ -148,7 +148,7 @@ class Finder {
     out_.found.push_back(std::move(s));
   }
 
-  void Sort(uint32_t i, Stretch* s) const {
+  void Sort(uint32_t i, CaptureRegion* s) const {
     const Instruction& in = f_.code[i];
     if (std::find(s->stream.begin(), s->stream.end(), in.stream) == s->stream.end()) {
       s->stream.push_back(in.stream);
@@ -177,12 +177,12 @@ class Finder {
   std::vector<uint32_t> signal_of_;              // by wait; UINT32_MAX = none before it
   std::vector<std::vector<uint32_t>> waits_of_;  // by signal
   std::map<uint32_t, bool> counted_;             // work seen so far: not yet refused
-  Stretches out_;
+  CaptureRegions out_;
 };
 
 }  // namespace
 
-Stretches FindStretches(const Plan& plan, const std::vector<bool>& captures) {
+CaptureRegions FindCaptureRegions(const Plan& plan, const std::vector<bool>& captures) {
   const auto any = [&](const PlanStream& s) { return captures[plan.devices[s.device].engine]; };
   const std::vector<PlanStream>& streams = plan.functions[0].streams;
   if (std::none_of(streams.begin(), streams.end(), any)) return {};
