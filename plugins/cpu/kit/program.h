@@ -15,8 +15,8 @@
 #include "ge/ge_plugin.h"
 #include "plugins/cpu/kit/aligned_block.h"
 #include "plugins/cpu/kit/packs.h"
-#include "plugins/cpu/kit/told_steps.h"
 #include "plugins/units/layout.h"
+#include "plugins/units/told_steps.h"
 
 namespace ge_engines::cpu {
 

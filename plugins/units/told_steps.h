@@ -9,7 +9,7 @@
 #include "ge/ge_plugin.h"
 #include "plugins/units/layout.h"
 
-namespace ge_engines::cpu {
+namespace ge_engines {
 
 // The record of a layout that is not plain, of 3 to kMaxRank axes; lives for ever. nullptr where
 // there is none.
@@ -35,4 +35,4 @@ class ToldSteps {
   std::vector<ge_step> records_;
 };
 
-}  // namespace ge_engines::cpu
+}  // namespace ge_engines

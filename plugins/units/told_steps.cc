@@ -1,8 +1,8 @@
-#include "plugins/cpu/kit/told_steps.h"
+#include "plugins/units/told_steps.h"
 
 #include <array>
 
-namespace ge_engines::cpu {
+namespace ge_engines {
 namespace {
 
 constexpr size_t kLeastRank = 3;
@@ -75,4 +75,4 @@ void ToldSteps::Finish(uint32_t n_step) {
   }
 }
 
-}  // namespace ge_engines::cpu
+}  // namespace ge_engines
