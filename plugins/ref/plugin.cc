@@ -17,6 +17,7 @@ struct ge_exec {
 namespace ref {
 namespace {
 
+using ge::plugin::Fail;
 using ge::plugin::Guard;
 using ge::plugin::Str;
 using ge::plugin::Understand;
