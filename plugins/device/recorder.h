@@ -1,0 +1,82 @@
+// Recorder compiles one segment: units -> the steps of a program. It gives each value a place,
+// counts lifetimes, makes packs of constants and tells steps; the vendor's engine adds the kernels.
+// Every value is plain. Used once, by one thread; throws std::exception, and the entry points catch
+// it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "plugins/device/program.h"
+#include "plugins/units/pack_book.h"
+#include "plugins/units/parser.h"
+
+namespace ge_engines::device {
+
+class Engine;
+
+// Thrown once ge_segment.stop is set.
+struct Stopped : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Recorder {
+ public:
+  Recorder(const Engine& engine, PackBook* book, const Parser& parser, const ge_segment& segment,
+           Program* program);
+  void Record(const std::vector<Unit>& units);
+  // At fault when Record threw.
+  uint32_t current_node() const { return node_; }
+  const Parser& parser() const { return p_; }
+
+  // ---- for Engine::Record
+  // The place of a value that is read; of a constant that of a pack with its bytes as they are.
+  Ref Read(uint32_t value);
+  // The place of a result.
+  Ref Write(uint32_t value);
+  // A place for what kernels of this unit hand to each other.
+  Ref Between(uint64_t bytes);
+  // The segment's workspace, `bytes` of it; each kernel finds it as the one before left it.
+  Ref Workspace(uint64_t bytes);
+  // A buffer that `fill` writes from the payloads of these constants. The key names everything else
+  // that the bytes depend on, but dtypes and dims. `flags`: GE_PACK_*.
+  Ref Pack(const Ids& values, const std::string& key, uint64_t bytes, Fill fill, uint32_t flags,
+           bool any_bytes = false);
+  // The result lies where `value` does. A result that leaves the segment is copied.
+  void View(uint32_t result, uint32_t value);
+  // Adds a step. Its places are handed to the kernel in this order.
+  void Add(std::unique_ptr<Kernel> kernel, std::vector<Use> uses);
+
+ private:
+  uint64_t Bytes(uint32_t value) const;
+  Ref NewStorage(Storage::Kind kind, uint32_t index, uint32_t value, uint64_t bytes);
+  void RecordUnit(const Unit& unit);
+  void TellSteps(const Unit& unit, size_t first);
+  void ListInternals();
+  void ListMade();
+  void ListConstants(const std::vector<Unit>& units);
+
+  const Engine& e_;
+  PackBook& book_;
+  const Parser& p_;
+  const ge_segment& segment_;
+  Program& out_;
+  std::unordered_map<uint32_t, Ref> places_;          // of values made or given so far
+  std::map<uint32_t, Ref> leaves_;                    // value -> its output
+  std::map<std::pair<std::string, Ids>, Ref> packs_;  // by name
+  std::set<uint32_t> packed_;                         // constants that fill reads
+  struct Made {
+    uint32_t value, step;
+    Ref place;
+  };
+  std::vector<Made> made_;
+  uint32_t workspace_ = 0;  // storage
+  uint32_t node_ = 0;
+};
+
+}  // namespace ge_engines::device
