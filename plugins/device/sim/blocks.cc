@@ -1,5 +1,6 @@
 // Driver calls on memory.
 #include <algorithm>
+#include <utility>
 
 #include "plugins/device/sim/state.h"
 
@@ -62,15 +63,93 @@ Code Simulator::State::FreeBlock(Call call, void* address) {
   const bool known =
       block != nullptr && block->data == address && block->pinned() == (call == Call::kPinnedFree);
   const Code code = Enter(call, known ? block->device : -1);
-  const std::string name = std::string(CallName(call)) + " (call " + std::to_string(calls) + ")";
+  if (stale_blocks.erase(address) != 0) return Leave(code);
+  const std::string name = CallName(call) + (" " + Here());
   if (!known) return Leave(Reject(Fault::kWrongMemory, name, "no such block was allocated"));
   if (block->freed)
     return Leave(Reject(Fault::kDoubleDestroy, name, block->name + " was freed before"));
   if (Capture* const capture = Running(block->device))
     return Leave(Refuse(capture, "a block was freed"));
-  if (block->device >= 0) devices[block->device].bytes -= block->bytes;
+  CheckFree(*block);
+  CheckGuard(*block);
+  if (!block->pinned()) devices[block->device].bytes -= block->bytes;
   memory.Free(block);
-  return Leave(code == Code::kDeviceLost ? Code::kOk : code);
+  return Leave(code);
+}
+
+void Simulator::State::CheckFree(const Block& block) {
+  if (queues.stalled()) return;  // nobody can wait for what never ends
+  AddConflicts(Fault::kFreeInFlight, block.shadow.Unknown(clocks.host), "free " + Here(),
+               block.name, nullptr);
+}
+
+void Simulator::State::CheckGuard(const Block& block) {
+  if (!block.GuardHolds())
+    Reject(Fault::kOutOfBounds, "some work on " + block.name, "it wrote behind the block's end");
+}
+
+bool Simulator::State::Locate(int device, const Range& range, Work::Access* access,
+                              Report* report) const {
+  const auto block = memory.Find(range.data);
+  access->block = block;
+  access->begin = reinterpret_cast<uintptr_t>(range.data);
+  if (block != nullptr) access->begin -= reinterpret_cast<uintptr_t>(block->data);
+  access->end = access->begin + range.bytes;
+  report->block = block != nullptr ? block->name : "pageable memory";
+  report->begin = access->begin;
+  report->end = access->end;
+  const auto host_sees = [&](int one) { return one < 0 || !devices[one].options.own_memory; };
+  if (block == nullptr) {
+    if (host_sees(device)) return true;
+    report->fault = Fault::kWrongMemory;
+    report->missing = devices[device].label + " does not see it";
+    return false;
+  }
+  if (block->freed) {
+    report->fault = Fault::kUseAfterFree;
+    report->missing = "it was freed before";
+    return false;
+  }
+  if (access->begin > block->bytes || range.bytes > block->bytes - access->begin) {
+    report->fault = Fault::kOutOfBounds;
+    report->missing = "it has " + std::to_string(block->bytes) + " bytes";
+    return false;
+  }
+  if (device == kCopy || block->device == device || block->pinned() ||
+      (host_sees(device) && host_sees(block->device)))
+    return true;
+  report->fault = Fault::kWrongMemory;
+  report->missing = (device < 0 ? "the host" : devices[device].label) + " does not see it";
+  return false;
+}
+
+void Simulator::State::HostAccess(const Range& range, bool write, std::string name) {
+  if (range.bytes == 0) return;
+  Actor actor;
+  actor.name = std::move(name);
+  actor.call = calls;
+  Work::Access access;
+  Report report;
+  if (!Locate(kHost, range, &access, &report)) {
+    report.second = actor.text(write);
+    Add(std::move(report));
+    return;
+  }
+  Work work;
+  access.write = write;
+  work.accesses.push_back(std::move(access));
+  work.name = actor.name;
+  Check(work, {clocks.now(), &clocks.host, std::make_shared<Actor>(std::move(actor))}, nullptr);
+}
+
+void Simulator::HostRead(const void* data, size_t bytes, std::string name) {
+  const std::lock_guard lock(state_->mutex);
+  state_->HostAccess({data, bytes}, false, std::move(name));
+}
+
+void Simulator::HostWrite(const void* data, size_t bytes, std::string name) {
+  const std::lock_guard lock(state_->mutex);
+  state_->HostAccess({data, bytes}, true, std::move(name));
 }
 
 size_t Simulator::device_bytes(int device) const {

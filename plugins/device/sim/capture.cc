@@ -28,8 +28,13 @@ Code Simulator::CaptureBegin(Stream origin) {
 Code Simulator::CaptureEnd(Stream origin, Graph* graph) {
   const std::lock_guard lock(state_->mutex);
   auto& state = *state_;
-  return state.On(Call::kCaptureEnd, "stream", state.streams, static_cast<uint64_t>(origin),
-                  [&](StreamState& one) { return state.EndCapture(&one, graph); });
+  const auto ended = state.streams.find(static_cast<uint64_t>(origin));
+  const bool known = ended != state.streams.end();
+  const Code code = state.Enter(Call::kCaptureEnd, known ? ended->second->device : -1);
+  if (!known) return state.Leave(state.Unknown("stream", static_cast<uint64_t>(origin), false));
+  if (code == Code::kOk) return state.Leave(state.EndCapture(ended->second.get(), graph));
+  if (ended->second->capture) state.DropCapture(ended->second->capture);
+  return state.Leave(code);
 }
 
 Code Simulator::GraphLaunch(Graph graph, Stream stream) {
@@ -40,14 +45,15 @@ Code Simulator::GraphLaunch(Graph graph, Stream stream) {
                   [&](Capture& one) {
                     if (launched == state.streams.end())
                       return state.Unknown("stream", static_cast<uint64_t>(stream), false);
-                    return state.LaunchGraph(one, launched->second.get());
+                    return state.LaunchGraph(&one, launched->second.get());
                   });
 }
 
 Code Simulator::GraphDestroy(Graph graph) {
   const std::lock_guard lock(state_->mutex);
-  return state_->Destroy(Call::kGraphDestroy, "graph", &state_->graphs,
-                         static_cast<uint64_t>(graph), [](Capture&) {});
+  auto& state = *state_;
+  return state.Destroy(Call::kGraphDestroy, "graph", &state.graphs, static_cast<uint64_t>(graph),
+                       [&](Capture& one) { state.DestroyGraph(one); });
 }
 
 Code Simulator::State::Refuse(Capture* capture, const std::string& what) {
@@ -117,50 +123,93 @@ bool Simulator::State::Joined(const Capture& capture) const {
   return std::all_of(reached.begin(), reached.end(), [](bool yes) { return yes; });
 }
 
+void Simulator::State::DropCapture(const std::shared_ptr<Capture>& capture) {
+  for (const uint64_t id : capture->streams) {
+    const auto joined = streams.find(id);
+    if (joined == streams.end() || joined->second->capture != capture) continue;
+    joined->second->tail.clear();
+    joined->second->capture = nullptr;
+  }
+  std::erase(captures, capture);
+}
+
 Code Simulator::State::EndCapture(StreamState* stream, Graph* graph) {
   const auto capture = stream->capture;
   if (!capture || capture->origin != stream->id) {
-    Reject(Fault::kCapture, "end of a capture (call " + std::to_string(calls) + ")",
+    Reject(Fault::kCapture, "end of a capture " + Here(),
            "stream " + std::to_string(stream->id) + " began none");
     return Code::kCapture;
   }
   bool good = !capture->spoiled;
   if (good && !Joined(*capture)) {
     good = false;
-    Reject(Fault::kCapture, "end of a capture (call " + std::to_string(calls) + ")",
+    Reject(Fault::kCapture, "end of a capture " + Here(),
            "work of another stream is not joined; let the origin wait for its event");
   }
-  for (const uint64_t id : capture->streams) {
-    const auto joined = streams.find(id);
-    if (joined != streams.end() && joined->second->capture == capture) {
-      joined->second->capture = nullptr;
-      joined->second->tail.clear();
-    }
-  }
-  std::erase(captures, capture);
+  DropCapture(capture);
   if (!good) return Code::kCapture;
   capture->id = next_id++;
+  for (size_t i = 0; i < capture->streams.size(); ++i)
+    capture->clock_lanes.push_back(clocks.Take());
   graphs[capture->id] = capture;
   *graph = static_cast<Graph>(capture->id);
   return Code::kOk;
 }
 
-Code Simulator::State::LaunchGraph(const Capture& graph, StreamState* stream) {
+Code Simulator::State::LaunchGraph(Capture* graph, StreamState* stream) {
   if (stream->capture) return Refuse(stream->capture.get(), "a graph was launched");
-  if (stream->device != graph.device) return Code::kInvalid;
-  const TaskPtr begin = Mark(stream->lane.get());
-  const TaskPtr end = Mark(stream->lane.get());
+  const std::string name = "graph " + std::to_string(graph->id) + " " + Here();
+  if (stream->device != graph->device) {
+    return Reject(Fault::kWrongMemory, name,
+                  "stream " + std::to_string(stream->id) + " is another device's");
+  }
+  for (const auto& node : graph->nodes)
+    if (!Usable(*node.work, "in " + name)) return Code::kInvalid;
+  stream->clock.Merge(clocks.host);
+  if (!stream->clock.Knows(graph->last)) {
+    Reject(Fault::kGraphInFlight, name,
+           "launch it on the stream of its launch before, or wait for that");
+  }
+  const TaskPtr begin = Mark(stream), end = Mark(stream);
   std::vector<std::shared_ptr<Lane>> lanes;
-  for (size_t i = 0; i < graph.streams.size(); ++i) lanes.push_back(queues.AddLane(graph.device));
+  for (size_t i = 0; i < graph->streams.size(); ++i) lanes.push_back(queues.AddLane(graph->device));
   std::vector<TaskPtr> tasks;
-  for (const auto& node : graph.nodes) {
-    const TaskPtr task = Enqueue(lanes[node.lane].get(), node.work);
+  std::vector<VectorClock> ends(graph->nodes.size(), stream->clock);
+  for (size_t i = 0; i < graph->nodes.size(); ++i) {
+    const auto& node = graph->nodes[i];
+    int64_t ready = begin->end_ns + devices[graph->device].options.launch_ns;
+    for (const int other : node.after) {
+      ends[i].Merge(ends[other]);
+      ready = std::max(ready, tasks[other]->end_ns);
+    }
+    auto actor = std::make_shared<Actor>();
+    *actor = {node.work->name, calls, stream->id, graph->id};
+    const Epoch epoch = ends[i].Step(graph->clock_lanes[node.lane]);
+    Check(*node.work, {epoch, &ends[i], std::move(actor)}, stream);
+    ready += devices[graph->device].options.graph_node_ns;
+    if (node.work->copies) ready += node.work->latency_ns;
+    const TaskPtr task = Enqueue(lanes[node.lane].get(), node.work, ready);
     task->after.push_back(begin);
     for (const int other : node.after) task->after.push_back(tasks[other]);
     tasks.push_back(task);
   }
-  end->after = tasks;
+  for (const TaskPtr& task : tasks) stream->end_ns = std::max(stream->end_ns, task->end_ns);
+  for (const VectorClock& clock : ends) stream->clock.Merge(clock);
+  end->after = std::move(tasks);
+  end->end_ns = stream->end_ns;
+  stream->last = graph->last = stream->clock.Step(stream->clock_lane);
+  graph->clock = stream->clock;
+  clocks.host.Step(0);
   return Code::kOk;
+}
+
+void Simulator::State::DestroyGraph(const Capture& graph) {
+  if (!clocks.host.Knows(graph.last) && !queues.stalled() &&
+      devices[graph.device].error == Code::kOk) {
+    Reject(Fault::kDestroyInFlight, "graph " + std::to_string(graph.id) + " " + Here(),
+           "the host must wait for its launch first");
+  }
+  for (const uint32_t lane : graph.clock_lanes) clocks.Give(lane, graph.clock);
 }
 
 }  // namespace ge_engines::device::sim

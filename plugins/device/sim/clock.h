@@ -33,4 +33,29 @@ class VectorClock {
   std::vector<uint32_t> counts_;
 };
 
+// The host's clock, and the lanes in use. A lane is used anew once the host knows all its work:
+// what the next user does comes after it.
+class Clocks {
+ public:
+  Clocks() { host.Step(0); }
+  Epoch now() const { return {0, host.at(0)}; }
+  uint32_t Take() {
+    for (Epoch& last : given_) {
+      if (!host.Knows(last)) continue;
+      const uint32_t lane = last.lane;
+      last = given_.back();
+      given_.pop_back();
+      return lane;
+    }
+    return next_++;
+  }
+  void Give(uint32_t lane, const VectorClock& clock) { given_.push_back({lane, clock.at(lane)}); }
+
+  VectorClock host;
+
+ private:
+  std::vector<Epoch> given_;
+  uint32_t next_ = 1;
+};
+
 }  // namespace ge_engines::device::sim

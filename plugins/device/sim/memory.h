@@ -10,6 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "plugins/device/sim/shadow.h"
+
 namespace ge_engines::device::sim {
 
 struct Block {
@@ -17,9 +19,9 @@ struct Block {
   int device = -1;  // -1: pinned
   size_t bytes = 0;
   bool freed = false;
-  bool stale = false;  // its device was reset
-  std::string name;    // "block 3 of sim 0"
+  std::string name;  // "block 3 of sim 0"
   unsigned char* data = nullptr;
+  Shadow shadow;
 
   Block() = default;
   Block(const Block&) = delete;

@@ -1,6 +1,9 @@
 #include "plugins/device/sim/queues.h"
 
 #include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace ge_engines::device::sim {
@@ -54,27 +57,109 @@ void Queues::Settle() {
 
 void Queues::RunHead(Lane* lane) {
   const TaskPtr task = lane->tasks.front();
-  if (before && !before(*task)) {
+  Code code = before ? before(*task) : Code::kOk;
+  if (code == Code::kNotReady) {
     lane->stalled = true;
     return;
   }
   lane->tasks.pop_front();
-  order_.push_back(task->name);
-  const Code code = task->run();
+  if (code == Code::kOk) {
+    order_.push_back(task->name);
+    code = task->run();
+  }
   Finish(task.get());
   if (code != Code::kOk && failed) failed(*task, code);
   Settle();
 }
 
-Lane* Queues::Pick(const TaskPtr&) {
-  for (const auto& lane : lanes_)
-    if (Runnable(*lane)) return lane.get();
+Lane* Queues::PickNeeded(const TaskPtr& target) const {
+  Lane* lane = target->lane;
+  while (!lane->stalled) {
+    const auto& after = lane->tasks.front()->after;
+    const auto open =
+        std::find_if(after.begin(), after.end(), [](const auto& t) { return !t->done; });
+    if (open == after.end()) return lane;
+    lane = (*open)->lane;
+  }
   return nullptr;
 }
 
-void Queues::Turn(int64_t) {
+Lane* Queues::PickRandom() {
+  std::vector<Lane*> all;
+  for (const auto& lane : lanes_)
+    if (Runnable(*lane)) all.push_back(lane.get());
+  return all.empty() ? nullptr : all[random_() % all.size()];
+}
+
+// The worst for who forgot a wait: what is waited for comes last, what was called last comes first.
+Lane* Queues::PickAgainst(const TaskPtr& target) const {
+  std::unordered_map<const Lane*, uint64_t> needed;  // up to which task
+  std::vector<const Task*> open;
+  if (target != nullptr) open.push_back(target.get());
+  while (!open.empty()) {
+    const Task* const task = open.back();
+    open.pop_back();
+    if (task->done) continue;
+    uint64_t& until = needed[task->lane];
+    for (const auto& other : task->lane->tasks) {
+      if (other->number > task->number) break;
+      if (other->number <= until) continue;
+      for (const auto& before_it : other->after) open.push_back(before_it.get());
+    }
+    until = std::max(until, task->number);
+  }
+  std::unordered_set<const Lane*> awaited;
+  for (const auto& lane : lanes_)
+    for (const auto& task : lane->tasks)
+      for (const auto& other : task->after)
+        if (!other->done) awaited.insert(other->lane);
+  const auto rank = [&](const Lane* lane) {
+    return std::make_tuple(needed.count(lane) == 0, awaited.count(lane) == 0,
+                           lane->tasks.front()->number);
+  };
+  Lane* best = nullptr;
+  for (const auto& lane : lanes_)
+    if (Runnable(*lane) && (best == nullptr || rank(lane.get()) > rank(best))) best = lane.get();
+  return best;
+}
+
+Lane* Queues::PickEarliest(int64_t until_ns) const {
+  Lane* best = nullptr;
+  for (const auto& lane : lanes_) {
+    if (!Runnable(*lane) || lane->tasks.front()->end_ns > until_ns) continue;
+    if (best == nullptr || lane->tasks.front()->end_ns < best->tasks.front()->end_ns)
+      best = lane.get();
+  }
+  return best;
+}
+
+Lane* Queues::Pick(const TaskPtr& target) {
+  switch (schedule_) {
+    case Schedule::kSeeded:
+      return PickRandom();
+    case Schedule::kAdversarial:
+      return PickAgainst(target);
+    case Schedule::kTimed:
+    case Schedule::kEager:
+      return PickEarliest(INT64_MAX);
+    case Schedule::kLazy:
+      break;
+  }
+  return target == nullptr ? PickEarliest(INT64_MAX) : PickNeeded(target);
+}
+
+void Queues::Turn(int64_t now_ns) {
   Settle();
   if (schedule_ == Schedule::kEager) RunAll();
+  if (schedule_ == Schedule::kTimed)
+    while (Lane* const lane = PickEarliest(now_ns)) RunHead(lane);
+  if (schedule_ == Schedule::kSeeded) {
+    while (Coin()) {
+      Lane* const lane = PickRandom();
+      if (lane == nullptr) return;
+      RunHead(lane);
+    }
+  }
 }
 
 bool Queues::RunUntil(const TaskPtr& task) {
@@ -87,15 +172,20 @@ bool Queues::RunUntil(const TaskPtr& task) {
   return true;
 }
 
-void Queues::Step(const TaskPtr& task) {
-  Settle();
-  if (task->done) return;
+void Queues::Step(const TaskPtr& task, int64_t now_ns) {
+  Turn(now_ns);
+  if (task->done || schedule_ == Schedule::kTimed) return;
   if (Lane* const lane = Pick(task)) RunHead(lane);
 }
 
 void Queues::RunAll() {
   Settle();
   while (Lane* const lane = Pick(nullptr)) RunHead(lane);
+}
+
+bool Queues::stalled() const {
+  return std::any_of(lanes_.begin(), lanes_.end(),
+                     [](const auto& lane) { return lane->stalled && !lane->tasks.empty(); });
 }
 
 void Queues::Abandon(int device) {

@@ -43,16 +43,18 @@ class Queues {
   void Add(Lane* lane, TaskPtr task);
   // After each call: what the schedule runs unasked. `now_ns` is the host's time.
   void Turn(int64_t now_ns);
+  bool stalled() const;  // some work never ends
+  bool Coin() { return (random_() & 1) != 0; }
   // Runs until `task` is done; false: a stalled lane stands before it.
   bool RunUntil(const TaskPtr& task);
   // One step towards it, for a host that polls.
-  void Step(const TaskPtr& task);
+  void Step(const TaskPtr& task, int64_t now_ns);
   void RunAll();
   // The device's work is over without having run; what waits for it goes on.
   void Abandon(int device);
-  // Called before each task that is work: false lets it stall.
-  std::function<bool(const Task&)> before;
-  // A task that answered another code than kOk.
+  // Asked before each task that is work: kOk runs it, kNotReady stalls its lane, others fail it.
+  std::function<Code(const Task&)> before;
+  // A task that failed so, or that answered another code than kOk.
   std::function<void(const Task&, Code)> failed;
   const std::vector<std::string>& order() const { return order_; }
 
@@ -60,7 +62,12 @@ class Queues {
   bool Runnable(const Lane& lane) const;
   void RunHead(Lane* lane);
   void Settle();  // passes marks whose edges are done
+  // Who goes on next, so that `target` (nullptr: everything) will be done; nullptr: nobody can.
   Lane* Pick(const TaskPtr& target);
+  Lane* PickNeeded(const TaskPtr& target) const;
+  Lane* PickRandom();
+  Lane* PickAgainst(const TaskPtr& target) const;
+  Lane* PickEarliest(int64_t until_ns) const;
 
   Schedule schedule_;
   std::mt19937_64 random_;

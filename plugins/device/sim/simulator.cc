@@ -32,7 +32,6 @@ constexpr const char* kFaults[] = {"race",
                                    "capture",
                                    "endless wait",
                                    "leak"};
-constexpr size_t kMostReports = 1000;
 
 }  // namespace
 
@@ -40,61 +39,22 @@ const char* CodeName(Code code) { return kCodes[static_cast<int>(code)]; }
 const char* CallName(Call call) { return kCalls[static_cast<int>(call)]; }
 const char* FaultName(Fault fault) { return kFaults[static_cast<int>(fault)]; }
 
-std::string Report::text() const {
-  std::string line = FaultName(fault);
-  line += ": ";
-  if (!first.empty()) line += first + " and ";
-  line += second;
-  if (!block.empty())
-    line += ", bytes [" + std::to_string(begin) + ", " + std::to_string(end) + ") of " + block;
-  if (!missing.empty()) line += "; " + missing;
-  return line;
-}
-
 Simulator::State::State(SimulatorOptions asked)
     : options(std::move(asked)), queues(options.schedule, options.seed) {
   for (const auto& one : options.devices) {
     Device device;
     device.options = one;
     device.label = one.name + " " + std::to_string(devices.size());
+    device.timelines.assign(static_cast<size_t>(Engine::kCount), Timeline(1));
+    device.timelines[static_cast<size_t>(Engine::kKernels)] = Timeline(one.kernels_at_once);
     devices.push_back(std::move(device));
   }
+  queues.before = [this](const Task&) { return BeforeWork(); };
+  queues.failed = [this](const Task& task, Code code) { Fail(task.device, code); };
 }
 
 bool Simulator::State::HasDevice(int device) const {
   return device >= 0 && static_cast<size_t>(device) < devices.size();
-}
-
-Code Simulator::State::Enter(Call call, int device) {
-  ++calls;
-  ++calls_of[static_cast<size_t>(call)];
-  if (hook) hook(call, calls);
-  now += options.call_ns;
-  return HasDevice(device) ? devices[device].error : Code::kOk;
-}
-
-Code Simulator::State::Leave(Code code) {
-  queues.Turn(now);
-  return code;
-}
-
-Code Simulator::State::Reject(Fault fault, std::string second, std::string missing) {
-  if (reports.size() < kMostReports) {
-    Report report;
-    report.fault = fault;
-    report.second = std::move(second);
-    report.missing = std::move(missing);
-    reports.push_back(std::move(report));
-  }
-  return Code::kInvalid;
-}
-
-Code Simulator::State::Unknown(const char* what, uint64_t id, bool destroying) {
-  const bool made = id != 0 && id < next_id;
-  const std::string name = std::string(what) + " " + std::to_string(id);
-  return Reject(destroying && made ? Fault::kDoubleDestroy : Fault::kUseOfDestroyed,
-                name + " (call " + std::to_string(calls) + ")",
-                made ? "it was destroyed before" : "no such " + std::string(what) + " was made");
 }
 
 Simulator::Simulator(SimulatorOptions options)

@@ -1,4 +1,5 @@
 // Driver calls on streams and events.
+#include <algorithm>
 #include <utility>
 
 #include "plugins/device/sim/state.h"
@@ -14,6 +15,7 @@ Code Simulator::StreamCreate(int device, Stream* stream) {
   made->id = state_->next_id++;
   made->device = device;
   made->lane = state_->queues.AddLane(device);
+  made->clock_lane = state_->clocks.Take();
   *stream = static_cast<Stream>(made->id);
   state_->streams[made->id] = std::move(made);
   return state_->Leave(Code::kOk);
@@ -24,7 +26,11 @@ Code Simulator::StreamDestroy(Stream stream) {
   auto& state = *state_;
   return state.Destroy(Call::kStreamDestroy, "stream", &state.streams,
                        static_cast<uint64_t>(stream), [&](StreamState& one) {
-                         if (one.capture) state.Refuse(one.capture.get(), "a stream was destroyed");
+                         if (one.capture) {
+                           state.Refuse(one.capture.get(), "a stream was destroyed");
+                           if (one.capture->origin == one.id) state.DropCapture(one.capture);
+                         }
+                         state.EndStream(one);
                        });
 }
 
@@ -34,7 +40,7 @@ Code Simulator::StreamQuery(Stream stream) {
   return state.On(Call::kStreamQuery, "stream", state.streams, static_cast<uint64_t>(stream),
                   [&](StreamState& one) {
                     if (one.capture) return state.Refuse(one.capture.get(), "a stream was queried");
-                    return state.QueryStream(one);
+                    return state.Query(state.Newest(one), one.clock);
                   });
 }
 
@@ -45,9 +51,7 @@ Code Simulator::StreamSynchronize(Stream stream, int64_t limit_ns) {
                   [&](StreamState& one) {
                     if (one.capture)
                       return state.Refuse(one.capture.get(), "the host waited for a stream");
-                    return one.lane->tasks.empty()
-                               ? state.devices[one.device].error
-                               : state.HostWait(one.lane->tasks.back(), limit_ns);
+                    return state.HostWait(state.Newest(one), one.clock, limit_ns);
                   });
 }
 
@@ -61,11 +65,22 @@ Code Simulator::StreamWait(Stream stream, Event event) {
                       return state.Unknown("event", static_cast<uint64_t>(event), false);
                     EventState& other = *awaited->second;
                     if (one.capture || other.capture) return state.JoinCapture(&one, &other);
-                    if (!other.record) return Code::kOk;  // never recorded: done at once
-                    const TaskPtr wait = state.Mark(one.lane.get());
-                    wait->after.push_back(other.record);
-                    return Code::kOk;
+                    return state.WaitFor(&one, &other);
                   });
+}
+
+Code Simulator::State::WaitFor(StreamState* stream, EventState* event) {
+  if (!event->record) {  // done at once, as all devices have it
+    stream->void_wait = "its wait for event " + std::to_string(event->id) + " " + Here() +
+                        " came before the event's first record and waited for nothing";
+    return Code::kOk;
+  }
+  const TaskPtr wait = Mark(stream);
+  wait->after.push_back(event->record);
+  stream->end_ns = std::max(stream->end_ns, event->record->end_ns);
+  wait->end_ns = stream->end_ns;
+  stream->clock.Merge(event->clock);
+  return Code::kOk;
 }
 
 Code Simulator::EventCreate(int device, Event* event) {
@@ -99,7 +114,8 @@ Code Simulator::EventRecord(Event event, Stream stream) {
                     if (other.device != one.device) return Code::kInvalid;
                     one.capture = other.capture;
                     one.tail = other.tail;
-                    one.record = one.capture ? nullptr : state.Mark(other.lane.get());
+                    one.record = one.capture ? nullptr : state.Mark(&other);
+                    one.clock = other.clock;
                     return Code::kOk;
                   });
 }
@@ -110,7 +126,7 @@ Code Simulator::EventQuery(Event event) {
   return state.On(Call::kEventQuery, "event", state.events, static_cast<uint64_t>(event),
                   [&](EventState& one) {
                     if (one.capture) return state.Refuse(one.capture.get(), "an event was queried");
-                    return one.record ? state.Query(one.record) : Code::kOk;
+                    return one.record ? state.Query(one.record, one.clock) : Code::kOk;
                   });
 }
 
@@ -121,7 +137,7 @@ Code Simulator::EventSynchronize(Event event, int64_t limit_ns) {
                   [&](EventState& one) {
                     if (one.capture)
                       return state.Refuse(one.capture.get(), "the host waited for an event");
-                    return one.record ? state.HostWait(one.record, limit_ns) : Code::kOk;
+                    return one.record ? state.HostWait(one.record, one.clock, limit_ns) : Code::kOk;
                   });
 }
 
@@ -138,32 +154,67 @@ Code Simulator::EventTime(Event event, int64_t* ns) {
                   });
 }
 
-TaskPtr Simulator::State::Mark(Lane* lane) {
+TaskPtr Simulator::State::Mark(StreamState* stream) {
   auto task = std::make_shared<Task>();
-  queues.Add(lane, task);
+  stream->end_ns = std::max(stream->end_ns, now);
+  task->end_ns = stream->end_ns;
+  queues.Add(stream->lane.get(), task);
   return task;
 }
 
-Code Simulator::State::QueryStream(const StreamState& stream) {
-  return stream.lane->tasks.empty() ? devices[stream.device].error
-                                    : Query(stream.lane->tasks.back());
+// The last of its queue; of an empty one a task that is done.
+TaskPtr Simulator::State::Newest(const StreamState& stream) {
+  if (!stream.lane->tasks.empty()) return stream.lane->tasks.back();
+  auto task = std::make_shared<Task>();
+  task->device = stream.device;
+  task->done = true;
+  task->end_ns = stream.end_ns;
+  return task;
 }
 
-Code Simulator::State::Query(const TaskPtr& task) {
-  queues.Step(task);
-  if (!task->done) return Code::kNotReady;
-  return devices[task->device].error;
+Code Simulator::State::Query(const TaskPtr& task, const VectorClock& clock) {
+  const bool timed = options.schedule == Schedule::kTimed;
+  queues.Step(task, now);
+  const Code code = Answer(task->device);
+  if (code != Code::kOk) return code;
+  if (!task->done || (timed && task->end_ns > now)) return Code::kNotReady;
+  now = std::max(now, task->end_ns);
+  clocks.host.Merge(clock);
+  return Code::kOk;
 }
 
-Code Simulator::State::HostWait(const TaskPtr& task, int64_t limit_ns) {
-  if (queues.RunUntil(task)) return devices[task->device].error;
-  if (limit_ns >= 0) {
+Code Simulator::State::HostWait(const TaskPtr& task, const VectorClock& clock, int64_t limit_ns) {
+  const bool limited = limit_ns >= 0;
+  // `now` may be large, and so may the limit.
+  if (limited && task->end_ns - now > limit_ns) {
     now += limit_ns;
     return Code::kNotReady;
   }
-  Reject(Fault::kEndlessWait, "host wait (call " + std::to_string(calls) + ")",
-         "give it a limit: this stream never answers");
+  const bool done = queues.RunUntil(task);
+  const Code code = Answer(task->device);
+  if (code != Code::kOk) return code;
+  if (done) {
+    now = std::max(now, task->end_ns);
+    clocks.host.Merge(clock);
+    return Code::kOk;
+  }
+  if (limited)
+    now += limit_ns;
+  else
+    Reject(Fault::kEndlessWait, "host wait " + Here(),
+           "give it a limit: a stream before it never goes on");
   return Code::kNotReady;
+}
+
+void Simulator::State::EndStream(const StreamState& stream) {
+  // Nobody can wait for what never ends.
+  if (!clocks.host.Knows(stream.last) && !queues.stalled() &&
+      devices[stream.device].error == Code::kOk) {
+    Reject(Fault::kDestroyInFlight, "stream " + std::to_string(stream.id) + " " + Here(),
+           "the host must wait for its work first");
+  }
+  devices[stream.device].ended.Merge(stream.clock);
+  clocks.Give(stream.clock_lane, stream.clock);
 }
 
 }  // namespace ge_engines::device::sim
