@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ge/ir/walk.h"
+#include "ge/place/overlap.h"
 #include "ge/place/pins.h"
 #include "ge/place/place.h"
 #include "ge/place/placed.h"
@@ -478,6 +479,9 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   }
   ++plan->searches;
   GE_ASSIGN_OR_RETURN(PlaceSolution solution, SolvePlacement(problem));
+  std::vector<bool> async;
+  for (const PlanDevice& d : plan->devices) async.push_back(d.async);
+  GE_RETURN_IF_ERROR(SplitForOverlap(problem, async, &solution));
   if (options.policy == PlacePolicy::kPriority) solution.method = "priority, " + solution.method;
   return Take(graph, f, offers, problem, choices, std::move(solution), plan);
 }
