@@ -138,10 +138,11 @@ namespace {
 
 Result<const Engine*> FindEngine(ge_session* session, uint32_t index) {
   GE_ASSIGN_OR_RETURN(Session * s, Get(session));
-  if (index >= s->engines().size()) {
+  GE_ASSIGN_OR_RETURN(const ge::EngineList* engines, s->Engines());
+  if (index >= engines->size()) {
     return Status(Code::kInvalidArgument, "the session has no such engine");
   }
-  return s->engines()[index].get();
+  return (*engines)[index].get();
 }
 
 void FillDevice(ge_session* session, const Engine& e, const EngineDevice& d, ge_device_info* out) {
@@ -406,7 +407,8 @@ ge_status ge_session_engine_count(ge_session* session, uint32_t* out) {
     if (!out) return Null("out");
     *out = 0;
     GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
-    *out = static_cast<uint32_t>(s->engines().size());
+    GE_ASSIGN_OR_RETURN(const ge::EngineList* engines, s->Engines());
+    *out = static_cast<uint32_t>(engines->size());
     return {};
   });
 }

@@ -17,7 +17,7 @@ json ListOf(const std::vector<T>& items, json (*one)(const T&)) {
 }
 
 json EngineJson(const CompiledEngine& e) {
-  return {{"name", e.name}, {"hash", e.hash}, {"options", e.options}};
+  return {{"name", e.name}, {"hash", e.hash}, {"options", e.options}, {"used", e.used}};
 }
 json PackJson(const CompiledPack& p) {
   return {{"segment", p.segment},
@@ -43,6 +43,7 @@ json PlanJson(const CompiledPlan& p) {
 
 void ReadEngineOf(JsonFields* f, CompiledEngine* e) {
   f->Text("name", &e->name).Text("hash", &e->hash).Text("options", &e->options);
+  f->Flag("used", &e->used);
 }
 void ReadPackOf(JsonFields* f, CompiledPack* p) {
   f->Whole("segment", &p->segment).Whole("values", &p->values).Text("name", &p->name);

@@ -16,6 +16,7 @@ inline constexpr char kCompiledMember[] = "compiled.json";
 
 struct CompiledEngine {
   std::string name, hash, options;
+  bool used = true;  // by a plan, or for its operators; the others need not be there
 };
 struct CompiledPack {
   uint32_t segment = 0;

@@ -91,7 +91,7 @@ MemoryOptions Builder::Memory() const {
 }
 
 Status Builder::Compile(bool* again) {
-  compiler_.emplace(engines_, c_.get(), options_.saved);
+  compiler_.emplace(engines(), c_.get(), options_.saved);
   return compiler_->Compile(&struck_, &last_failure_, again);
 }
 
@@ -135,10 +135,10 @@ Status Builder::CheckPlan() {
 
 Status Builder::MakeProgram() {
   ProgramParts parts;
-  parts.engines.resize(engines_.size() + 1);
-  for (size_t e = 0; e < engines_.size(); ++e) {
-    parts.engines[e + 1] = {engines_[e]->name(), engines_[e]->api(), engines_[e]->handle(),
-                            Interned(CallText(*engines_[e], "enqueue"))};
+  parts.engines.resize(engines().size() + 1);
+  for (size_t e = 0; e < engines().size(); ++e) {
+    parts.engines[e + 1] = {engines()[e]->name(), engines()[e]->api(), engines()[e]->handle(),
+                            Interned(CallText(*engines()[e], "enqueue"))};
   }
   parts.execs = compiler_->execs();
   parts.steps = compiler_->steps();
@@ -162,7 +162,7 @@ Status Builder::MakeProgram() {
     if (v.kind == PlanValueKind::kConstant) AddFileOf(c_->graph.consts[v.constant], &c_->files_);
   }
   // A serial segment is compiled once more for each further frame, from the same graph view.
-  parts.make_exec = [engines = &engines_, c = c_.get()](SegmentId segment) {
+  parts.make_exec = [engines = engines_, c = c_.get()](SegmentId segment) {
     return SegmentCompiler(*engines, c).OneMore(segment);
   };
   GE_ASSIGN_OR_RETURN(c_->program_, Program::Make(c_->plan, std::move(parts)));

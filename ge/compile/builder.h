@@ -26,12 +26,12 @@ std::string DimsText(const std::vector<int64_t>& dims);
 class Builder {
  public:
   Builder(const EngineList& engines, const BuildOptions& options)
-      : engines_(engines),
+      : engines_(&engines),
         options_(options),
         place_(options.place),
         c_(std::make_shared<Compiled>()),
         runner_(options.runner) {
-    c_->engines_ = &engines_;
+    c_->engines_ = engines_;
   }
 
   // Null where an incumbent was given and no plan is clearly cheaper.
@@ -39,6 +39,7 @@ class Builder {
 
  private:
   const Function& function() const { return c_->graph.fn(c_->fn); }
+  const EngineList& engines() const { return *engines_; }
   template <typename Do>
   Status Stage(StageId stage, Do&& run) {
     return runner_.RunStage(stage, run, [] { return Status(); });
@@ -87,6 +88,8 @@ class Builder {
   // Keeps a piece's plan alive for its class: its point evicts it for others, hardly two alike.
   void KeepForClass(std::shared_ptr<const Compiled> plan) const;
   Status TryReshape(const std::shared_ptr<const Compiled>& like);
+  // The plan's engines from here on: its numbers of engines and devices count these.
+  void PlanOn(const EngineList* engines) { c_->engines_ = engines_ = engines; }
   // The graph as it was before the class's nodes were expanded, with no plan.
   void TakeBackParts();
   Status TakeView();
@@ -131,7 +134,7 @@ class Builder {
   Status MakeProgram();
   Result<std::shared_ptr<Compiled>> Finish(double start);
 
-  const EngineList& engines_;
+  const EngineList* engines_;  // the caller's, or those of the plan that this one is shaped like
   const BuildOptions& options_;
   PlaceOptions place_;  // those of options_, with pins of parts in place of their nodes
   std::shared_ptr<Compiled> c_;

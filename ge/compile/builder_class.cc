@@ -77,8 +77,11 @@ void Builder::KeepForClass(std::shared_ptr<const Compiled> plan) const {
 
 Status Builder::TryReshape(const std::shared_ptr<const Compiled>& like) {
   GE_RETURN_IF_ERROR(Decompose());
+  const EngineList* given = engines_;
+  PlanOn(like->engines_);  // which may be fewer: those of a compiled model alone
   GE_ASSIGN_OR_RETURN(reshaped_, Reshape(*like));
   if (reshaped_) return KeepForClass(like), Status();
+  PlanOn(given);
   TakeBackParts();
   compiler_.reset();
   c_->view_.reset();
@@ -104,7 +107,7 @@ Status Builder::TakeView() {
 
 Result<bool> Builder::Reshape(const Compiled& like) {
   auto plan =
-      PlacedLike(like, engines_, function(), "class, shaped like " + DimsText(near_[0]->dims));
+      PlacedLike(like, engines(), function(), "class, shaped like " + DimsText(near_[0]->dims));
   if (!plan) return false;
   c_->plan = *std::move(plan);
   if (!PartitionLike(like, function(), &c_->plan)) {
@@ -112,7 +115,7 @@ Result<bool> Builder::Reshape(const Compiled& like) {
     if (!SameSegments(c_->plan.functions[0], like.plan.functions[0])) return false;
   }
   GE_RETURN_IF_ERROR(TakeView());
-  compiler_.emplace(engines_, c_.get());
+  compiler_.emplace(engines(), c_.get());
   c_->plan.shared_report = ReportLike(like, function(), notes_);
   return compiler_->Shape(like);
 }

@@ -53,7 +53,7 @@ Status Builder::WithLastFailure(Status placed) const {
 
 Status Builder::Query() {
   GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
-  GE_RETURN_IF_ERROR(DescribeEngines(engines_, HostMachine(), &c_->plan));
+  GE_RETURN_IF_ERROR(DescribeEngines(engines(), HostMachine(), &c_->plan));
   if (asked_) {
     c_->plan.layouts = std::move(asked_->layouts);
     c_->offers = std::move(asked_->offers);
@@ -67,8 +67,9 @@ Status Builder::Query() {
 
 Status Builder::Ask(const Graph& graph, const Function& function, GraphView* view,
                     std::vector<PlanLayout>* layouts, OfferSet* offers) {
-  for (uint32_t e = 0; e < engines_.size(); ++e) {
-    GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, graph, function, view->get(), layouts, offers));
+  for (uint32_t e = 0; e < engines().size(); ++e) {
+    GE_RETURN_IF_ERROR(
+        QueryEngine(*engines()[e], e, graph, function, view->get(), layouts, offers));
   }
   GE_RETURN_IF_ERROR(Correct(graph, function, view, layouts, offers));
   for (Offer& o : offers->offers) {
@@ -84,7 +85,7 @@ Status Builder::Correct(const Graph& graph, const Function& function, GraphView*
     const double budget_ms = options_.prices.measure_budget_ms - c_->measured.ms;
     c_->measured.Add(options_.measure(graph, function, *layouts, view, *offers, budget_ms));
   }
-  CorrectPrices(engines_, *options_.price_cache, graph, function, *layouts, offers);
+  CorrectPrices(engines(), *options_.price_cache, graph, function, *layouts, offers);
   return {};
 }
 
@@ -109,7 +110,7 @@ Status Builder::Decompose() {
 
 FloatsOfWeight Builder::Floats() const {
   auto known = options_.weight_floats ? options_.weight_floats : std::make_shared<WeightFloats>();
-  return [known, evaluator = std::shared_ptr<Evaluator>(MakeEvaluator(engines_))](
+  return [known, evaluator = std::shared_ptr<Evaluator>(MakeEvaluator(engines()))](
              const Graph& g, const Function& f, const Node& n) {
     return known->Of(g, f, n, evaluator.get());
   };
@@ -123,7 +124,7 @@ Status Builder::ChooseParts() {
   };
   std::vector<NodeId> pinned;
   GE_RETURN_IF_ERROR(
-      ExpandPinned(engines_, ask, Floats(), &c_->graph, c_->fn, &place_, &pinned, &notes_));
+      ExpandPinned(engines(), ask, Floats(), &c_->graph, c_->fn, &place_, &pinned, &notes_));
   GE_RETURN_IF_ERROR(ChooseFreeParts(ask));
   c_->expanded.insert(c_->expanded.end(), pinned.begin(), pinned.end());
   return {};
@@ -140,7 +141,7 @@ Status Builder::ChooseFreeParts(const AskEngines& ask) {
     return ExpandAgain(Floats(), &c_->graph, c_->fn, c_->expanded,
                        "as at " + DimsText(near_[0]->dims), &notes_);
   }
-  return ChooseDecompositions(engines_, ask, Floats(), &c_->graph, c_->fn,
+  return ChooseDecompositions(engines(), ask, Floats(), &c_->graph, c_->fn,
                               PinnedNodes(function(), place_.pins), &c_->expanded, &notes_,
                               &market_cover_, &asked_);
 }

@@ -33,7 +33,7 @@ Status Builder::TakeSaved() {
   c_->unasked_ = true;
   c_->placing = Compiled::Placing::kSaved;
   GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
-  GE_RETURN_IF_ERROR(DescribeEngines(engines_, HostMachine(), &c_->plan));
+  GE_RETURN_IF_ERROR(DescribeEngines(engines(), HostMachine(), &c_->plan));
   c_->plan.graph_name = saved.graph_name;
   c_->plan.place_method = "saved";
   c_->plan.layouts = saved.layouts;
@@ -94,7 +94,7 @@ Status Builder::TakeConversions(const Plan& saved, const std::vector<DeviceId>& 
     }
     c.device = devices[c.device];
     if (c.device == 0) continue;
-    const ge_engine_api& api = engines_[c_->plan.devices[c.device].engine - 1]->api();
+    const ge_engine_api& api = engines()[c_->plan.devices[c.device].engine - 1]->api();
     // The others' come with their own offers.
     if ((api.promises & GE_ENGINE_UNASKED) != 0) c_->plan.conversions.push_back(c);
   }
@@ -183,13 +183,13 @@ Status Builder::CheckOrder(const Plan& plan) const {
 }
 
 Status Builder::AskUnpromised() {
-  std::vector<bool> asked(engines_.size());
+  std::vector<bool> asked(engines().size());
   auto& segments = c_->plan.functions[0].segments;
   for (const PlanSegment& s : segments) {
     const uint32_t e = c_->plan.devices[s.device].engine - 1;
-    if (asked[e] || (engines_[e]->api().promises & GE_ENGINE_UNASKED) != 0) continue;
+    if (asked[e] || (engines()[e]->api().promises & GE_ENGINE_UNASKED) != 0) continue;
     asked[e] = true;
-    GE_RETURN_IF_ERROR(QueryEngine(*engines_[e], e, c_->graph, function(), c_->view_->get(),
+    GE_RETURN_IF_ERROR(QueryEngine(*engines()[e], e, c_->graph, function(), c_->view_->get(),
                                    &c_->plan.layouts, &c_->offers));
   }
   DescribeConversions(c_->offers, &c_->plan);

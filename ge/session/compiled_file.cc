@@ -37,10 +37,17 @@ CompiledIndex IndexOf(const Session& session) {
   x.numerics = about.numerics;
   x.precision = about.precision;
   x.denormals = about.denormals;
-  for (const auto& e : session.engines()) {
-    x.engines.push_back({e->name(), e->plugin().hash, e->options()});
-  }
   return x;
+}
+
+// Those that bring operators or passes serve the graph, whatever its plans are.
+std::vector<CompiledEngine> EnginesOf(const EngineList& engines) {
+  std::vector<CompiledEngine> out;
+  for (const auto& e : engines) {
+    const bool more = (e->plugin().desc->kinds & (GE_KIND_OPS | GE_KIND_PASSES)) != 0;
+    out.push_back({e->name(), e->plugin().hash, e->options(), more});
+  }
+  return out;
 }
 
 // What a load needs: engines and devices by name, layouts, conversions, segments and their offers.
@@ -66,12 +73,15 @@ Plan PlacementOf(const Plan& plan) {
 
 class Saver {
  public:
-  Saver(Session* session, std::unique_ptr<CapsuleWriter> writer, SaveReport* report)
+  Saver(Session* session, const EngineList& engines, std::unique_ptr<CapsuleWriter> writer,
+        SaveReport* report)
       : session_(session),
         writer_(std::move(writer)),
         graphs_(writer_.get()),
         report_(*report),
-        index_(IndexOf(*session)) {}
+        index_(IndexOf(*session)) {
+    index_.engines = EnginesOf(engines);
+  }
 
   Status Run(std::span<const PlanToSave> plans) {
     CapsuleManifest manifest = AboutSession(*session_);
@@ -106,9 +116,17 @@ class Saver {
     plan.shape_class = c.shape_class.value_or(0);
     plan.looser_class = c.looser_class.value_or(0);
     plan.over_floor = static_cast<uint64_t>(std::llround(c.over_floor * kThousandths));
+    NoteUsed(c.plan);
     GE_RETURN_IF_ERROR(graphs_.Write(plan.graph, c.graph));
     GE_RETURN_IF_ERROR(writer_->Add(plan.plan, PrintPlan(PlacementOf(c.plan), {false})));
     return AddPacks(p.compiled.get(), &plan);
+  }
+
+  void NoteUsed(const Plan& plan) {
+    for (const PlanSegment& s : plan.functions[0].segments) {
+      const PlanEngine& by = plan.engines[plan.devices[s.device].engine];
+      for (CompiledEngine& e : index_.engines) e.used |= e.name == by.name;
+    }
   }
 
   Status AddPacks(Compiled* c, CompiledPlan* plan) {
@@ -161,8 +179,9 @@ Status SaveCompiledFile(Session* session, std::span<const PlanToSave> plans,
     return Status(Code::kUnsupported,
                   "a model whose caches grow cannot be saved compiled yet; leave out kv_cache");
   }
+  GE_ASSIGN_OR_RETURN(const EngineList* engines, session->Engines());
   GE_ASSIGN_OR_RETURN(auto writer, CapsuleWriter::Create(path));
-  return Saver(session, std::move(writer), report).Run(plans);
+  return Saver(session, *engines, std::move(writer), report).Run(plans);
 }
 
 // ---- reading ----
@@ -175,28 +194,40 @@ Result<std::unique_ptr<CompiledFile>> CompiledFile::Open(
   return file;
 }
 
-std::string CompiledFile::Misfit(const Session& session) const {
+namespace {
+
+template <typename T>
+std::string Differ(const char* what, const T& there, const T& now) {
+  return there == now ? std::string() : fmt::format("{}: {} there, {} here", what, there, now);
+}
+
+}  // namespace
+
+std::string CompiledFile::MisfitOfOptions(const Session& session) const {
   const CompiledIndex here = IndexOf(session);
-  const auto differ = [](const char* what, const auto& there, const auto& now) {
-    return there == now ? std::string() : fmt::format("{}: {} there, {} here", what, there, now);
-  };
   for (std::string text :
-       {differ("processor", index_.cpu, here.cpu),
-        differ("instruction sets", index_.isa_mask, here.isa_mask),
-        differ("isa", index_.isa, here.isa), differ("threads", index_.threads, here.threads),
-        differ("numerics", index_.numerics, here.numerics),
-        differ("precision", index_.precision, here.precision),
-        differ("denormals", index_.denormals, here.denormals)}) {
+       {Differ("processor", index_.cpu, here.cpu),
+        Differ("instruction sets", index_.isa_mask, here.isa_mask),
+        Differ("isa", index_.isa, here.isa), Differ("threads", index_.threads, here.threads),
+        Differ("numerics", index_.numerics, here.numerics),
+        Differ("precision", index_.precision, here.precision),
+        Differ("denormals", index_.denormals, here.denormals)}) {
     if (!text.empty()) return text;
   }
+  return "";
+}
+
+std::string CompiledFile::MisfitOfEngines(const EngineList& engines) const {
+  const std::vector<CompiledEngine> here = EnginesOf(engines);
   for (const CompiledEngine& there : index_.engines) {
+    if (!there.used) continue;
     const CompiledEngine* now = nullptr;
-    for (const CompiledEngine& e : here.engines) {
+    for (const CompiledEngine& e : here) {
       if (e.name == there.name) now = &e;
     }
     if (now == nullptr) return fmt::format("engine '{}': not in this session", there.name);
-    std::string text = differ("build id", there.hash, now->hash);
-    if (text.empty()) text = differ("options", there.options, now->options);
+    std::string text = Differ("build id", there.hash, now->hash);
+    if (text.empty()) text = Differ("options", there.options, now->options);
     if (!text.empty()) return fmt::format("engine '{}', {}", there.name, text);
   }
   return "";

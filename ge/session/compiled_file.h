@@ -36,8 +36,10 @@ class CompiledFile {
  public:
   // IO_ERROR, DATA_CORRUPT naming member and field.
   static Result<std::unique_ptr<CompiledFile>> Open(std::shared_ptr<const CapsuleReader> capsule);
-  // What of the session is not as it was there, "threads: 2 there, 4 here"; empty where all fits.
-  std::string Misfit(const Session& session) const;
+  // What is not as it was there, "threads: 2 there, 4 here"; empty where all fits: of the session's
+  // options and machine; of the engines that the plans need.
+  std::string MisfitOfOptions(const Session& session) const;
+  std::string MisfitOfEngines(const EngineList& engines) const;
   const CompiledIndex& index() const { return index_; }
   const std::string& path() const { return capsule_->path(); }
   // Everything of the i-th plan; DATA_CORRUPT naming member and field.

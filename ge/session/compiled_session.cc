@@ -41,7 +41,11 @@ Status VerifyLifted(Graph* graph, FunctionId fn, size_t states) {
 Status Session::OpenCompiled(std::shared_ptr<const CapsuleReader> capsule) {
   GE_ASSIGN_OR_RETURN(compiled_file_, CompiledFile::Open(std::move(capsule)));
   compiled_model_ = true;
-  misfit_ = compiled_file_->Misfit(*this);
+  misfit_ = compiled_file_->MisfitOfOptions(*this);
+  if (misfit_.empty()) {
+    GE_RETURN_IF_ERROR(OpenPlanEngines());
+    misfit_ = compiled_file_->MisfitOfEngines(plan_engines());
+  }
   if (misfit_.empty()) return {};
   const std::string what =
       fmt::format("compiled model '{}' does not fit: {}", compiled_file_->path(), misfit_);
@@ -154,7 +158,7 @@ Result<std::shared_ptr<Compiled>> Session::MakeSaved(const Entry& entry, size_t 
   BuildOptions given = options_.build;
   given.saved = &loaded.plan;
   given.states = PairStates(in, out, ports_in.size(), ports_out.size());
-  auto made = BuildCompiled(std::move(loaded.graph), loaded.fn, engines_, given);
+  auto made = BuildCompiled(std::move(loaded.graph), loaded.fn, plan_engines(), given);
   GE_RETURN_IF_ERROR(files_.Check());
   if (made.status().code() == Code::kDataCorrupt) {
     return Status(Code::kDataCorrupt,
@@ -175,6 +179,7 @@ Result<std::shared_ptr<Compiled>> Session::MakeSaved(const Entry& entry, size_t 
 
 Result<std::shared_ptr<Compiled>> Session::CompileToSave(std::string_view entry_name,
                                                          std::span<const TensorView> inputs) {
+  GE_RETURN_IF_ERROR(Engines().status());  // with prices, which are among the options
   BuildOptions build = options_.build;
   build.apart = true;
   return CompileApart(entry_name, inputs, build);

@@ -233,6 +233,7 @@ Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const E
                               std::vector<FlowValue> args,
                               const std::function<Status(std::vector<FlowValue>)>& give,
                               RunWatch* watch) {
+  GE_RETURN_IF_ERROR(Engines().status());
   GE_RETURN_IF_ERROR(caches_.CheckWhole(graph_, entry));
   const FoldingScope folding(weight_bytes_);
   GE_ASSIGN_OR_RETURN(Flow * flow, FlowOf());

@@ -61,7 +61,8 @@ void Session::StartPricing() {
   options_.build.price_cache = price_cache_.get();
 }
 
-MeasureReport Session::Tune(double budget_ms) {
+Result<MeasureReport> Session::Tune(double budget_ms) {
+  GE_RETURN_IF_ERROR(Engines().status());
   // Without a folder it is for this session alone.
   if (!price_cache_) price_cache_ = std::make_shared<PriceCache>(HostMachine());
   const FloatModeScope mode(options_.denormals);
@@ -126,10 +127,10 @@ Result<std::shared_ptr<Compiled>> Session::BuildOrRecall(Graph bound, FunctionId
 
 void Session::SavePrices() {
   const PriceOptions& options = options_.build.prices;
-  // With others and re-planning: learned for this session alone.
-  if (!price_cache_ || !Learns(options.mode)) return;
   const FloatModeScope mode(options_.denormals);
   std::lock_guard<std::mutex> one(compile_mutex_);
+  // With others and re-planning: learned for this session alone.
+  if (!price_cache_ || !Learns(options.mode)) return;
   // No run comes any more, and what is timed alone needs room of its own.
   if (options_.build.arenas) options_.build.arenas->DropFree();
   const double now = NowMs();

@@ -160,7 +160,8 @@ class Recorder : public RunRecorder, public RunObserver {
     return {};
   }
   Status AddEnd() {
-    for (const auto& e : session_.engines()) {
+    GE_ASSIGN_OR_RETURN(const EngineList* engines, session_.Engines());
+    for (const auto& e : *engines) {
       manifest_.engines.push_back({e->name(), e->plugin().version, e->plugin().hash});
     }
     GE_RETURN_IF_ERROR(writer_->Add(kMachineMember, MachineToText(HostMachine())));

@@ -55,6 +55,7 @@ Result<std::string> Session::StageText(std::string_view entry_name, StageId stag
     return PrintText(inferred, kForPeople);
   }
   if (stage == StageId::kRewrite) return PrintText(graph_, kForPeople);
+  GE_RETURN_IF_ERROR(Engines().status());
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   if (stage != StageId::kBind && FlowEntry(entry_name) != nullptr) return PiecesText(entry->name);
   GE_RETURN_IF_ERROR(CheckInputs(graph_, *entry, inputs));
@@ -115,6 +116,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["plans_by_class"] = placed_[1].load();
   j["plans_shaped"] = placed_[2].load();
   j["plans_saved"] = placed_[3].load();
+  j["open_engines"] = OpenEngineNames();
   if (!misfit_.empty()) j["incompatible"] = misfit_;
   j["flow_cuts"] = FlowCuts();
   j["flow_programs"] = flow_programs_.load();

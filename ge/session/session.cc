@@ -14,18 +14,13 @@
 #include "ge/base/mapping_faults.h"
 #include "ge/compile/compiled/memory_limit.h"
 #include "ge/compile/decompose/quantized_weights.h"
-#include "ge/compile/fold/evaluator.h"
 #include "ge/compile/fold/folding.h"
 #include "ge/compile/fold/sink_sources.h"
 #include "ge/compile/fold/spill.h"
-#include "ge/compile/rewrite/open_plugins.h"
-#include "ge/compile/rewrite/price_each.h"
-#include "ge/compile/rewrite/price_nodes.h"
-#include "ge/compile/rewrite/same_values.h"
 #include "ge/compile/states/add_states.h"
 #include "ge/control/cut.h"
 #include "ge/control/flow.h"
-#include "ge/engine/pass/pass_plugin.h"
+#include "ge/engine/plugin/discovery.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/ir/graph_files.h"
@@ -99,27 +94,16 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   } else {
     GE_ASSIGN_OR_RETURN(s->options_.runtime, Runtime::OfProcess(s->options_.process));
   }
-  const EngineWords words{
+  s->engine_words_ = {
       s->options_.denormals == Denormals::kKeep ? GE_DENORMALS_KEEP : GE_DENORMALS_FLUSH,
       s->options_.numerics == Numerics::kExact ? GE_NUMERICS_EXACT : GE_NUMERICS_FAST,
       s->options_.precision == Precision::kBf16 ? GE_PRECISION_BF16 : GE_PRECISION_F32};
-  GE_ASSIGN_OR_RETURN(s->engines_, s->options_.runtime->Open(s->options_.engines, words));
-  GE_ASSIGN_OR_RETURN(
-      OpenedPlugins opened,
-      OpenPlugins(s->options_.plugins, s->engines_, [&](const auto& plugin, const std::string&) {
-        return s->options_.runtime->Open(plugin, words);
-      }));
-  s->ops_ = std::move(opened.ops);
-  s->engines_.insert(s->engines_.end(), opened.kernels.begin(), opened.kernels.end());
   // Folding multiplies weights before they meet their operands, and adds in another order.
   if (s->options_.numerics == Numerics::kExact) {
     s->options_.skip_passes.insert({"fold-batchnorm", "fold-bias"});
   }
   GE_RETURN_IF_ERROR(s->ObserveAsAsked());
   if (s->options_.keep_edits) s->options_.build.runner.edited = EditsScope::Take;
-  s->StartPricing();
-  s->evaluator_ = MakeEvaluator(s->engines_);
-  s->StartRewriting(std::move(opened.passes));
   s->options_.build.measure = [session = s.get()](const Graph& graph, const Function& f,
                                                   const std::vector<PlanLayout>& layouts,
                                                   GraphView* view, const OfferSet& offers,
@@ -135,39 +119,11 @@ Result<std::unique_ptr<Session>> Session::Create(SessionOptions options) {
   s->options_.build.fold_parts = [session = s.get()](Graph* g) {
     return session->rewriter_->BindParts(g, session->weight_bytes_);
   };
+  // Whoever names engines or plugins hears now of one that is missing; else it is the model that
+  // tells how many are needed.
+  const bool named = !s->options_.engines.empty() || !s->options_.plugins.empty();
+  if (named || !MayFindEngine()) GE_RETURN_IF_ERROR(s->OpenEngines());
   return s;
-}
-
-void Session::StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plugins) {
-  RewriteOptions rewrite;
-  rewrite.runner = options_.build.runner;
-  rewrite.runner.roll_back = false;  // A load, bind or piece that fails leaves nothing.
-  rewrite.runner.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
-  rewrite.asked = options_.passes;
-  whole_binds_ = !plugins.empty() || !options_.passes.empty() || rewrite.runner.after != nullptr;
-  if (options_.kv_cache > 0) rewrite.asked.push_back({"recognise-kv-cache", ""});
-  rewrite.plugins = [plugins = std::move(plugins)] {
-    PassList made;
-    for (const auto& p : plugins) made.push_back(MakePass(p));
-    return made;
-  };
-  rewrite.price = [this](const Graph& graph, FunctionId fn, const std::vector<NodeId>& nodes) {
-    return PriceNodes(graph, fn, nodes, engines_, options_.build);
-  };
-  if (options_.numerics != Numerics::kExact) {
-    rewrite.price_each = [this](const Graph& graph, FunctionId fn,
-                                const std::map<ValueId, Type>& as) {
-      return PriceEach(graph, fn, as, engines_);
-    };
-  }
-  const char* tried = secure_getenv("GE_CHECK_PASSES");
-  if (tried != nullptr && std::string_view(tried) == "1") {
-    whole_binds_ = true;
-    rewrite.compare = [this](const Graph& before, const Graph& after) {
-      return SameValues(before, after, engines_, options_.build);
-    };
-  }
-  rewriter_.emplace(std::move(rewrite), evaluator_.get());
 }
 
 Session::Session(SessionOptions options)
@@ -215,6 +171,7 @@ Status Session::LoadGraph(Graph graph) {
                   "this session has a model already; create another session for another model");
   }
   const CallScope call(&calls_);
+  if (!compiled_file_) GE_RETURN_IF_ERROR(OpenEngines());
   double start = NowMs();
   struct Undo {  // however it ends
     Session* session;
@@ -249,6 +206,7 @@ void Session::ForgetModel(Graph (&none)[2]) noexcept {
   compiled_file_.reset();
   compiled_model_ = false;
   saved_.clear();
+  plan_engines_.clear();
   times_.clear();
   files_.clear();
   weight_bytes_ = import_copied_bytes_ = 0;
@@ -393,6 +351,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
                                                             std::span<const TensorView> inputs,
                                                             const BuildOptions& build) {
   double start = NowMs();
+  GE_RETURN_IF_ERROR(OpenEngines());
   const FoldingScope folding(weight_bytes_);
   std::vector<EditedGraph> edits;
   const EditsScope kept(options_.keep_edits ? &edits : nullptr);
@@ -442,6 +401,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileUnchecked(const Entry& entry,
 Result<Graph> Session::GraphOfPlan(std::string_view entry_name, std::span<const TensorView> inputs,
                                    const Compiled& plan) {
   if (!plan.graph.functions.empty()) return plan.graph;
+  GE_RETURN_IF_ERROR(Engines().status());
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
   const FoldingScope folding(weight_bytes_);
   std::vector<StageTime> times;  // of nobody's plan

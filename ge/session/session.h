@@ -91,7 +91,11 @@ class Session {
   bool loaded() const { return loaded_; }
   const Graph& graph() const { return graph_; }  // after rewrite
   const Graph& loaded_graph() const { return loaded_graph_; }
-  const EngineList& engines() const { return engines_; }
+  // All of them: those that a compiled model has left closed are opened. FAILED_PRECONDITION where
+  // there are none.
+  Result<const EngineList*> Engines();
+  // Of those that are open now.
+  std::vector<std::string> OpenEngineNames() const;
   const std::vector<StageTime>& times() const { return times_; }
   double load_ms() const { return load_ms_; }
   uint64_t weight_bytes() const { return weight_bytes_; }
@@ -169,7 +173,7 @@ class Session {
   void SavePrices();
   // Times the engines on a sample of work and keeps the results; see probe_engines.h. Needs no
   // model.
-  MeasureReport Tune(double budget_ms);
+  Result<MeasureReport> Tune(double budget_ms);
   // The known prices; null where there are none and none would be kept.
   const PriceCache* price_cache() const { return price_cache_.get(); }
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
@@ -188,6 +192,16 @@ class Session {
   explicit Session(SessionOptions options);
   template <typename Read>
   Status LoadBy(Read read);
+  // Opens all engines, reads prices and makes the passes; once. The caller has the session alone or
+  // holds compile_mutex_.
+  Status OpenEngines();
+  // Opens those that the plans of the compiled model name; all where these are not enough, as they
+  // are where one brings operators.
+  Status OpenPlanEngines();
+  // Of saved plans.
+  const EngineList& plan_engines() const {
+    return plan_engines_.empty() ? engines_ : plan_engines_;
+  }
   void StartPricing();
   void StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plugins);
   // With PriceMode::kMeasure: the fastest plan in whole runs; see rehearse.h. On the caller's
@@ -285,7 +299,10 @@ class Session {
 
   SessionOptions options_;
   Calls calls_;
-  EngineList engines_;                  // those of plugins' kernels last
+  EngineWords engine_words_;
+  EngineList engines_;       // those of plugins' kernels last; none before all_open_
+  EngineList plan_engines_;  // of a compiled model that found the others closed, from its load on
+  std::atomic<bool> all_open_{false};
   std::shared_ptr<const OpTable> ops_;  // of plugins
   Graph loaded_graph_;                  // as loaded, for dumps; shares payloads with graph_
   Graph graph_;

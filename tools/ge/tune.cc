@@ -28,9 +28,9 @@ Result<std::string> Present(const std::filesystem::path& path) {
 }
 
 // What is known of each device that shipped priors may be about, by its rows.
-std::vector<PriorBook> BooksOf(const Session& session) {
+std::vector<PriorBook> BooksOf(const Session& session, const EngineList& engines) {
   std::vector<PriorBook> out;
-  for (const auto& e : session.engines()) {
+  for (const auto& e : engines) {
     for (uint32_t d = 0; d < e->devices().size(); ++d) {
       const PriceBook book = BookOf(*e, d);
       auto rows = session.price_cache()->AsPriors(book);
@@ -43,7 +43,7 @@ std::vector<PriorBook> BooksOf(const Session& session) {
   return out;
 }
 
-Status Export(const Session& session, const std::string& folder) {
+Status Export(const Session& session, const EngineList& engines, const std::string& folder) {
   namespace fs = std::filesystem;
   const MachineRecord& m = HostMachine();
   const fs::path machines = fs::path(folder) / "machines.json";
@@ -60,7 +60,7 @@ Status Export(const Session& session, const std::string& folder) {
   GE_ASSIGN_OR_RETURN(const std::string new_machines,
                       merged(machines, WithShippedMachine(had_machines, m)));
   GE_ASSIGN_OR_RETURN(const std::string new_priors,
-                      merged(priors, WithPriors(had_priors, m, BooksOf(session))));
+                      merged(priors, WithPriors(had_priors, m, BooksOf(session, engines))));
   GE_RETURN_IF_ERROR(WriteFile(machines.string(), new_machines));
   return WriteFile(priors.string(), new_priors);
 }
@@ -72,10 +72,10 @@ double MedianFactor(std::vector<PriorRow> rows) {
   return std::exp(mid->log_error);
 }
 
-nlohmann::json Told(const Session& session, const MeasureReport& measured) {
+nlohmann::json Told(const Session& session, const EngineList& list, const MeasureReport& measured) {
   const MachineRecord& m = HostMachine();
   nlohmann::json engines = nlohmann::json::array();
-  for (const PriorBook& book : BooksOf(session)) {
+  for (const PriorBook& book : BooksOf(session, list)) {
     engines.push_back({{"engine", book.engine},
                        {"device", book.device},
                        {"offers", book.rows.size()},
@@ -140,13 +140,14 @@ Status TuneAll(const Options& o) {
     options.process.rates = ProcessFacts::Rates::kMeasured;
     GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
     SignalledSession session(std::move(created));
-    const MeasureReport measured = session->Tune(o.measure_budget_ms);
-    told = Told(*session, measured);
+    GE_ASSIGN_OR_RETURN(const MeasureReport measured, session->Tune(o.measure_budget_ms));
+    GE_ASSIGN_OR_RETURN(const EngineList* engines, session->Engines());
+    told = Told(*session, *engines, measured);
     if (!o.export_dir.empty() && told["busy"].get<bool>()) {
       return Status(Code::kFailedPrecondition,
                     "the machine is busy, so that nothing is exported; tune when it is quiet");
     }
-    if (!o.export_dir.empty()) GE_RETURN_IF_ERROR(Export(*session, o.export_dir));
+    if (!o.export_dir.empty()) GE_RETURN_IF_ERROR(Export(*session, *engines, o.export_dir));
   }
   for (const std::string& model : o.models) GE_RETURN_IF_ERROR(TuneModel(o, model));
   if (o.json) {

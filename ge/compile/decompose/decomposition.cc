@@ -309,7 +309,7 @@ MarketCover CoverOf(const Market& m, const Solution& solution, const Renaming& r
   out.method = solution.method;
   out.searches = solution.searches;
   for (const PlanSegment& s : solution.segments) {
-    MarketCover::Segment segment{s.device, {}};
+    MarketCover::Segment segment{m.plan.devices[s.device].name, {}};
     for (const PlanOffer& o : s.offers) {
       MarketCover::Taken taken;
       std::set<NodeId> nodes;

@@ -68,7 +68,7 @@ MarketCover CoverOfPlan(const Plan& plan, const Function& function) {
   MarketCover out;
   for (const PlanSegment& s : plan.functions[0].segments) {
     if (s.offers.empty()) continue;  // a conversion or copy
-    MarketCover::Segment segment{s.device, {}};
+    MarketCover::Segment segment{plan.devices[s.device].name, {}};
     for (const PlanOffer& o : s.offers) {
       MarketCover::Taken taken{o.nodes, {}, 0};
       std::sort(taken.nodes.begin(), taken.nodes.end());
@@ -94,7 +94,11 @@ std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
   const std::vector<GivenBy> givers = GiversOf(function);
   std::vector<PlaceSegment> out;
   for (const MarketCover::Segment& segment : cover.segments) {
-    PlaceSegment same{plan.devices[segment.device].name, {}};
+    const auto device = std::find_if(plan.devices.begin(), plan.devices.end(),
+                                     [&](const PlanDevice& d) { return d.name == segment.device; });
+    if (device == plan.devices.end()) return {};
+    const auto number = static_cast<DeviceId>(device - plan.devices.begin());
+    PlaceSegment same{segment.device, {}};
     for (const MarketCover::Taken& taken : segment.offers) {
       std::vector<uint32_t> nodes;
       for (NodeId id : taken.nodes) {
@@ -103,7 +107,7 @@ std::vector<PlaceSegment> CoverAmong(const MarketCover& cover, const Plan& plan,
       }
       if (nodes.empty()) continue;
       std::sort(nodes.begin(), nodes.end());
-      const auto alike = by_nodes.find({segment.device, nodes});
+      const auto alike = by_nodes.find({number, nodes});
       if (alike == by_nodes.end()) return {};
       auto found = Same(taken, segment.offers.size() > 1, alike->second, offers, givers, plan);
       if (!found) return {};

@@ -27,7 +27,7 @@ struct MarketCover {
     double alone_ns = 0;                                  // tells apart offers otherwise alike
   };
   struct Segment {
-    DeviceId device = 0;
+    std::string device;  // its name: plans of a session may number their devices differently
     std::vector<Taken> offers;
   };
   std::vector<Segment> segments;

@@ -175,6 +175,16 @@ std::string Found::name() const {
   return manifest ? manifest->name : StemOf(path);
 }
 
+bool MayFindEngine() {
+  const PluginFilter filter = PluginFilter::OfEnvironment();
+  for (Found& f : DescribeAll(SearchPath())) {
+    Filter(filter, false, &f);
+    if (f.state != Found::State::kFound) continue;
+    if (f.manifest ? !f.manifest->engines.empty() : CheckPlugin(f.path).ok()) return true;
+  }
+  return false;
+}
+
 std::vector<Found> DiscoverPlugins() { return Look(SearchPath(), false, true); }
 
 std::vector<Found> ListPlugins(const std::vector<std::string>& paths, bool open) {

@@ -36,6 +36,9 @@ struct Found {
   bool HasEngine() const { return plugin && (plugin->desc->kinds & GE_KIND_ENGINE) != 0; }
 };
 
+// Whether DiscoverPlugins may find an engine, as far as files and manifests tell: one may still be
+// refused when it is opened.
+bool MayFindEngine();
 // Every candidate of the search path (search_path.h), in order, opened as far as it is found.
 std::vector<Found> DiscoverPlugins();
 // The same for these files and folders, or without the search path; opens plugins with a manifest

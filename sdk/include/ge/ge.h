@@ -217,8 +217,10 @@ GE_API ge_status ge_session_options_init_sized(ge_session_options* options, uint
 GE_API ge_status ge_session_options_init(ge_session_options* options);
 #define ge_session_options_init(options) \
   ge_session_options_init_sized((options), (uint32_t)sizeof(ge_session_options))
-/* `options` NULL = defaults. Opens the engines not yet open in the runtime. *out is NULL on
- * failure. */
+/* `options` NULL = defaults. Opens the engines that the options name, as far as they are not open
+ * in the runtime; where they name none, a load opens all that are found, or of a compiled model
+ * those that its plans need, and the others when they are first asked for. *out is NULL on failure,
+ * as where an engine is missing, or none is found. */
 GE_API ge_status ge_session_create(const ge_session_options* options, ge_session** out,
                                    ge_error* error);
 /* Waits for the session's asynchronous runs to have computed, not for their `done`: a `done` may
@@ -572,7 +574,8 @@ GE_API ge_status ge_session_dump(ge_session* session, const char* entry, const c
  * plans that gave way to others; compiles, plans made, flow_plans, plans of pieces of control
  * flow, and flow_programs, plans of pieces made without passes; plans_searched, plans_by_class and
  * plans_shaped, how they were placed: by a search, by a known cover with new prices, like another
- * plan; plans_saved, taken from a compiled model, and incompatible, why none can be; flow_cuts,
+ * plan; plans_saved, taken from a compiled model, incompatible, why none can be, and open_engines,
+ * names of the engines open in the session; flow_cuts,
  * structures of control flow; classes and covers of like shapes. Of the process: residents,
  * constants packed for kernels, resident_bytes, fills, how often one was written, packs_mapped,
  * how many lie in a file instead, and queries, how often an engine was asked for offers. */

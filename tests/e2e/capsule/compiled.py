@@ -29,6 +29,8 @@ project_venv.enter("numpy")
 
 import numpy as np  # noqa: E402
 
+import ge_session  # noqa: E402
+
 SEED = 54
 FLIPS = 60
 # Rows of any number, weights that are worth a pack, and a state.
@@ -140,6 +142,64 @@ def other_shapes(c):
     c.check(report["plans_searched"] == 0 and report["plans_shaped"] == 1 and report["queries"] == 0,
             "17 rows are planned like the saved ones", report)
     c.check(close(c.outputs("rows.gt", *more)[1], found), "17 rows are right")
+
+
+def plan_engines(file):
+    """Names of the engines that have a segment in a plan of the file."""
+    with zipfile.ZipFile(file) as z:
+        text = "".join(z.read(m).decode() for m in z.namelist() if m.startswith("plan/"))
+    used = {int(n) for n in re.findall(r"^ *segment .*\bdevice=(\d+)", text, re.M)}
+    devices = re.findall(r'^device (\d+) "([^"/]+)/', text, re.M)
+    return {name for number, name in devices if int(number) in used}
+
+
+def opens_what_plans_name(c, build):
+    """Only the plan's engines; a search opens the others and finds what it finds with all of them open."""
+    library = build / "lib/libgraphengine.so"
+    wanted = plan_engines(c.folder / "rows.gecap")
+    whole = ge_session.GeSession(c.folder / "rows.gt", library=library, entry="main")
+    five, one = ({"x": np.random.default_rng(SEED).standard_normal((n, 64)).astype(np.float32)} for n in (5, 1))
+    first = whole.run(five)
+    every = whole.report()["open_engines"]
+    whole.close()
+    c.check(wanted and wanted < set(every), "a plan needs few of the engines", [wanted, every])
+    report, _ = c.outputs("rows.gecap", "--input", "x=5x64:rand")
+    c.check(set(report["open_engines"]) == wanted, "the plan's engines alone are opened", report)
+
+    def searched(engines):
+        session = ge_session.GeSession(c.folder / "rows.gecap", library=library, entry="main", engines=engines)
+        saved, before = session.run(five), session.report()
+        out, after, plan = session.run(one), session.report(), session.explain()
+        again = session.run(five)
+        session.close()
+        c.check(np.array_equal(saved[0], first[0]) and np.array_equal(again[0], first[0]),
+                "a saved plan has its bits before and after a search")
+        return before, after, out, plan
+    before, after, found, plan = searched("")
+    c.check(set(before["open_engines"]) == wanted and before["plans_searched"] == 0,
+            "a session opens them alone, too", before["open_engines"])
+    c.check(after["open_engines"] == every and after["plans_searched"] == 1, "a search opens the others", after)
+    with_all = searched(",".join(every))
+    c.check(with_all[0]["open_engines"] == every and with_all[0]["plans_saved"] == 1,
+            "engines that were named are open from the start", with_all[0])
+    timeless = [{k: v for k, v in p.items() if not k.endswith("_ms")} for p in (plan, with_all[3])]
+    c.check(timeless[0] == timeless[1] and np.array_equal(found[0], with_all[2][0]),
+            "the plan is that of a session with all engines open", timeless)
+    report, _ = c.outputs("rows.gecap", "--input", "x=5x64:rand", "--engines", ",".join(sorted(wanted)))
+    c.check(fast(report) and "incompatible" not in report, "engines that no plan needs may be missing", report)
+    done = c.run("run", "rows.gecap", "--input", "x=5x64:rand", "--engines", "nowhere")
+    c.check(done.returncode == 3 and "engine 'nowhere' is not loaded" in done.stderr,
+            "an engine that was named and is missing is an error", done.stderr)
+    index = json.loads(zipfile.ZipFile(c.folder / "rows.gecap").read("compiled.json"))
+    planted = c.folder / "planted.so"
+    planted.write_bytes(b"no library")
+    for name in (str(planted), "nowhere", ""):
+        lie = json.loads(json.dumps(index))
+        lie["engines"].append({"name": name, "hash": "0" * 40, "options": "", "used": True})
+        rewritten(c.folder / "rows.gecap", c.folder / "lie.gecap", {"compiled.json": json.dumps(lie)})
+        report, found = c.outputs("lie.gecap", "--input", "x=5x64:rand")
+        c.check(f"engine '{name}': not in this session" in report.get("incompatible", "")
+                and "is refused" not in report["stderr"], f"a file that names '{name}' opens nothing by it", report)
 
 
 def misfits(c):
@@ -281,6 +341,7 @@ def main():
         (c.folder / "rows.gt").write_text(ROWS.format(weights=weights))
         begins_at_once(c)
         other_shapes(c)
+        opens_what_plans_name(c, build)
         misfits(c)
         asked_where_not_promised(c, build)
         saved_by_c(c, build)

@@ -230,11 +230,12 @@ void PrintReplay(const Options& o, PieceComparison& c, bool same_machine) {
 }
 
 // Engines, instruction set and threads of the recorded run.
-bool IsSameMachine(const Session& session, const CapsuleManifest& m, const CapsuleManifest& here) {
+bool IsSameMachine(const EngineList& engines, const CapsuleManifest& m,
+                   const CapsuleManifest& here) {
   const bool same = m.isa == here.isa && m.threads == here.threads;
-  if (!same || m.engines.size() != session.engines().size()) return false;
+  if (!same || m.engines.size() != engines.size()) return false;
   for (size_t i = 0; i < m.engines.size(); ++i) {
-    const std::string& hash = session.engines()[i]->plugin().hash;
+    const std::string& hash = engines[i]->plugin().hash;
     if (hash.empty() || hash != m.engines[i].hash) return false;
   }
   return true;
@@ -265,7 +266,8 @@ Status ReplayPieces(const Options& o, const Recorded& r, int* code) {
   GE_RETURN_IF_ERROR(SetStates(r, session.get()));
   GE_ASSIGN_OR_RETURN(const std::vector<FlowValue> inputs,
                       ReadValueMembers(*r.capsule, r.manifest.inputs));
-  const bool same = by_pieces && IsSameMachine(*session.get(), r.manifest, AboutThisProcess(o));
+  GE_ASSIGN_OR_RETURN(const EngineList* engines, session->Engines());
+  const bool same = by_pieces && IsSameMachine(*engines, r.manifest, AboutThisProcess(o));
   PieceComparison comparison(r, recorded, same, by_pieces, o.rtol);
   comparison.tensors().SetModel(session->loaded_graph());
   std::vector<FlowValue> results;

@@ -134,13 +134,15 @@ Status RunRewrite(CaseState* state, const std::vector<std::string>& given) {
   }
   auto session = Session::Create(std::move(options));
   if (!session.ok()) return CaseError("rewrite: " + session.status().ToString());
-  const std::unique_ptr<Evaluator> evaluator = MakeEvaluator((*session)->engines());
+  const auto engines = (*session)->Engines();
+  if (!engines.ok()) return CaseError("rewrite: " + engines.status().ToString());
+  const std::unique_ptr<Evaluator> evaluator = MakeEvaluator(**engines);
   PassContext context;
   context.evaluator = evaluator.get();
   context.infer_node = InferNode;
   if (asks) {
     context.price_each = [&](const Graph& graph, FunctionId fn, const auto& as) {
-      return PriceEach(graph, fn, as, (*session)->engines());
+      return PriceEach(graph, fn, as, **engines);
     };
   }
   FoldBudget budget(/*model_bytes=*/0);

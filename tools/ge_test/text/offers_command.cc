@@ -200,7 +200,8 @@ std::string RefusalText(const Engine& engine, const Function& f, const Refusal& 
 Result<std::string> Verdict(const Asked& a, uint32_t n) {
   std::vector<std::string> answers;
   GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(a.graph, a.graph.fn(1)));
-  for (const auto& engine : a.session->engines()) {
+  GE_ASSIGN_OR_RETURN(const EngineList* engines, a.session->Engines());
+  for (const auto& engine : *engines) {
     std::vector<PlanLayout> layouts(1);
     GE_ASSIGN_OR_RETURN(const OfferSet offers, Ask(*engine, a.graph, view->get(), &layouts));
     for (const Offer& o : offers.offers) {
@@ -391,7 +392,8 @@ Status RunOffers(CaseState* state, const std::vector<std::string>& args) {
   GE_ASSIGN_OR_RETURN(const Asked a, Open(*state, list));
   std::string text;
   GE_ASSIGN_OR_RETURN(const auto view, GraphView::Make(a.graph, a.graph.fn(1)));
-  for (const auto& engine : a.session->engines()) {
+  GE_ASSIGN_OR_RETURN(const EngineList* engines, a.session->Engines());
+  for (const auto& engine : *engines) {
     std::vector<PlanLayout> layouts(1);
     GE_ASSIGN_OR_RETURN(const OfferSet offers, Ask(*engine, a.graph, view->get(), &layouts));
     std::set<std::string> said;  // conversions are offered once for each place
