@@ -171,7 +171,7 @@ class Player {
   // The stream that t takes when all of them can start it at the same time.
   uint32_t Preferred(uint32_t t) const {
     const uint32_t n = static_cast<uint32_t>(free_[tasks_[t].device].size());
-    if (tasks_[t].copy) return n - 1;
+    if (tasks_[t].copy) return tasks_[t].leaves && n >= 3 ? n - 2 : n - 1;
     if (policy_.spread == Policy::Spread::kCopiesApart) return 0;
     uint32_t lane = 0;
     double latest = -1;
@@ -255,6 +255,7 @@ Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& functi
                                                  in.segment, t.device, plan.devices.size()));
     }
     if (!plan.devices[t.device].async) t.device = 0;
+    t.leaves = t.copy && function.values[in.src].domain == plan.devices[t.device].domain;
     t.engine = plan.devices[t.device].engine;
     t.ns = PredictedNs(plan, function, in);
     for (PlanValueId v : ReadsOf(function, in, &scratch)) {

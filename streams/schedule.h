@@ -17,6 +17,7 @@ struct Task {
   DeviceId device = 0;  // the device of its stream; 0 = the host's thread runs it
   uint32_t engine = 0;  // of that device; meaningless for the host
   bool copy = false;
+  bool leaves = false;  // a copy out of the device's memory
   double ns = 0;
   std::vector<uint32_t> before;  // tasks writing its inputs, ascending, each once
 };
@@ -33,7 +34,8 @@ struct Schedule {
 Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& function);
 
 // The best of several orders and spreads; one stream per device where more do not pay, though
-// copies get a stream apart from launches when that costs nothing.
+// copies get streams apart from launches when that costs nothing: the last one of the device, and
+// those out of its memory the last but one where it has three.
 Schedule MakeSchedule(const Plan& plan, const std::vector<Task>& tasks,
                       const StreamOptions& options);
 

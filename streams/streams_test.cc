@@ -81,6 +81,14 @@ TEST(Streams, CopiesRideApartFromAChainOfLaunches) {
   ExpectProved(&p.plan);
 }
 
+TEST(Streams, EachWayHasAStreamWhereTheDeviceHasThree) {
+  SmallPlan p = DeviceChain();
+  p.plan.devices[kSim].max_streams = 3;
+  ASSERT_TRUE(AssignStreams(&p.plan).ok());
+  EXPECT_EQ(Text(p.f()), "C@3 S@3 W@1 L0@1 L1@1 S@1 W@2 C@2 S@2 W@0");
+  ExpectProved(&p.plan);
+}
+
 TEST(Streams, OneStreamWhenTheDeviceOrTheOptionAllowsOne) {
   for (const bool by_option : {false, true}) {
     SmallPlan p = DeviceChain();

@@ -13,6 +13,9 @@ void ge_engine::Describe() {
   static std::atomic<uint32_t> made{0};
   const uint32_t first = made.fetch_add(devsim::kMostDevices) + 1;
   for (uint32_t d = 0; d < n_device(); ++d) DescribeDevice(d, first + d);
+  if (options.peer_gbps == 0 || n_device() < 2) return;
+  Link(domain[0][0].id, domain[1][0].id, options.peer_gbps);
+  Link(domain[1][0].id, domain[0][0].id, options.peer_gbps);
 }
 
 void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
@@ -21,7 +24,8 @@ void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
   ge_domain* const domains = domain[d];
   own.h = GE_HDR(ge_device, GE_TAG_DEVICE);
   own.name = ge::plugin::Str(kNames[d]);
-  // Each device has memory of its own, so that two of them exchange through the host.
+  // Each device has memory of its own, so that two of them exchange through the host,
+  // or by option peer_gbps.
   char id[16] = DEVSIM_NAME;
   std::memcpy(id + 12, &number, sizeof number);
   std::memcpy(own.uuid, id, sizeof id);
@@ -39,13 +43,19 @@ void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
   own.n_domain = options.pinned != 0 ? 2 : 1;
   own.max_streams = static_cast<uint32_t>(options.streams);
   own.timeout_ns = options.timeout_ms * 1'000'000;
-  for (int way = 0; way < 2; ++way) {
-    ge_link& l = link[d][way];
-    l.h = GE_HDR(ge_link, GE_TAG_LINK);
-    std::memcpy(way == 0 ? l.to : l.from, id, sizeof id);
-    l.latency_ns = options.link_latency_ns;
-    l.bytes_per_ns = static_cast<double>(options.link_gbps);
-  }
+  Link(nullptr, id, options.link_gbps);
+  Link(id, nullptr, options.link_gbps);
+}
+
+// NULL: the host's memory.
+void ge_engine::Link(const void* from, const void* to, uint64_t gbps) {
+  ge_link l = {};
+  l.h = GE_HDR(ge_link, GE_TAG_LINK);
+  if (from != nullptr) std::memcpy(l.from, from, sizeof l.from);
+  if (to != nullptr) std::memcpy(l.to, to, sizeof l.to);
+  l.latency_ns = options.link_latency_ns;
+  l.bytes_per_ns = static_cast<double>(gbps);
+  link.push_back(l);
 }
 
 ge_rc ge_exec::Take(ge_engine* of, ge_exec* made, const ge_segment& segment, ge_err* err) {

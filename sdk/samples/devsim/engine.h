@@ -41,7 +41,7 @@ struct ge_engine {
   ge_device device[devsim::kMostDevices] = {};
   // By device: its own memory; page-locked host memory, with option pinned.
   ge_domain domain[devsim::kMostDevices][2] = {};
-  ge_link link[devsim::kMostDevices][2] = {};  // to it, and from it
+  std::vector<ge_link> link;  // of each device to it and from it; then between devices
   uint32_t n_device() const { return static_cast<uint32_t>(options.devices); }
   std::atomic<uint64_t> draws{0};  // delays drawn
 
@@ -49,6 +49,7 @@ struct ge_engine {
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> trace{nullptr, std::fclose};
 
   void Describe();
+  void Link(const void* from, const void* to, uint64_t gbps);
   void DescribeDevice(uint32_t d, uint32_t number);
   // Opens the trace; GE_INVALID_ARGUMENT if it cannot be written.
   ge_rc OpenTrace(ge_err* err);

@@ -21,6 +21,7 @@ constexpr Key kKeys[] = {
     {"take_seed", &Options::take_seed, 0, UINT64_MAX},
     {"link_latency_ns", &Options::link_latency_ns, 0, 1'000'000'000},
     {"link_gbps", &Options::link_gbps, 1, 1'000'000},
+    {"peer_gbps", &Options::peer_gbps, 0, 1'000'000},
     {"streams", &Options::streams, 1, 16},
     {"pinned", &Options::pinned, 0, 1},
     {"grow", &Options::grow, 0, 1},
@@ -65,14 +66,13 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     out->*k.field = n;
     return GE_OK;
   }
-  return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
-              "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-              "take_seed, link_latency_ns, link_gbps, streams, pinned, grow, capture, delay, "
-              "delay_us, trace, "
-              "clock, devices, fail_at, late_at, lost_at, hang_at or timeout_ms, each with =VALUE, "
-              "or scope=call "
-              "or scope=device",
-              static_cast<int>(name.size()), name.data());
+  return Fail(
+      err, GE_INVALID_ARGUMENT, UINT32_MAX,
+      "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
+      "take_seed, link_latency_ns, link_gbps, peer_gbps, streams, pinned, grow, capture, delay, "
+      "delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at or timeout_ms, each "
+      "with =VALUE, or scope=call or scope=device",
+      static_cast<int>(name.size()), name.data());
 }
 
 }  // namespace

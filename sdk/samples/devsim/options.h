@@ -8,6 +8,7 @@
 //   fail_compile=OP+OP... segments with one of these operators do not compile (none)
 //   link_latency_ns=N   price of a copy in either direction (2000) ...
 //   link_gbps=N         ... and its speed in GB/s (10)
+//   peer_gbps=N         two devices copy to each other directly, so fast (0 = they do not)
 //   pinned=1            offers page-locked host memory, where the host's end of copies then lies
 //                       (0)
 //   streams=N           at most so many streams, 1 to 16 (2)
@@ -45,7 +46,7 @@ struct Options {
   std::string fail_compile;
   std::string trace, clock;
   uint64_t price = 100, take = 100, take_seed = 1;
-  uint64_t link_latency_ns = 2000, link_gbps = 10;
+  uint64_t link_latency_ns = 2000, link_gbps = 10, peer_gbps = 0;
   uint64_t streams = 2;
   uint64_t pinned = 0;
   uint64_t grow = 1, capture = 1;

@@ -163,8 +163,8 @@ ge_rc Devices(ge_engine* e, const ge_device** out, uint32_t* n, uint32_t* stride
 }
 
 ge_rc Links(ge_engine* e, const ge_link** out, uint32_t* n, uint32_t* stride, ge_err*) {
-  *out = e->link[0];
-  *n = 2 * e->n_device();
+  *out = e->link.data();
+  *n = static_cast<uint32_t>(e->link.size());
   *stride = sizeof(ge_link);
   return GE_OK;
 }
