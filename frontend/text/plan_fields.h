@@ -75,6 +75,7 @@ void Fields(V&& value, T& x, const PlanLink& plan) {
   value("engine", x.engine, plan.engine);
   value("latency_ns", x.latency_ns, plan.latency_ns);
   value("bytes_per_ns", x.bytes_per_ns, plan.bytes_per_ns);
+  value("staging_bytes_per_ns", x.staging_bytes_per_ns, plan.staging_bytes_per_ns);
 }
 template <typename V, Is<PlanLayout> T>
 void Fields(V&& value, T& x, const PlanLayout& plan) {

@@ -187,7 +187,8 @@ class Partitioner {
     if (home.spot == to) return home.value;
     if (auto it = brought_.find({v, to}); it != brought_.end()) return it->second;
     double bytes = static_cast<double>(ByteCount(f_.values[v].type).value_or(0));
-    Route route = routes_.Find(bytes, home.spot, to);
+    const bool callers = maker_[v] < 0 || result_at_[v] >= 0;
+    Route route = routes_.Find(bytes, home.spot, to, callers);
     if (!route.possible) {
       return Status(
           Code::kInternal,
@@ -199,6 +200,7 @@ class Partitioner {
     for (size_t i = 0; i < route.hops.size(); ++i) {
       const Hop& hop = route.hops[i];
       PlanValueId next = AddAt(v, hop.to, i + 1 == route.hops.size());
+      if (hop.to.domain == 0 && i + 1 < route.hops.size()) out_.values[next].name += "#staged";
       Instruction ins;
       ins.predicted_ns = hop.ns;
       if (hop.conversion < 0) {

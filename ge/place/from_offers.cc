@@ -28,23 +28,22 @@ class RouteBoundary : public PlaceBoundary {
   explicit RouteBoundary(const Plan& plan) : plan_(plan), routes_(plan) {}
   double Cost(double bytes, uint32_t from_device, uint32_t from_layout, uint32_t to_device,
               uint32_t to_layout) const override {
-    Spot from{plan_.devices[from_device].domain, from_layout};
-    Spot to{plan_.devices[to_device].domain, to_layout};
-    if (from == to) return 0;
-    if (from.layout == 0 && to.layout == 0) {  // The common case, without building a route.
-      double best = std::numeric_limits<double>::infinity();
-      for (const PlanLink& l : plan_.links) {
-        if (l.from == from.domain && l.to == to.domain) {
-          best = std::min(best, l.latency_ns + bytes / l.bytes_per_ns);
-        }
-      }
-      if (from.domain == 0 || to.domain == 0) return best;
-    }
-    Route r = routes_.Find(bytes, from, to);
-    return r.possible ? r.ns : std::numeric_limits<double>::infinity();
+    return Ns(bytes, {plan_.devices[from_device].domain, from_layout},
+              {plan_.devices[to_device].domain, to_layout}, false);
+  }
+  double CallersCost(double bytes, uint32_t from_device, uint32_t from_layout, uint32_t to_device,
+                     uint32_t to_layout) const override {
+    return Ns(bytes, {plan_.devices[from_device].domain, from_layout},
+              {plan_.devices[to_device].domain, to_layout}, true);
   }
 
  private:
+  double Ns(double bytes, Spot from, Spot to, bool callers) const {
+    if (from == to) return 0;
+    const Route r = routes_.Find(bytes, from, to, callers);
+    return r.possible ? r.ns : std::numeric_limits<double>::infinity();
+  }
+
   const Plan& plan_;
   Routes routes_;
 };
@@ -399,6 +398,26 @@ static uint32_t PinnedOf(const EngineDevice& device) {
   return 0;
 }
 
+// Links between an engine's page-locked memory and its devices: ways between host and device for
+// what lies in the host's arena, or is brought there.
+static void AddPinnedLinks(const Engine& engine, uint32_t number,
+                           const std::map<std::string, DomainId>& domain_of,
+                           const MachineRecord& machine, Plan* plan) {
+  for (const EngineDevice& device : engine.devices()) {
+    const uint32_t at = PinnedOf(device);
+    if (at == 0) continue;
+    const std::string& pinned = device.domains[at].id;
+    const DomainId own = domain_of.at(device.domains[0].id);
+    for (const EngineLink& l : engine.links()) {
+      const bool to = l.from == pinned && l.to == device.domains[0].id;
+      const bool back = l.to == pinned && l.from == device.domains[0].id;
+      if (!to && !back) continue;
+      plan->links.push_back({to ? 0 : own, to ? own : 0, number, l.latency_ns, l.bytes_per_ns,
+                             DefaultLinkBytesPerNs(machine)});
+    }
+  }
+}
+
 Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, Plan* plan) {
   plan->engines = {PlanEngine{"host", "", ""}};
   plan->devices = {PlanDevice{0, 0, "host", 0, false, 1}};
@@ -422,6 +441,7 @@ Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, 
     }
   }
   for (uint32_t e = 0; e < engines.size(); ++e) {
+    AddPinnedLinks(*engines[e], e + 1, domain_of, machine, plan);
     for (const EngineLink& l : engines[e]->links()) {
       auto from = domain_of.find(l.from), to = domain_of.find(l.to);
       if (from == domain_of.end() || to == domain_of.end() || from == to) continue;
@@ -430,8 +450,9 @@ Status DescribeEngines(const EngineList& engines, const MachineRecord& machine, 
   }
   for (DomainId d = 1; d < plan->domains.size(); ++d) {
     for (const auto& way : {std::pair<DomainId, DomainId>{0, d}, {d, 0}}) {
-      bool stated = std::any_of(plan->links.begin(), plan->links.end(),
-                                [&](const PlanLink& l) { return std::pair(l.from, l.to) == way; });
+      bool stated = std::any_of(plan->links.begin(), plan->links.end(), [&](const PlanLink& l) {
+        return std::pair(l.from, l.to) == way && l.staging_bytes_per_ns == 0;
+      });
       if (!stated) {
         plan->links.push_back({way.first, way.second, plan->domains[d].engine,
                                kDefaultLinkLatencyNs, DefaultLinkBytesPerNs(machine)});

@@ -183,12 +183,12 @@ bool IsConvex(const Model& m, const ModelOffer& offer, uint32_t stamp,
   return true;
 }
 
-using PriceCache = std::map<std::array<double, 5>, double>;  // values of one size share prices
+using PriceCache = std::map<std::array<double, 6>, double>;  // values of one size share prices
 
 void PriceValue(const PlaceProblem& p, const PlaceValue& given, PriceCache* cache,
                 ModelValue* value) {
   const size_t n = value->places.size();
-  const double bytes = given.bytes;
+  const double bytes = given.bytes, callers = given.producer < 0 || given.is_output;
   value->cost.assign(n * n, 0);
   if (given.order) return;
   for (size_t from = 0; from < n; ++from) {
@@ -196,9 +196,10 @@ void PriceValue(const PlaceProblem& p, const PlaceValue& given, PriceCache* cach
       if (from == to) continue;
       const auto& [d, l] = value->places[from];
       const auto& [e, k] = value->places[to];
-      auto [it, fresh] = cache->try_emplace({bytes, double(d), double(l), double(e), double(k)}, 0);
+      auto [it, fresh] =
+          cache->try_emplace({bytes, double(d), double(l), double(e), double(k), callers}, 0);
       if (fresh) {
-        const double c = p.boundary->Cost(bytes, d, l, e, k);
+        const double c = p.boundary->CostOf(given, d, l, e, k);
         it->second = c >= 0 ? c : kInfinity;  // a price that is no number counts as impossible
       }
       value->cost[from * n + to] = it->second;

@@ -167,7 +167,7 @@ class Clock {
       }
     }
     if (value.order) return made;
-    const double cost = p_.boundary->Cost(value.bytes, from, from_layout, device, layout);
+    const double cost = p_.boundary->CostOf(value, from, from_layout, device, layout);
     if (cost <= 0) return made;
     const auto [at, fresh] = brought_.emplace(std::tuple(v, device, layout), 0);
     if (!fresh) return at->second;

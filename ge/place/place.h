@@ -38,6 +38,17 @@ struct PlaceBoundary {
   // domain, and the solver asks for it under the name of its lowest device.
   virtual double Cost(double bytes, uint32_t from_device, uint32_t from_layout, uint32_t to_device,
                       uint32_t to_layout) const = 0;
+  // Of a graph input or output: at the host it lies in the caller's memory.
+  virtual double CallersCost(double bytes, uint32_t from_device, uint32_t from_layout,
+                             uint32_t to_device, uint32_t to_layout) const {
+    return Cost(bytes, from_device, from_layout, to_device, to_layout);
+  }
+  double CostOf(const PlaceValue& value, uint32_t from_device, uint32_t from_layout,
+                uint32_t to_device, uint32_t to_layout) const {
+    const bool callers = value.producer < 0 || value.is_output;
+    return callers ? CallersCost(value.bytes, from_device, from_layout, to_device, to_layout)
+                   : Cost(value.bytes, from_device, from_layout, to_device, to_layout);
+  }
 };
 
 struct PlaceProblem {

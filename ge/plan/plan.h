@@ -56,6 +56,9 @@ struct PlanLink {
   DomainId from = 0, to = 0;
   uint32_t engine = 0;  // that performs the copy
   double latency_ns = 0, bytes_per_ns = 1;
+  // Above 0: the host's end is page-locked, as its arena is, and the host copies a tensor of the
+  // caller's so fast to or from there.
+  double staging_bytes_per_ns = 0;
 };
 
 struct PlanLayout {

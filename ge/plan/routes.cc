@@ -47,7 +47,10 @@ Route Routes::Convert(double bytes, DomainId domain, LayoutId from, LayoutId to)
   return best;
 }
 
-Route Routes::CopyOnce(double bytes, Spot from, DomainId to) const {
+// The host's own copy between the caller's memory and page-locked memory.
+constexpr double kStagingNs = 100;
+
+Route Routes::CopyOnce(double bytes, Spot from, DomainId to, bool callers) const {
   if (from.domain == to) return Nothing();
   Route best;
   for (const PlanLink& l : plan_.links) {
@@ -55,32 +58,41 @@ Route Routes::CopyOnce(double bytes, Spot from, DomainId to) const {
     Route r = Nothing();
     r.ns = l.latency_ns + bytes / l.bytes_per_ns;
     r.hops = {Hop{{to, from.layout}, -1, l.engine, r.ns}};
+    if (l.staging_bytes_per_ns > 0 && callers) {
+      Route staged = Nothing();
+      staged.ns = kStagingNs + bytes / l.staging_bytes_per_ns;
+      staged.hops = {Hop{{0, from.layout}, -1, 0, staged.ns}};
+      r = from.domain == 0 ? Chain(staged, r) : Chain(r, staged);
+    }
     KeepCheaper(&best, std::move(r));
   }
   return best;
 }
 
-Route Routes::Copy(double bytes, Spot from, DomainId to) const {
-  Route best = CopyOnce(bytes, from, to);
+Route Routes::Copy(double bytes, Spot from, DomainId to, bool callers) const {
+  Route best = CopyOnce(bytes, from, to, callers);
   if (from.domain != 0 && to != 0 && from.domain != to) {
-    KeepCheaper(&best, Chain(CopyOnce(bytes, from, 0), CopyOnce(bytes, {0, from.layout}, to)));
+    KeepCheaper(&best, Chain(CopyOnce(bytes, from, 0, false),
+                             CopyOnce(bytes, {0, from.layout}, to, false)));
   }
   return best;
 }
 
-Route Routes::Find(double bytes, Spot from, Spot to) const {
+Route Routes::Find(double bytes, Spot from, Spot to, bool callers) const {
   if (from == to) return Nothing();
   if (from.domain == to.domain) return Convert(bytes, from.domain, from.layout, to.layout);
-  Route best = Chain(Convert(bytes, from.domain, from.layout, to.layout),
-                     Copy(bytes, {from.domain, to.layout}, to.domain));
-  if (from.layout != to.layout) {
-    KeepCheaper(&best, Chain(Copy(bytes, from, to.domain),
-                             Convert(bytes, to.domain, from.layout, to.layout)));
-    if (from.layout != 0 && to.layout != 0) {
-      KeepCheaper(&best, Chain(Chain(ConvertOnce(bytes, from.domain, from.layout, 0),
-                                     Copy(bytes, {from.domain, 0}, to.domain)),
-                               ConvertOnce(bytes, to.domain, 0, to.layout)));
-    }
+  // What is laid out anew at the host lies in its arena on the side of the copy.
+  const bool same = from.layout == to.layout, leaves = from.domain == 0;
+  Route best =
+      Chain(Convert(bytes, from.domain, from.layout, to.layout),
+            Copy(bytes, {from.domain, to.layout}, to.domain, callers && (same || !leaves)));
+  if (same) return best;
+  KeepCheaper(&best, Chain(Copy(bytes, from, to.domain, callers && leaves),
+                           Convert(bytes, to.domain, from.layout, to.layout)));
+  if (from.layout != 0 && to.layout != 0) {
+    KeepCheaper(&best, Chain(Chain(ConvertOnce(bytes, from.domain, from.layout, 0),
+                                   Copy(bytes, {from.domain, 0}, to.domain, false)),
+                             ConvertOnce(bytes, to.domain, 0, to.layout)));
   }
   return best;
 }

@@ -33,13 +33,14 @@ class Routes {
   explicit Routes(const Plan& plan) : plan_(plan) {}
   // Cheapest of: convert then copy, copy then convert, each conversion direct or through plain,
   // each copy direct or through a staging block on the host. No hops when the spots are equal.
-  Route Find(double bytes, Spot from, Spot to) const;
+  // `callers`: at the host the tensor lies in the caller's memory, which is not page-locked.
+  Route Find(double bytes, Spot from, Spot to, bool callers) const;
 
  private:
   Route Convert(double bytes, DomainId domain, LayoutId from, LayoutId to) const;
   Route ConvertOnce(double bytes, DomainId domain, LayoutId from, LayoutId to) const;
-  Route Copy(double bytes, Spot from, DomainId to) const;
-  Route CopyOnce(double bytes, Spot from, DomainId to) const;
+  Route Copy(double bytes, Spot from, DomainId to, bool callers) const;
+  Route CopyOnce(double bytes, Spot from, DomainId to, bool callers) const;
   const Plan& plan_;
 };
 

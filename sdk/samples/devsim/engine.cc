@@ -45,6 +45,9 @@ void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
   own.timeout_ns = options.timeout_ms * 1'000'000;
   Link(nullptr, id, options.link_gbps);
   Link(id, nullptr, options.link_gbps);
+  if (options.pinned == 0 || options.pinned_gbps == 0) return;
+  Link(domains[1].id, id, options.pinned_gbps);
+  Link(id, domains[1].id, options.pinned_gbps);
 }
 
 // NULL: the host's memory.

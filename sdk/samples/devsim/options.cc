@@ -24,6 +24,7 @@ constexpr Key kKeys[] = {
     {"peer_gbps", &Options::peer_gbps, 0, 1'000'000},
     {"streams", &Options::streams, 1, 16},
     {"pinned", &Options::pinned, 0, 1},
+    {"pinned_gbps", &Options::pinned_gbps, 0, 1'000'000},
     {"grow", &Options::grow, 0, 1},
     {"capture", &Options::capture, 0, 2},
     {"delay", &Options::delay, 0, UINT64_MAX},
@@ -69,9 +70,9 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
   return Fail(
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-      "take_seed, link_latency_ns, link_gbps, peer_gbps, streams, pinned, grow, capture, delay, "
-      "delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at or timeout_ms, each "
-      "with =VALUE, or scope=call or scope=device",
+      "take_seed, link_latency_ns, link_gbps, peer_gbps, streams, pinned, pinned_gbps, grow, "
+      "capture, delay, delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at or "
+      "timeout_ms, each with =VALUE, or scope=call or scope=device",
       static_cast<int>(name.size()), name.data());
 }
 

@@ -11,6 +11,7 @@
 //   peer_gbps=N         two devices copy to each other directly, so fast (0 = they do not)
 //   pinned=1            offers page-locked host memory, where the host's end of copies then lies
 //                       (0)
+//   pinned_gbps=N       speed of copies between that memory and the device (0 = not stated)
 //   streams=N           at most so many streams, 1 to 16 (2)
 //   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
 //   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
@@ -48,7 +49,7 @@ struct Options {
   uint64_t price = 100, take = 100, take_seed = 1;
   uint64_t link_latency_ns = 2000, link_gbps = 10, peer_gbps = 0;
   uint64_t streams = 2;
-  uint64_t pinned = 0;
+  uint64_t pinned = 0, pinned_gbps = 0;
   uint64_t grow = 1, capture = 1;
   uint64_t delay = 0, delay_us = 200;
   uint64_t devices = 1;
