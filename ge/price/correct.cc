@@ -96,7 +96,7 @@ class Corrector {
   // and of others inside would be noise, of which only savings count.)
   double InsideLike(const PriceBook& book, const OfferName& name, double confidence,
                     Factors* out) const {
-    using enum PriceCache::Kind;
+    using enum PriceKind;
     if (out->source.empty()) {
       const Correction inside = cache_.CorrectionFor(book, name, kInside, confidence);
       if (inside.rows > 0) {

@@ -190,8 +190,8 @@ PriceFit& PriceCache::Fitted() const {
     for (const auto& [key, kept] : rows) {
       for (const Kind kind : kPriceKinds) {
         const int number = static_cast<int>(kind);
-        const auto work = [&](const PriceRow& row) {
-          return WorkName{SignatureOf(key), row.family, row.size};
+        const auto work = [signature = SignatureOf(key)](const PriceRow& row) {
+          return WorkName{signature, row.family, row.size};
         };
         if (const auto log = kept.stored ? kept.stored->LogError(kind) : std::nullopt) {
           fit_->Remove(book, work(*kept.stored), number, *log, kept.stored->IsDoubtful(kind));

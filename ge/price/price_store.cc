@@ -111,7 +111,7 @@ std::vector<ImageHead::Book> ScalesOf(const std::vector<RowView>& rows, PriorFit
       const auto prior = priors->Log(book, work);
       if (prior) scale.Add(book, work, *log - *prior);
     }
-    std::erase_if(before, [&](const ImageHead::Book& b) { return b.name == book; });
+    std::erase_if(before, [&name = book](const ImageHead::Book& b) { return b.name == name; });
     before.push_back({book, priors->Id(book), scale.Terms(book)});
   }
   return before;
