@@ -12,6 +12,7 @@
 #include "ge/capsule/manifest.h"
 #include "ge/capsule/npy.h"
 #include "ge/capsule/pieces.h"
+#include "ge/capsule/plan_members.h"
 #include "ge/capsule/tensor_members.h"
 
 namespace ge {
@@ -143,6 +144,9 @@ TEST_F(CapsuleContents, LyingManifestsAreNamed) {
       {R"({"format": "graphengine capsule", "threads": -1})", "'threads' is wrong"},
       {R"({"format": "graphengine capsule", "values": [{"dtype": "f3"}]})", "'values[0].dtype'"},
       {R"({"format": "graphengine capsule", "inputs": [{"dims": [1.5]}]})", "'inputs[0].dims'"},
+      {R"({"format": "graphengine capsule", "engines": [{"name": "ref"}, {"name": "./a.so"}]})",
+       "'engines[1].name' is './a.so', wanted 1 to 64 characters of [a-z0-9_]"},
+      {R"({"format": "graphengine capsule", "engines": [{"name": "ref:a=b"}]})", "is 'ref:a=b'"},
       {R"({"format": "graphengine capsule", "graphs": 1})", "'graphs' is wrong, wanted a list"}};
   for (const auto& [text, fault] : cases) {
     auto writer = CapsuleWriter::Create(path_);
@@ -154,6 +158,45 @@ TEST_F(CapsuleContents, LyingManifestsAreNamed) {
     const auto read = ReadManifest(**capsule);
     EXPECT_NE(read.status().message().find(fault), std::string::npos) << read.status().message();
     EXPECT_NE(read.status().message().find("member 'manifest.json'"), std::string::npos);
+  }
+}
+
+TEST_F(CapsuleContents, EnginesOfManifestsAreFew) {
+  CapsuleManifest m;
+  m.engines.assign(65, {"ref", "", ""});
+  ASSERT_TRUE(WriteManifest(m, writer_.get()).ok());
+  const std::string message(ReadManifest(*Reopened()).status().message());
+  EXPECT_NE(message.find("'engines' has 65 items, wanted 64"), std::string::npos) << message;
+}
+
+TEST_F(CapsuleContents, LyingPlansAreNamed) {
+  const std::string tables = "plan 1\nengine 0 \"host\"\nengine 1 \"ref\"\ndevice 0 \"host\"\n";
+  const std::string device = "device 1 \"ref/cpu\" engine=1\n", open = "function 0 \"main\" {\n";
+  const auto segment = [&](const std::string& fields, const std::string& offer) {
+    return tables + device + open + "  value 1 \"x\" : f32[4] input\n  segment 0 " + fields +
+           "\n    offer " + offer + "\n  code:\n}\n";
+  };
+  const std::pair<std::string, const char*> cases[] = {
+      {segment("device=1 inputs=[1]", "nodes=[2]"), ""},
+      {tables + device, "the plan has no function"},
+      {tables + "device 1 \"ref/cpu\" engine=2\n", "device 1 is of engine 2, wanted one of 2"},
+      {"plan 1\nengine 0 \"./a.so\"\n", "engine 0 is named './a.so'"},
+      {segment("device=2", "nodes=[2]"), "segment 0: it is on device 2, wanted one of 2"},
+      {segment("device=1", "nodes=[]"), "segment 0: an offer has no nodes"},
+      {segment("device=1 inputs=[2]", "nodes=[2]"), "its inputs name value 2, wanted one of 2"},
+      {segment("device=1 outputs=[9]", "nodes=[2]"), "its outputs name value 9"}};
+  for (const auto& [text, fault] : cases) {
+    auto writer = CapsuleWriter::Create(path_);
+    ASSERT_TRUE(writer.ok());
+    ASSERT_TRUE((*writer)->Add("plan/run.plan", text).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+    const auto capsule = CapsuleReader::Open(path_);
+    ASSERT_TRUE(capsule.ok());
+    const auto read = ReadPlanMember(**capsule, "plan/run.plan");
+    EXPECT_EQ(read.ok(), *fault == '\0') << read.status().message();
+    if (read.ok()) continue;
+    EXPECT_NE(read.status().message().find(fault), std::string::npos) << read.status().message();
+    EXPECT_NE(read.status().message().find("member 'plan/run.plan'"), std::string::npos);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ge/capsule/json_fields.h"
+#include "ge/capsule/plan_members.h"
 
 namespace ge {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr char kFormat[] = "graphengine capsule";
+constexpr size_t kMostEngines = 64;  // a replay opens each
 
 json Json(const CapsuleTensor& t) { return TensorJson(t); }
 json Json(const CapsuleGraph& g) { return {{"stage", g.stage}, {"member", g.member}}; }
@@ -48,6 +50,23 @@ Status CheckVersion(const json& j) {
     return Status(Code::kUnsupported,
                   fmt::format("its field 'version' is {}, known here is {}; use a later release",
                               version, kCapsuleVersion));
+  }
+  return {};
+}
+
+// A replay opens engines by these names.
+Status CheckEngines(const std::vector<CapsuleEngine>& engines) {
+  if (engines.size() > kMostEngines) {
+    return Status(Code::kDataCorrupt, fmt::format("its field 'engines' has {} items, wanted {} at "
+                                                  "the most",
+                                                  engines.size(), kMostEngines));
+  }
+  for (size_t i = 0; i < engines.size(); ++i) {
+    if (IsEngineName(engines[i].name)) continue;
+    return Status(Code::kDataCorrupt,
+                  fmt::format("its field 'engines[{}].name' is '{:.64}', wanted 1 to 64 characters "
+                              "of [a-z0-9_]",
+                              i, engines[i].name));
   }
   return {};
 }
@@ -101,6 +120,7 @@ Result<CapsuleManifest> ReadManifest(const CapsuleReader& capsule) {
   f.Flag("in_pieces", &m.in_pieces);
   f.Whole("run", &m.run).Whole("kv_cache", &m.kv_cache).Texts("left_out", &m.left_out);
   GE_RETURN_IF_ERROR(OfJsonMember(capsule, kManifestMember, f.status()));
+  GE_RETURN_IF_ERROR(OfJsonMember(capsule, kManifestMember, CheckEngines(m.engines)));
   if (!capsule.Has(kResultsMember)) return m;
   m.outputs.clear();
   m.states_after.clear();

@@ -10,6 +10,7 @@
 #include "frontend/text/plan_text.h"
 #include "ge/capsule/graph_members.h"
 #include "ge/capsule/manifest.h"
+#include "ge/capsule/plan_members.h"
 #include "ge/capsule/store/capsule_writer.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
@@ -257,12 +258,7 @@ Result<CompiledFile::Loaded> CompiledFile::Load(size_t i) const {
   const CompiledPlan& p = index_.plans[i];
   Loaded out;
   GE_ASSIGN_OR_RETURN(out.graph, ReadGraphMember(capsule_, p.graph, /*trusted=*/true));
-  GE_ASSIGN_OR_RETURN(const auto text, capsule_->Read(p.plan));
-  const std::string name = fmt::format("capsule '{}': member '{}'", path(), p.plan);
-  GE_ASSIGN_OR_RETURN(out.plan.plan, ParsePlan(TextOf(text.data(), text.size()), name));
-  if (out.plan.plan.functions.empty()) {
-    return Status(Code::kDataCorrupt, name + ": the plan has no function");
-  }
+  GE_ASSIGN_OR_RETURN(out.plan.plan, ReadPlanMember(*capsule_, p.plan));
   const Entry* entry = out.graph.FindEntry(p.entry);
   if (entry == nullptr) {
     return Status(Code::kDataCorrupt, fmt::format("capsule '{}': member '{}' has no entry '{}'",

@@ -113,6 +113,13 @@ Status Session::PortsOfSaved(const Function& f, const CompiledPlan& p, const Ent
   const auto& in = p.states_in;
   const auto& out = p.states_out;
   const auto is_state = [&](StateId id) { return id > 0 && id < graph_.states.size(); };
+  if (p.inputs.size() != own.params.size()) {
+    return Status(Code::kDataCorrupt,
+                  fmt::format("capsule '{}': member '{}': a plan of entry '{}' has {} inputs, "
+                              "wanted {}",
+                              compiled_file_->path(), kCompiledMember, entry.name, p.inputs.size(),
+                              own.params.size()));
+  }
   if (f.params.size() != own.params.size() + in.size() ||
       f.results.size() != own.results.size() + out.size() ||
       !std::all_of(in.begin(), in.end(), is_state) ||

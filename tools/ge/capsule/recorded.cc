@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "frontend/text/plan_text.h"
 #include "ge/capsule/graph_members.h"
+#include "ge/capsule/plan_members.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/host/machine.h"
 
@@ -31,9 +31,7 @@ Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan) {
                               path));
   }
   if (r.manifest.plan.empty()) return r;
-  GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(r.manifest.plan));
-  GE_ASSIGN_OR_RETURN(r.plan, ParsePlan({reinterpret_cast<const char*>(text.data()), text.size()},
-                                        r.manifest.plan));
+  GE_ASSIGN_OR_RETURN(r.plan, ReadPlanMember(*r.capsule, r.manifest.plan));
   return r;
 }
 

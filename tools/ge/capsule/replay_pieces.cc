@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "frontend/text/plan_text.h"
 #include "ge/capsule/pieces.h"
+#include "ge/capsule/plan_members.h"
 #include "ge/capsule/statistics.h"
 #include "ge/capsule/tensor_members.h"
 #include "ge/place/placed.h"
@@ -29,15 +29,7 @@ class Placements {
  public:
   Status Read(const Recorded& r, const CapsulePieces& recorded) {
     for (const CapsulePiece& p : recorded.pieces) {
-      GE_ASSIGN_OR_RETURN(const auto text, r.capsule->Read(p.plan));
-      GE_ASSIGN_OR_RETURN(
-          const Plan plan,
-          ParsePlan({reinterpret_cast<const char*>(text.data()), text.size()}, p.plan));
-      if (plan.functions.empty()) {
-        return Status(Code::kDataCorrupt,
-                      fmt::format("capsule '{}': member '{}': the plan has no function",
-                                  r.capsule->path(), p.plan));
-      }
+      GE_ASSIGN_OR_RETURN(const Plan plan, ReadPlanMember(*r.capsule, p.plan));
       PlaceOptions place;
       place.cover = CoverOf(plan, plan.functions[0]);
       place.cover_method = kRemade;
