@@ -54,6 +54,9 @@ GOOD = {
     # The letters of mathematics may stay, and so may one letter among many words.
     "ge/base/words.h": NOTE + "#pragma once\nint F(int x, int y, int n, int i, int k);\n"
                        "int G(int first, int second, int third, int fourth, int fifth, int sixth, int seventh, int z);\n",
+    # Parts of words are no vendors' names, and engines may say theirs.
+    "plugins/device/sim/words.cc": "// The oracle of a ship ascends, in ascending order; a cup, damda, whip.\nint circuitOf, cup;\n",
+    "plugins/cpu/onednn/names.cc": "// As CUDA has it.\n",
     "README.md": "see ops/work/conv and https://example.org/home/page\n[a](docs/a.md#b) `[c](d)`\n",
     "docs/README.md": "[a](a.md) [map](map.md) [up](../README.md) [x](https://example.org)\n",
     "docs/a.md": "```\n[no](link)\n```\n",
@@ -140,6 +143,10 @@ BAD = {
     "parameter-letters": [{"ge/ir/a.h": NOTE + "#pragma once\n" + "void F(int rank, Graph* g, int n);\n" * 9},
                           {"ge/ir/a.h": NOTE + "template <typename T>\nT F(const std::vector<T>& v) {\n  return v[0];\n}\n"}],
     "old-names": [{"ge/ir/a.cc": "FlowPlace* place;\n"}, {"ge/ir/graph_loan.h": NOTE}, {"ge/ir/pass_graph.h": NOTE}],
+    "vendor-names": [{"plugins/device/sim/a.cc": f"{text}\n"} for text in (
+        "// As CUDA has it.", "// Nvidia's.", "int x = cuInit;", "int cudaMalloc;", "int aclrtMalloc;", "int aclInit;",
+        "// Ascend has none.", "int x_hip_y;", "int hipMalloc;", "// rocm", "// AMD's", "int MakeCudaStream;")] + [
+        {"plugins/device/sim/ascend.cc": "int x;\n"}],
     "first-page": [{"README.md": "x" * 9001}, {"README.md": "| a |\n" * 17}],
     "links": [{"docs/a.md": "see [b](b.md)\n"}, {"README.md": "\n![b](docs/b.svg)\n"}],
     "index": [{"docs/README.md": "[a](a.md) [map](map.md)\n", "docs/a.md": "", "docs/decisions/0001-b.md": ""}],

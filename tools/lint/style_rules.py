@@ -82,5 +82,22 @@ def old_names(tree):
             yield path, code.count("\n", 0, match.start()) + 1, f"{match[0]} is {OLD_NAMES[match[0]]} now"
 
 
+# A vendor's name or the prefix of its functions, at the begin of a word or of a part in CamelCase.
+VENDOR = re.compile(r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?:(?i:cuda|nvidia|nvcc|cudnn|cublas|rocm|(?:hip|acl|amd)(?![a-z])"
+                    r"|ascend(?!ing|s|ed|an|er))|cu[A-Z]|hip[A-Z]|acl(?:rt|nn|op)?[A-Z])\w*")
+# What every asynchronous device shares.
+NO_VENDOR = "plugins/device/"
+
+
+def vendor_names(tree):
+    """No vendor's name in plugins/device: what one vendor needs stands in its engine."""
+    for path in tree.files:
+        if path.startswith(NO_VENDOR):
+            text = tree.text(path)
+            for match in VENDOR.finditer(path + "\n" + text):
+                line = (path + "\n" + text).count("\n", 0, match.start())
+                yield path, line, f"{match[0]}: a vendor's name; say what every device has, or move it to that engine"
+
+
 RULES = {"comma-statements": comma_statements, "header-using": header_using, "parameter-letters": parameter_letters,
-         "old-names": old_names}
+         "old-names": old_names, "vendor-names": vendor_names}
