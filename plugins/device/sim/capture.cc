@@ -123,7 +123,7 @@ bool Simulator::State::Joined(const Capture& capture) const {
   return std::all_of(reached.begin(), reached.end(), [](bool yes) { return yes; });
 }
 
-void Simulator::State::DropCapture(const std::shared_ptr<Capture>& capture) {
+void Simulator::State::DropCapture(std::shared_ptr<Capture> capture) {
   for (const uint64_t id : capture->streams) {
     const auto joined = streams.find(id);
     if (joined == streams.end() || joined->second->capture != capture) continue;

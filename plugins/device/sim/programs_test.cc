@@ -58,9 +58,12 @@ class Runner {
     for (const Stream stream : streams_) EXPECT_EQ(sim_.StreamDestroy(stream), Code::kOk);
     for (const Event event : events_) EXPECT_EQ(sim_.EventDestroy(event), Code::kOk);
     for (const auto& [place, at] : at_) {
-      if (place < Program::kPinned) EXPECT_EQ(sim_.Free(at), Code::kOk);
-      if (place >= Program::kPinned && place < Program::kPageable)
+      if (place < Program::kPinned) {
+        EXPECT_EQ(sim_.Free(at), Code::kOk);
+      }
+      if (place >= Program::kPinned && place < Program::kPageable) {
         EXPECT_EQ(sim_.PinnedFree(at), Code::kOk);
+      }
     }
     sim_.Finish();
     return bytes;
@@ -165,7 +168,7 @@ std::string Name(const std::string& actor) {
   return actor.substr(begin, actor.find('\'', begin) - begin);
 }
 
-std::set<std::pair<std::string, std::string>> Races(const Runner& runner, uint64_t seed) {
+std::set<std::pair<std::string, std::string>> RacesOf(const Runner& runner, uint64_t seed) {
   std::set<std::pair<std::string, std::string>> races;
   for (const Report& report : runner.reports()) {
     EXPECT_EQ(report.fault, Fault::kRace) << seed << ": " << report.text();
@@ -224,7 +227,7 @@ TEST(Programs, ADroppedWaitIsFoundUnlessOtherEdgesOrderTheSame) {
         Runner runner(program, schedule, seed + i);
         runner.Run(captured);
         runner.End();
-        const auto races = Races(runner, seed);
+        const auto races = RacesOf(runner, seed);
         ASSERT_EQ(races.empty(), truth.empty()) << seed << " without op " << i;
         for (const auto& race : races)
           ASSERT_TRUE(truth.count(race)) << seed << ": " << race.first << " " << race.second;

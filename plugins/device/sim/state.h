@@ -113,7 +113,7 @@ struct Simulator::State {
   void Fail(int device, Code code);
   void EndWork(int device);  // the host knows that the device does nothing any more
   Code Answer(int device);   // after work ran: the device's error
-  void DropCapture(const std::shared_ptr<Capture>& capture);
+  void DropCapture(std::shared_ptr<Capture> capture);
   Code BeforeWork();
 
   // --- reports: reports.cc
