@@ -12,6 +12,7 @@
 #include "ge/capsule/manifest.h"
 #include "ge/capsule/plan_members.h"
 #include "ge/capsule/store/capsule_writer.h"
+#include "ge/engine/resident/pack_hash.h"
 #include "ge/host/machine.h"
 #include "ge/infer/infer.h"
 #include "ge/session/recorder.h"

@@ -12,6 +12,7 @@
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
 #include "ge/engine/plugin/record.h"
+#include "ge/engine/resident/pack_hash.h"
 #include "ge/engine/resident/resident_memory.h"
 #include "ge/host/machine.h"
 
@@ -396,8 +397,6 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(
   }
   return out;
 }
-
-uint64_t PackHash(std::span<const std::byte> data) { return XXH3_64bits(data.data(), data.size()); }
 
 uint64_t FillResidents(std::span<const std::shared_ptr<Resident>> residents,
                        std::vector<Status>* statuses) {

@@ -147,8 +147,6 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(
     const Graph& graph, const Function& function, std::span<const SavedPack> saved = {});
 // The values of each pack, as a number: equal for the same pack of the same graph.
 std::vector<uint64_t> PackValues(const ge_compiled& compiled);
-// XXH3, as SavedPack::hash.
-uint64_t PackHash(std::span<const std::byte> data);
 
 // Fills the empty ones, several at once, the largest first. statuses[i] is that of residents[i].
 // Answers the bytes written.

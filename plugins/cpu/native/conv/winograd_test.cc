@@ -336,7 +336,13 @@ TEST(WinogradSpec, WeightsThatOverflowAreNone) {
   std::vector<float> w(9, 1.0f);
   EXPECT_TRUE(WinogradKeepsFinite(w.data(), 9));
   const float inf = std::numeric_limits<float>::infinity();
-  for (float bad : {inf, -inf, std::numeric_limits<float>::quiet_NaN(), 3e38f, -3e38f}) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float past = std::nextafter(1e38f, inf);
+  for (float good : {0.0f, -0.0f, 1e38f, -1e38f, std::numeric_limits<float>::denorm_min()}) {
+    w[5] = good;
+    EXPECT_TRUE(WinogradKeepsFinite(w.data(), 9)) << good;
+  }
+  for (float bad : {inf, -inf, nan, -nan, 3e38f, -3e38f, past, -past}) {
     for (size_t at : {size_t{0}, size_t{8}}) {
       std::vector<float> v = w;
       v[at] = bad;
