@@ -390,14 +390,17 @@ void AddPlugin(SubcommandList* to, ge::tool::NewPlugin* wanted, int* code) {
   if (plugin == nullptr) return;
   plugin->require_subcommand(1);
   auto* make = plugin->add_subcommand("new", "a folder with a plugin, ready to build and run");
-  make->add_option("KIND", wanted->kind, "engine, op or pass")
+  make->add_option("KIND", wanted->kind,
+                   "engine, device (an engine whose work goes on behind the call), op or pass")
       ->required()
-      ->check(CLI::IsMember({"engine", "op", "pass"}));
+      ->check(CLI::IsMember({"engine", "device", "op", "pass"}));
   make->add_option("NAME", wanted->name, "of the folder and the plugin: [a-z0-9_]+")->required();
-  make->add_option("--language", wanted->language, "c (default) or cpp")
+  make->add_option("--language", wanted->language, "c (default) or cpp; devices: cpp alone")
       ->check(CLI::IsMember({"c", "cpp"}));
   make->add_option("--dir", wanted->dir, "parent of the new folder (default: here)");
-  make->footer("\nExample:\n  ge plugin new engine my_engine --language cpp\n");
+  make->footer(
+      "\nExample:\n  ge plugin new engine my_engine --language cpp\n"
+      "  ge plugin new device my_device\n");
   make->callback([=] { *code = ge::tool::MakeNewPlugin(*wanted); });
 }
 

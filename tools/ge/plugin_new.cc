@@ -108,14 +108,17 @@ Result<std::vector<File>> FilesOf(const NewPlugin& wanted) {
                               "program (cmake --install)",
                               kind.string()));
   }
-  if (!fs::is_directory(kind / wanted.language, ec)) {
+  const std::string language = !wanted.language.empty()           ? wanted.language
+                               : fs::is_directory(kind / "c", ec) ? "c"
+                                                                  : "cpp";
+  if (!fs::is_directory(kind / language, ec)) {
     return Status(Code::kInvalidArgument,
                   fmt::format("--language is '{}', but of this kind there are templates in: {}",
-                              wanted.language, FoldersIn(kind)));
+                              language, FoldersIn(kind)));
   }
   std::vector<File> files;
   GE_RETURN_IF_ERROR(AddFiles(kind, wanted.name, &files));
-  GE_RETURN_IF_ERROR(AddFiles(kind / wanted.language, wanted.name, &files));
+  GE_RETURN_IF_ERROR(AddFiles(kind / language, wanted.name, &files));
   return files;
 }
 

@@ -7,10 +7,10 @@
 namespace ge::tool {
 
 struct NewPlugin {
-  std::string kind;            // "engine", "op" or "pass": a folder of the templates
-  std::string name;            // of the folder, the file and the plugin
-  std::string language = "c";  // "c" or "cpp"
-  std::string dir = ".";       // where the folder is made
+  std::string kind;       // "engine", "device", "op" or "pass": a folder of the templates
+  std::string name;       // of the folder, the file and the plugin
+  std::string language;   // "c" or "cpp"; empty: c, or the only one of the kind
+  std::string dir = ".";  // where the folder is made
 };
 
 // Makes the folder, whole or not at all, and prints the commands to build, test and run it. Returns

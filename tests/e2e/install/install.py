@@ -30,6 +30,7 @@ FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libg
          "share/graphengine/priors/avx2-one.json", "share/graphengine/samples/minimal/minimal.c",
          "share/graphengine/samples/null/null.c", "share/graphengine/samples/op/op.c",
          "share/graphengine/samples/pass/square.c", "share/graphengine/samples/pass/observe.c",
+         "share/graphengine/scaffold/device/cpp/device.cc",
          "share/doc/graphengine/LICENSE", "share/doc/graphengine/docs/plugin-guide.md",
          "share/doc/graphengine/docs/training.md", "share/doc/graphengine/examples/train/main.cc",
          "share/doc/graphengine/examples/ocr/page.png"]
@@ -148,6 +149,9 @@ def check_refusals(c, prefix, folder):
     c.check(code == 2 and "engine" in text, "a kind that there is not", text)
     code, text = new_plugin(prefix, folder, "op", "mine", "--language", "ada")
     c.check(code == 2 and "ada not in {c,cpp}" in text, "a language that there is not", text)
+    code, text = new_plugin(prefix, folder, "device", "mine", "--language", "c")
+    c.check(code == 2 and "--language is 'c', but of this kind there are templates in: cpp" in text,
+            "no device in C", text)
     templates = prefix / "share/graphengine/scaffold/op"
     (templates / "cpp").rename(templates / ".cpp")
     code, text = new_plugin(prefix, folder, "op", "mine", "--language", "cpp")

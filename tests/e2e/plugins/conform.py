@@ -2,7 +2,8 @@
 
     tests/e2e/plugins/conform.py          minimal at L0-L3, ref and native at L0-L2, refusals, faults,
                                   operators and passes
-    tests/e2e/plugins/conform.py --all    every level of ref, native, onednn, openblas, minimal and devsim
+    tests/e2e/plugins/conform.py --all    every level of ref, native, onednn, openblas, minimal, devsim and
+                                  the scaffold of a device
 
 The last line is "N passed, N failed, N skipped"; GE_BUILD names another build folder.
 """
@@ -177,6 +178,8 @@ def quick():
     sound(checks, "minimal", "L0-L3", SAMPLES / "minimal.so", "--level", "L0,L1,L2,L3")
     for engine in ["ref", "native"]:
         sound(checks, engine, "L0-L2", ENGINES / f"{engine}.so", "--level", "L0,L1,L2")
+    sound(checks, "scaffold_device_cpp", "L0-L2", BUILD / "lib/scaffold/scaffold_device_cpp.so",
+          "--level", "L0,L1,L2,L4")
     with tempfile.TemporaryDirectory() as name:
         refusals(checks, pathlib.Path(name))
         expectations(checks, pathlib.Path(name))
@@ -192,6 +195,8 @@ def everything():
     sound(checks, "minimal", "L0-L3", SAMPLES / "minimal.so", "--level", "L0,L1,L2,L3")
     sound(checks, "devsim", "L0-L8", SAMPLES / "devsim.so", "--timeout", "120", "--options",
           f"wrap={(ENGINES / 'ref.so').resolve()}", "--xfail", "sdk/samples/devsim/conform.txt")
+    sound(checks, "scaffold_device_cpp", "L0-L8", BUILD / "lib/scaffold/scaffold_device_cpp.so",
+          "--timeout", "120", "--xfail", "sdk/scaffold/device/conform.txt")
     return checks
 
 
