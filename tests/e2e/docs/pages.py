@@ -37,7 +37,8 @@ MARK = "=== typed "
 PATHS = 'export PATH="$GE_PREFIX/bin:$PATH" PKG_CONFIG_PATH="$GE_PREFIX/lib/pkgconfig"'
 # What the pages leave for the reader to fill in.
 FILLED = {"STAGE": "partition", "NAME": "my_engine", "MODEL": "MODEL.onnx"}
-PLUGINS = ["minimal.so", "my_engine/build/my_engine.so", "op.so", "my_op/build/my_op.so",
+PLUGINS = ["minimal.so", "my_engine/build/my_engine.so",
+           "my_device/build/my_device.so", "op.so", "my_op/build/my_op.so",
            "square.so", "my_pass/build/my_pass.so"]
 
 # The models that the pages name.
