@@ -29,6 +29,8 @@ json PackJson(const CompiledPack& p) {
 json ShapeJson(const CompiledShape& s) { return {{"dims", s.dims}}; }
 json PlanJson(const CompiledPlan& p) {
   return {{"entry", p.entry},
+          {"piece", p.piece},
+          {"fn", p.fn},
           {"inputs", ListOf(p.inputs, ShapeJson)},
           {"graph", p.graph},
           {"plan", p.plan},
@@ -52,6 +54,7 @@ void ReadPackOf(JsonFields* f, CompiledPack* p) {
 void ReadShapeOf(JsonFields* f, CompiledShape* s) { f->Dims("dims", &s->dims); }
 void ReadPlanOf(JsonFields* f, CompiledPlan* p) {
   f->Text("entry", &p->entry).List("inputs", &p->inputs, ReadShapeOf).Text("graph", &p->graph);
+  f->Text("piece", &p->piece).Whole("fn", &p->fn);
   f->Text("plan", &p->plan).Numbers("expanded", &p->expanded);
   f->Numbers("states_in", &p->states_in).Numbers("states_out", &p->states_out);
   f->Whole("shape_class", &p->shape_class).Whole("looser_class", &p->looser_class);
@@ -69,7 +72,8 @@ Status WriteCompiledIndex(const CompiledIndex& x, CapsuleWriter* writer) {
                     {"precision", x.precision},
                     {"denormals", x.denormals},
                     {"engines", ListOf(x.engines, EngineJson)},
-                    {"plans", ListOf(x.plans, PlanJson)}};
+                    {"plans", ListOf(x.plans, PlanJson)},
+                    {"in_pieces", x.in_pieces}};
   return writer->Add(kCompiledMember,
                      out.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
@@ -81,7 +85,7 @@ Result<CompiledIndex> ReadCompiledIndex(const CapsuleReader& capsule) {
   f.Text("cpu", &x.cpu).Text("isa", &x.isa).Whole("isa_mask", &x.isa_mask);
   f.Whole("threads", &x.threads).Text("numerics", &x.numerics).Text("precision", &x.precision);
   f.Text("denormals", &x.denormals).List("engines", &x.engines, ReadEngineOf);
-  f.List("plans", &x.plans, ReadPlanOf);
+  f.List("plans", &x.plans, ReadPlanOf).Texts("in_pieces", &x.in_pieces);
   GE_RETURN_IF_ERROR(OfJsonMember(capsule, kCompiledMember, f.status()));
   return x;
 }

@@ -29,6 +29,9 @@ struct CompiledShape {
 };
 struct CompiledPlan {
   std::string entry;
+  // Of a piece of an entry that runs in pieces: the key of its bound graph; else empty.
+  std::string piece;
+  uint32_t fn = 0;                    // of a piece: its function in `graph`
   std::vector<CompiledShape> inputs;  // of the entry's own parameters
   std::string graph, plan;            // members
   std::vector<uint32_t> expanded;     // nodes that had become their parts
@@ -42,6 +45,7 @@ struct CompiledIndex {
   uint32_t isa_mask = 0, threads = 0;
   std::vector<CompiledEngine> engines;
   std::vector<CompiledPlan> plans;
+  std::vector<std::string> in_pieces;  // entries that run so
 };
 
 Status WriteCompiledIndex(const CompiledIndex& index, CapsuleWriter* writer);

@@ -94,6 +94,9 @@ class Saver {
     manifest.graphs.push_back({"rewrite", "graph/00-rewrite.gepb"});
     GE_RETURN_IF_ERROR(graphs_.Write(manifest.graphs[0].member, session_->graph()));
     for (const PlanToSave& p : plans) GE_RETURN_IF_ERROR(Add(p));
+    for (const Entry& e : session_->graph().entries) {
+      if (session_->RunsInPieces(e.name)) index_.in_pieces.push_back(e.name);
+    }
     GE_RETURN_IF_ERROR(writer_->Add(kMachineMember, MachineToText(HostMachine())));
     GE_RETURN_IF_ERROR(WriteCompiledIndex(index_, writer_.get()));
     GE_RETURN_IF_ERROR(WriteManifest(manifest, writer_.get()));
@@ -109,6 +112,8 @@ class Saver {
     CompiledPlan& plan = index_.plans.emplace_back();
     const size_t i = index_.plans.size() - 1;
     plan.entry = p.entry;
+    plan.piece = c.exact_key;
+    plan.fn = c.fn;
     for (const Compiled::Port& port : c.inputs) plan.inputs.push_back({port.dims});
     plan.graph = fmt::format("graph/{:02}-bound.gepb", i + 1);
     plan.plan = fmt::format("plan/{}.plan", i);
@@ -260,12 +265,14 @@ Result<CompiledFile::Loaded> CompiledFile::Load(size_t i) const {
   Loaded out;
   GE_ASSIGN_OR_RETURN(out.graph, ReadGraphMember(capsule_, p.graph, /*trusted=*/true));
   GE_ASSIGN_OR_RETURN(out.plan.plan, ReadPlanMember(*capsule_, p.plan));
-  const Entry* entry = out.graph.FindEntry(p.entry);
-  if (entry == nullptr) {
-    return Status(Code::kDataCorrupt, fmt::format("capsule '{}': member '{}' has no entry '{}'",
-                                                  path(), p.graph, p.entry));
+  const Entry* entry = p.piece.empty() ? out.graph.FindEntry(p.entry) : nullptr;
+  if (entry == nullptr && (p.piece.empty() || p.fn == 0 || p.fn >= out.graph.functions.size())) {
+    return Status(Code::kDataCorrupt,
+                  fmt::format("capsule '{}': member '{}' has no {} '{}'", path(), p.graph,
+                              p.piece.empty() ? "entry" : "function",
+                              p.piece.empty() ? p.entry : std::to_string(p.fn)));
   }
-  out.fn = entry->fn;
+  out.fn = entry != nullptr ? entry->fn : p.fn;
   out.plan.over_floor = static_cast<double>(p.over_floor) / kThousandths;
   if (p.shape_class != 0) out.plan.shape_class = p.shape_class;
   if (p.looser_class != 0) out.plan.looser_class = p.looser_class;

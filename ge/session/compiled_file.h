@@ -20,7 +20,7 @@ namespace ge {
 class Session;
 
 struct PlanToSave {
-  std::string entry;
+  std::string entry;                   // empty: a piece
   std::shared_ptr<Compiled> compiled;  // with its graph
 };
 struct SaveReport {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "ge/base/clock.h"
 #include "ge/base/log.h"
@@ -59,6 +60,17 @@ Status Session::OpenCompiled(std::shared_ptr<const CapsuleReader> capsule) {
   return {};
 }
 
+void Session::KnowFlows() {
+  if (!compiled_file_) return;
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  for (const std::string& name : compiled_file_->index().in_pieces) {
+    const Entry* entry = graph_.FindEntry(name);
+    if (entry == nullptr) continue;
+    flows_.insert(entry);
+    has_flows_.store(true, std::memory_order_release);
+  }
+}
+
 Status Session::CheckCompiled(Graph* graph, std::vector<StageTime>* times) {
   Runner runner(options_.build.runner);
   GE_RETURN_IF_ERROR(runner.RunStage(
@@ -76,7 +88,7 @@ Result<std::shared_ptr<Compiled>> Session::TakeSaved(const Entry& entry,
   for (size_t i = 0; i < plans.size(); ++i) {
     const CompiledPlan& p = plans[i];
     const auto same = [](const CompiledShape& s, const TensorView& t) { return s.dims == t.dims; };
-    if (p.entry != entry.name ||
+    if (!p.piece.empty() || p.entry != entry.name ||
         !std::equal(p.inputs.begin(), p.inputs.end(), inputs.begin(), inputs.end(), same)) {
       continue;
     }
@@ -97,7 +109,7 @@ Result<std::shared_ptr<Compiled>> Session::TakeSaved(const Entry& entry,
 Status Session::TakeOthers(const Entry& entry) {
   const auto& plans = compiled_file_->index().plans;
   for (size_t i = 0; i < plans.size(); ++i) {
-    if (plans[i].entry != entry.name || saved_.count(i) != 0) continue;
+    if (!plans[i].piece.empty() || plans[i].entry != entry.name || saved_.count(i) != 0) continue;
     const Status made = MakeSaved(entry, i).status();
     // One that does not fit any more is none to be like.
     if (made.code() != Code::kFailedPrecondition || options_.strict) GE_RETURN_IF_ERROR(made);
@@ -146,6 +158,35 @@ Status Session::PortsOfSaved(const Function& f, const CompiledPlan& p, const Ent
 }
 
 Result<std::shared_ptr<Compiled>> Session::MakeSaved(const Entry& entry, size_t i) {
+  const CompiledPlan& p = compiled_file_->index().plans[i];
+  GE_ASSIGN_OR_RETURN(auto c, BuildSaved(i, [&](const Function& f, auto* in, auto* out) {
+                        return PortsOfSaved(f, p, entry, in, out);
+                      }));
+  c->plan.entry = entry.name;
+  return c;
+}
+
+Result<std::shared_ptr<Compiled>> Session::TakeSavedPiece(const std::string& key) {
+  const auto& plans = compiled_file_->index().plans;
+  const auto at = std::find_if(plans.begin(), plans.end(),
+                               [&](const CompiledPlan& p) { return p.piece == key; });
+  if (at == plans.end()) return std::shared_ptr<Compiled>();
+  auto made = BuildSaved(static_cast<size_t>(at - plans.begin()),
+                         [](const Function& f, auto* in, auto* out) {
+                           *in = Compiled::PortsOf(f, f.params);
+                           *out = Compiled::PortsOf(f, f.results);
+                           return Status();
+                         });
+  if (made.ok() || made.status().code() != Code::kFailedPrecondition || options_.strict) {
+    return made;
+  }
+  misfit_ = made.status().message();
+  LogLine(1, fmt::format("compiled model '{}': {}; it is planned anew", compiled_file_->path(),
+                         misfit_));
+  return std::shared_ptr<Compiled>();
+}
+
+Result<std::shared_ptr<Compiled>> Session::BuildSaved(size_t i, const PortsOfPlan& ports) {
   const auto known = saved_.find(i);
   if (known != saved_.end()) return known->second;
   const double start = NowMs();
@@ -161,7 +202,7 @@ Result<std::shared_ptr<Compiled>> Session::MakeSaved(const Entry& entry, size_t 
   GE_RETURN_IF_ERROR(InferAgain(&loaded.graph));
   GE_RETURN_IF_ERROR(ExpandSplats(&loaded.graph, MemoryLimitOf(options_.build)));
   std::vector<Compiled::Port> ports_in, ports_out;
-  GE_RETURN_IF_ERROR(PortsOfSaved(loaded.graph.fn(loaded.fn), p, entry, &ports_in, &ports_out));
+  GE_RETURN_IF_ERROR(ports(loaded.graph.fn(loaded.fn), &ports_in, &ports_out));
   BuildOptions given = options_.build;
   given.saved = &loaded.plan;
   given.states = PairStates(in, out, ports_in.size(), ports_out.size());
@@ -178,7 +219,6 @@ Result<std::shared_ptr<Compiled>> Session::MakeSaved(const Entry& entry, size_t 
   c->TakeStates(std::move(in), std::move(out));
   c->inputs = std::move(ports_in);
   c->outputs = std::move(ports_out);
-  c->plan.entry = entry.name;
   c->compile_ms = NowMs() - start;
   saved_[i] = c;
   return c;
@@ -192,6 +232,18 @@ Result<std::shared_ptr<Compiled>> Session::CompileToSave(std::string_view entry_
   return CompileApart(entry_name, inputs, build);
 }
 
+std::vector<PlanToSave> Session::PiecesToSave() {
+  std::vector<PlanToSave> out;
+  std::set<std::string> seen;
+  std::lock_guard<std::mutex> lock(flow_mutex_);
+  for (const auto& piece : pieces_) {
+    const std::shared_ptr<Compiled> c = piece.lock();
+    if (c == nullptr || c->graph.functions.empty() || c->exact_key.empty()) continue;
+    if (seen.insert(c->exact_key).second) out.push_back({"", c});
+  }
+  return out;
+}
+
 Status Session::SaveCompiled(const std::string& path) {
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
@@ -202,6 +254,7 @@ Status Session::SaveCompiled(const std::string& path) {
       if (!c->graph.functions.empty()) plans.push_back({entry.name, c});
     }
   }
+  for (PlanToSave& piece : PiecesToSave()) plans.push_back(std::move(piece));
   if (plans.empty()) {
     return Status(Code::kFailedPrecondition,
                   "nothing was compiled for this model yet; compile or run it first");

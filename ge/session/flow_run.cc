@@ -106,50 +106,65 @@ Result<std::shared_ptr<Session::DistinctFlow>> Session::DistinctFlowOf(
   return made;
 }
 
+Result<std::shared_ptr<Compiled>> Session::CompilePiece(FlowPlanned piece, bool by_programs) {
+  std::string key, exact;
+  if (watched() || compiled_file_) exact = ExactKey(piece.graph, piece.fn);
+  if (compiled_file_) {
+    GE_ASSIGN_OR_RETURN(auto c, TakeSavedPiece(exact));
+    if (c != nullptr) return c;
+  }
+  const FoldBudget& folding = *FoldingScope::budget();
+  const double folded = folding.spent_bytes();
+  ReshapeInputs reshape;
+  GE_RETURN_IF_ERROR(FoldPiece(&piece, by_programs, &reshape));
+  // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
+  BuildOptions given = options_.build;
+  given.keep_graph = watched();
+  if (given.keep_graph || options_.place_piece) {
+    SinkSources(&piece.graph.fn(piece.fn));  // as plans keep it
+    key = BoundKey(piece.graph, piece.fn);
+  }
+  if (options_.place_piece) options_.place_piece(key, &given.place);
+  given.of_data = true;
+  given.runs_a_shape = kRunsOfDataSizes;
+  given.place.pins_may_miss = true;
+  given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
+  if (by_programs) given.reshape = &reshape;
+  auto made = CompileBound(std::move(piece.graph), piece.fn, given);
+  if (by_programs) piece_programs_.TakeBack(piece.cut, std::move(reshape));
+  GE_ASSIGN_OR_RETURN(auto c, std::move(made));
+  ++flow_plans_;
+  c->bound_key = std::move(key);
+  c->exact_key = std::move(exact);
+  c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
+  return c;
+}
+
+Result<std::shared_ptr<FlowPlan>> Session::PlanPiece(FlowPlanned piece, bool by_programs) {
+  std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&one));
+  GE_ASSIGN_OR_RETURN(const auto c, CompilePiece(std::move(piece), by_programs));
+  {
+    std::lock_guard<std::mutex> lock(flow_mutex_);
+    if (pieces_.size() % 64 == 0) std::erase_if(pieces_, [](auto& p) { return p.expired(); });
+    pieces_.push_back(c);
+  }
+  std::vector<FlowPlan::Port> ports;
+  for (const Compiled::Port& p : c->outputs) ports.push_back({p.dtype, p.dims});
+  const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out) {
+    if (watched_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      return ExecutePiece(c, in, out);
+    }
+    return Execute(c.get(), in, out);
+  };
+  return std::make_shared<FlowPlan>(std::move(ports), run, [c] { return c->BytesHeld(); });
+}
+
 std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
   FlowHooks hooks;
   hooks.infer = [](Graph* g) { return Infer(g); };
-  hooks.plan = [this, by_programs](FlowPlanned piece) -> Result<std::shared_ptr<FlowPlan>> {
-    std::unique_lock<std::mutex> one(compile_mutex_, std::defer_lock);
-    GE_RETURN_IF_ERROR(LockOrStop(&one));
-    const FoldBudget& folding = *FoldingScope::budget();
-    const double folded = folding.spent_bytes();
-    ReshapeInputs reshape;
-    GE_RETURN_IF_ERROR(FoldPiece(&piece, by_programs, &reshape));
-    // A piece's inputs are the run's own values: what it may take goes by what the caller gave.
-    BuildOptions given = options_.build;
-    given.keep_graph = watched();
-    std::string key;
-    if (given.keep_graph || options_.place_piece) {
-      SinkSources(&piece.graph.fn(piece.fn));  // as plans keep it
-      key = BoundKey(piece.graph, piece.fn);
-    }
-    if (options_.place_piece) options_.place_piece(key, &given.place);
-    given.of_data = true;
-    given.runs_a_shape = kRunsOfDataSizes;
-    given.place.pins_may_miss = true;
-    given.given_bytes = std::max(given.given_bytes, flow_given_bytes_.load());
-    if (by_programs) given.reshape = &reshape;
-    auto made = CompileBound(std::move(piece.graph), piece.fn, given);
-    if (by_programs) piece_programs_.TakeBack(piece.cut, std::move(reshape));
-    GE_ASSIGN_OR_RETURN(auto c, std::move(made));
-    ++flow_plans_;
-    c->bound_key = std::move(key);
-    c->folded_bytes = static_cast<uint64_t>(folding.spent_bytes() - folded);
-    {
-      std::lock_guard<std::mutex> lock(flow_mutex_);
-      if (pieces_.size() % 64 == 0) std::erase_if(pieces_, [](auto& p) { return p.expired(); });
-      pieces_.push_back(c);
-    }
-    std::vector<FlowPlan::Port> ports;
-    for (const Compiled::Port& p : c->outputs) ports.push_back({p.dtype, p.dims});
-    const auto run = [this, c](std::span<const TensorView> in, std::span<TensorView> out) {
-      if (watched_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-        return ExecutePiece(c, in, out);
-      }
-      return Execute(c.get(), in, out);
-    };
-    return std::make_shared<FlowPlan>(std::move(ports), run, [c] { return c->BytesHeld(); });
+  hooks.plan = [this, by_programs](FlowPlanned piece) {
+    return PlanPiece(std::move(piece), by_programs);
   };
   hooks.memory_limit = [this](std::span<const FlowValue> args) {
     BuildOptions given = options_.build;

@@ -192,6 +192,7 @@ Status Session::LoadGraph(Graph graph) {
   for (const Const& c : graph_.consts) AddFileOf(c, &files_);  // that were spilled
   GE_RETURN_IF_ERROR(files_.Check());                          // before what came of it
   GE_RETURN_IF_ERROR(prepared);
+  KnowFlows();
   load_ms_ += NowMs() - start;
   loaded_ = true;
   return {};
@@ -452,6 +453,11 @@ Result<std::shared_ptr<Compiled>> Session::CompileIn(std::string_view entry_name
   if (!loaded_)
     return Status(Code::kFailedPrecondition, "the session has no model; load one first");
   GE_ASSIGN_OR_RETURN(const Entry* entry, FindEntry(entry_name));
+  if (compiled_file_ && FlowEntry(entry->name) != nullptr) {
+    return Status(
+        Code::kFailedPrecondition,
+        fmt::format("entry '{}' runs in pieces, which its runs plan; run it", entry->name));
+  }
   GE_RETURN_IF_ERROR(caches_.Begin(graph_, *entry, inputs, turn));
   auto planned = PlanIn(*entry, turn->inputs());
   if (planned.ok()) turn->Planned();

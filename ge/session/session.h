@@ -61,7 +61,9 @@ struct SessionOptions {
 
 class CompiledFile;
 struct CompiledPlan;
+struct PlanToSave;
 class Flow;
+class FlowPlan;
 class Observation;
 class RunWatch;
 struct ObserveOptions;
@@ -125,6 +127,8 @@ class Session {
   // Writes the rewritten graph and the plans so far as a compiled model; compiled_file.h.
   // FAILED_PRECONDITION where there are none.
   Status SaveCompiled(const std::string& path);
+  // The pieces that were planned and are still held, with graphs where BuildOptions::keep_graph.
+  std::vector<PlanToSave> PiecesToSave();
   // What of a compiled model does not fit this session; empty where all does.
   const std::string& misfit() const { return misfit_; }
   const BuildOptions& build_options() const { return options_.build; }
@@ -255,6 +259,8 @@ class Session {
                                               KvCaches::Turn* turn);
   // Of a compiled model: compiled_session.cc.
   Status OpenCompiled(std::shared_ptr<const CapsuleReader> capsule);
+  // Entries that run in pieces, without an attempt to plan them whole.
+  void KnowFlows();
   Status CheckCompiled(Graph* graph, std::vector<StageTime>* times);
   // The plan that the file has for these inputs; null where it has none. Where it has, and the plan
   // cannot be taken, the file does not fit.
@@ -263,6 +269,12 @@ class Session {
   Status PortsOfSaved(const Function& f, const CompiledPlan& plan, const Entry& entry,
                       std::vector<Compiled::Port>* in, std::vector<Compiled::Port>* out) const;
   Result<std::shared_ptr<Compiled>> MakeSaved(const Entry& entry, size_t plan);
+  // The plan that the file has for the piece with this ExactKey; null where it has none.
+  Result<std::shared_ptr<Compiled>> TakeSavedPiece(const std::string& key);
+  // The i-th plan of the file with these ports.
+  using PortsOfPlan = std::function<Status(const Function&, std::vector<Compiled::Port>* in,
+                                           std::vector<Compiled::Port>* out)>;
+  Result<std::shared_ptr<Compiled>> BuildSaved(size_t i, const PortsOfPlan& ports);
   // Takes the entry's other plans, once: shapes that the file does not have are planned like them.
   Status TakeOthers(const Entry& entry);
   // The plan of these inputs, found or made.
@@ -271,6 +283,8 @@ class Session {
   Result<std::shared_ptr<Compiled>> CompileBound(Graph bound, FunctionId fn,
                                                  const BuildOptions& build);
   // Puts the passes' result for the piece in piece->graph; *reshape gets its inputs.
+  Result<std::shared_ptr<FlowPlan>> PlanPiece(FlowPlanned piece, bool by_programs);
+  Result<std::shared_ptr<Compiled>> CompilePiece(FlowPlanned piece, bool by_programs);
   Status FoldPiece(FlowPlanned* piece, bool by_programs, ReshapeInputs* reshape);
   Result<Flow*> FlowOf();
   // by_programs: pieces are made by programs of pieces like them.

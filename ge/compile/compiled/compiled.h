@@ -135,6 +135,7 @@ class Compiled {
   bool recalled = false;            // the plan is one that a rehearsal found
   std::vector<EditedGraph> edits;   // after passes at bind, where the session keeps them
   std::string bound_key;            // of a piece, where somebody watches; see bound_key.h
+  std::string exact_key;            // with payloads, where the piece may be saved
   std::shared_ptr<RunClock> clock;  // null when runs are not timed
   uint32_t recorded_runs = 0;       // by RecordRuns
   std::atomic<uint32_t> next_replan_check{4};  // timed runs

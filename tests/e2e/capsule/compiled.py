@@ -144,6 +144,39 @@ def other_shapes(c):
     c.check(close(c.outputs("rows.gt", *more)[1], found), "17 rows are right")
 
 
+def pieces(c):
+    """Models that run in pieces: each piece's plan is found by its bound graph, with its payloads."""
+    models = ROOT / "tests/e2e/models"
+    for name, model, more in [
+            ("spin", models / "loop.gt", ["--entry", "spin", "--input", "x=4:rand"]),
+            ("vad_op18_ifless", ROOT / "build/models/vad_op18_ifless.onnx", ["--input", "input=1x576:rand"])]:
+        file = c.compiled(model, f"{name}.gecap", *more)
+        before, wanted = c.outputs(model, *more)
+        report, found = c.outputs(file, *more)
+        c.check(before["plans_searched"] >= 1 and report["plans_saved"] == before["plans_searched"],
+                f"all pieces of {name} are saved", [before, report])
+        c.check(fast(report) and report["flow_plans"] == 0, f"{name} searches, asks and fills nothing", report)
+        c.check(equal(wanted, found), f"{name} has the bits of the model")
+    # What is missing is planned.
+    pick = ["--entry", "pick", "--input", "x=40:rand"]
+    file = c.compiled(models / "prepared.gt", "pick.gecap", *pick)
+    report, _ = c.outputs(file, *pick)
+    c.check(fast(report) and report["plans_saved"] > 0, "sizes that the data decide are saved", report)
+    other = ["--entry", "pick", "--input", "x=30:rand"]
+    _, wanted = c.outputs(models / "prepared.gt", *other)
+    report, found = c.outputs(file, *other)
+    c.check(report.get("plans_searched", 0) > 0 and close(wanted, found), "a piece of another size is planned",
+            report)
+    index = json.loads(zipfile.ZipFile(c.folder / "spin.gecap").read("compiled.json"))
+    for fn in (0, 4000000000):
+        lie = json.loads(json.dumps(index))
+        lie["plans"][0]["fn"] = fn
+        rewritten(c.folder / "spin.gecap", c.folder / "lie.gecap", {"compiled.json": json.dumps(lie)})
+        done = c.run("run", "lie.gecap", "--entry", "spin", "--input", "x=4:rand")
+        c.check(done.returncode == 2 and f"has no function '{fn}'" in done.stderr, f"function {fn} is refused",
+                f"{done.returncode} {done.stderr}")
+
+
 def plan_engines(file):
     """Names of the engines that have a segment in a plan of the file."""
     with zipfile.ZipFile(file) as z:
@@ -341,6 +374,7 @@ def main():
         (c.folder / "rows.gt").write_text(ROWS.format(weights=weights))
         begins_at_once(c)
         other_shapes(c)
+        pieces(c)
         opens_what_plans_name(c, build)
         misfits(c)
         asked_where_not_promised(c, build)

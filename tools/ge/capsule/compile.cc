@@ -27,26 +27,9 @@ std::vector<std::vector<std::string>> SignaturesOf(const std::vector<std::string
   return out;
 }
 
-Status CompileModel(const Options& o) {
-  GE_ASSIGN_OR_RETURN(auto session, Open(o));
-  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
-  std::vector<PlanToSave> plans;
-  for (const auto& inputs : SignaturesOf(o.inputs)) {
-    Options one = o;
-    one.inputs = inputs;
-    GE_ASSIGN_OR_RETURN(const std::vector<Tensor> made, MakeInputs(*session, *entry, one));
-    auto compiled = session->CompileToSave(o.entry, Views(made));
-    if (!compiled.ok() && session->RunsInPieces(o.entry)) {
-      return Status(Code::kUnsupported,
-                    fmt::format("entry '{}' runs in pieces, planned as sizes become known; such an "
-                                "entry cannot be compiled ahead yet",
-                                entry->name));
-    }
-    GE_RETURN_IF_ERROR(compiled.status());
-    plans.push_back({entry->name, *std::move(compiled)});
-  }
+Status Save(const Options& o, Session* session, const std::vector<PlanToSave>& plans) {
   SaveReport report;
-  GE_RETURN_IF_ERROR(SaveCompiledFile(session.get(), plans, o.output_file, &report));
+  GE_RETURN_IF_ERROR(SaveCompiledFile(session, plans, o.output_file, &report));
   if (o.json) {
     fmt::print("{}\n", nlohmann::json({{"file", o.output_file},
                                        {"plans", report.plans},
@@ -60,6 +43,42 @@ Status CompileModel(const Options& o) {
              report.packs, static_cast<double>(report.pack_bytes) / 1e6,
              static_cast<double>(report.bytes) / 1e6);
   return {};
+}
+
+// Pieces are planned as their sizes become known, so the model runs, once for each signature.
+Status CompilePieces(const Options& o) {
+  GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(o));
+  options.build.keep_graph = true;
+  GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
+  SignalledSession session(std::move(created));
+  GE_RETURN_IF_ERROR(LoadModel(o, &session));
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
+  for (const auto& inputs : SignaturesOf(o.inputs)) {
+    Options one = o;
+    one.inputs = inputs;
+    GE_ASSIGN_OR_RETURN(const std::vector<Tensor> made, MakeInputs(*session, *entry, one));
+    (void)session->Compile(o.entry, Views(made));  // it tells that the entry runs in pieces
+    std::vector<FlowValue> values, results;
+    for (const Tensor& t : made) values.push_back(FlowOf(t));
+    GE_RETURN_IF_ERROR(session->RunValues(o.entry, values, &results));
+  }
+  return Save(o, session.get(), session->PiecesToSave());
+}
+
+Status CompileModel(const Options& o) {
+  GE_ASSIGN_OR_RETURN(auto session, Open(o));
+  GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
+  std::vector<PlanToSave> plans;
+  for (const auto& inputs : SignaturesOf(o.inputs)) {
+    Options one = o;
+    one.inputs = inputs;
+    GE_ASSIGN_OR_RETURN(const std::vector<Tensor> made, MakeInputs(*session, *entry, one));
+    auto compiled = session->CompileToSave(o.entry, Views(made));
+    if (!compiled.ok() && session->RunsInPieces(o.entry)) return CompilePieces(o);
+    GE_RETURN_IF_ERROR(compiled.status());
+    plans.push_back({entry->name, *std::move(compiled)});
+  }
+  return Save(o, session.get(), plans);
 }
 
 }  // namespace
