@@ -8,7 +8,8 @@
 //  - An instruction of stream s > 0 is queued by the host; it starts after every earlier
 //    instruction of s has finished, and after everything *executed* by the host when it was queued.
 //  - kSignal on s: event reaches `event_value` when all earlier instructions of s have finished.
-//  - kWait: the waiter (`stream`, 0 = the host) goes on when the event has reached the value.
+//  - kWait: the waiter (`stream`, 0 = the host) goes on when the event has reached the value. Its
+//    signal is issued before it: devices count an event that nobody has signalled yet as reached.
 //  Event values are relative to the run; each event is signalled by one stream, values ascending.
 #pragma once
 

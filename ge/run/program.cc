@@ -223,13 +223,13 @@ Status Program::Issue(Frame* frame) const {
   err.node = UINT32_MAX;
   ge_rc rc = GE_OK;
   const Frame::Record* failed = nullptr;
-  const Frame::Record* stopped = nullptr;  // by the interrupt: the first record that is not run
+  bool stopped = false;  // by the interrupt
   bool committed = false;
   const Frame::Record* const end = frame->records_.data() + frame->records_.size();
   for (Frame::Record* next = frame->records_.data(); next != end;) {
     Frame::Record& r = *next++;
     if (interrupt && !committed && interrupt->stopped()) {
-      stopped = &r;
+      stopped = true;
       break;
     }
     if constexpr (kMode == Mode::kCaptured) {
@@ -260,26 +260,16 @@ Status Program::Issue(Frame* frame) const {
     ++frame->epoch_;
     return {};
   }
-  Drain(frame, failed ? failed : stopped);
+  Drain(frame);
   if (committed) return Torn(failed, rc, err);
   // An engine that gave up because it was told to has not failed.
   const bool told = interrupt && interrupt->stopped() && (stopped || rc == GE_CANCELLED);
   return told ? interrupt->Check() : Explain(failed, rc, err);
 }
 
-// Lets everything in flight finish, so that no buffer is touched after the run has answered. The
-// signals that the host had still to queue are queued, since a stream may already wait for them.
-void Program::Drain(Frame* frame, const void* from_record) const {
-  const auto* from = static_cast<const Frame::Record*>(from_record);
-  const PlanFunction& fn = plan_.functions[0];
-  ge_err ignored;
-  ignored.h = GE_HDR(ge_err, GE_TAG_ERR);
-  for (size_t i = from->index; i < frame->records_.size(); ++i) {
-    const Frame::Record& r = frame->records_[i];
-    if (r.op != PlanOp::kSignal) continue;
-    uint64_t value = frame->epoch_ * frame->last_value_[fn.code[i].event] + r.value;
-    (void)parts_.engines[r.engine].api.stream_signal(r.stream, r.event, value, &ignored);
-  }
+// Lets everything in flight finish, so that no buffer is touched after the run has answered. No
+// stream waits for a signal that the host had still to queue: each is queued before its waits.
+void Program::Drain(Frame* frame) const {
   for (size_t s = 1; s < frame->streams_.size(); ++s) (void)Settle(frame, s);
 }
 

@@ -88,7 +88,7 @@ class Program {
   // On `stream` in place of the record's own, where it is given.
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err,
              ge_stream* stream = nullptr) const;
-  void Drain(Frame* frame, const void* from_record) const;
+  void Drain(Frame* frame) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;

@@ -271,7 +271,7 @@ class Oracle {
       last[in.stream] = i;
       if (in.op != PlanOp::kWait || in.event_value == 0) continue;
       bool found = false;
-      for (size_t j = 0; j < n_ && !found; ++j) {
+      for (size_t j = 0; j < i && !found; ++j) {
         const Instruction& s = f_.code[j];
         if (s.op != PlanOp::kSignal || s.event != in.event || s.event_value < in.event_value) {
           continue;
@@ -279,7 +279,9 @@ class Oracle {
         next[End(j)].push_back(End(i));
         found = true;
       }
-      if (!found) Add(Kind::kDeadlock, "instruction " + std::to_string(i) + " waits for ever");
+      if (!found)
+        Add(Kind::kEarlyWait,
+            "instruction " + std::to_string(i) + " waits for no signal before it");
     }
     Close(next);
   }
@@ -303,7 +305,7 @@ class Oracle {
       }
     }
     if (order.size() < 2 * n_) {
-      Add(Kind::kDeadlock, "instructions wait for each other");
+      Add(Kind::kEarlyWait, "instructions wait for each other");
       return;
     }
     words_ = (2 * n_ + 63) / 64;

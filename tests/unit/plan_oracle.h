@@ -16,7 +16,7 @@ namespace ge::test {
 struct OracleFault {
   enum class Kind {
     kStructure,
-    kDeadlock,
+    kEarlyWait,
     kUnfinished,
     kRace,
     kOverlap,

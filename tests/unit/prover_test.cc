@@ -353,7 +353,7 @@ TEST(Prover, RefusesExactlyTheEditsThatTheOracleRefuses) {
           << "'\nprover: " << (report.ok() ? "accepts" : report.status().ToString())
           << "\noracle: " << verdict.ToString();
       const bool race_only = !verdict.safe() && !verdict.has(OracleFault::Kind::kStructure) &&
-                             !verdict.has(OracleFault::Kind::kDeadlock) &&
+                             !verdict.has(OracleFault::Kind::kEarlyWait) &&
                              !verdict.has(OracleFault::Kind::kUnfinished);
       if (!race_only) continue;
       ++races;

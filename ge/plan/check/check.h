@@ -24,8 +24,8 @@ struct CheckReport {
 // Every read happens after its write, every cross-stream read, write and reuse is ordered by an
 // event chain, no two live values overlap, every alias is permitted, every segment runs after the
 // segments it names (PlanSegment::after), inputs are overwritten only where nothing can fail any
-// more (PlanOp::kCommit), ids and sizes are in range, every wait has its signal (no deadlock),
-// every output is written. INTERNAL naming the pair ("value 'a' written by instruction 3 on stream
+// more (PlanOp::kCommit), ids and sizes are in range, every wait stands behind its signal, every
+// output is written. INTERNAL naming the pair ("value 'a' written by instruction 3 on stream
 // 1 and ...").
 Result<CheckReport> Check(const Plan& plan);
 

@@ -13,7 +13,7 @@ namespace ge::check {
 
 class Timeline {
  public:
-  // INTERNAL when some wait can never pass (deadlock), naming it.
+  // INTERNAL naming a wait that stands before the signal that it is for, or has none.
   static Result<Timeline> Make(const PlanFunction& function);
 
   uint32_t streams() const { return streams_; }

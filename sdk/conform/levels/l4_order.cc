@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "sdk/conform/case.h"
 #include "sdk/conform/execute.h"
@@ -17,8 +16,9 @@ namespace {
 using mock::Event;
 using mock::Stream;
 
-// So long a producer sleeps where a consumer that does not wait would be noticed; no bound of time
-// is judged by it.
+// So long a producer works where a consumer that does not wait would be noticed; no bound of time
+// is judged by it. The host calls the signal of a value before any wait for it, so that work alone
+// makes producers late.
 constexpr auto kLate = std::chrono::milliseconds(20);
 
 // An engine with an asynchronous device, and its device's index.
@@ -43,91 +43,11 @@ struct Async {
   Outcome outcome;
 };
 
-Outcome EventBegins(Subject& s, int) {
-  Async a(s);
-  if (!a.ready) return a.outcome;
-  Event event(a.e(), a.device);
-  if (!event.ok()) return Fail("event_create failed");
-  if (event.Wait(0, 0) != GE_OK) return Fail("event_wait: a new event is not at 0");
-  const ge_rc rc = event.Wait(1, 0);
-  if (rc != GE_PENDING) {
-    return Fail(
-        fmt::format("event_wait with timeout 0 for a value that nobody signalled answers "
-                    "{}, wanted GE_PENDING",
-                    rc));
-  }
-  if (event.Wait(1, 1'000'000) != GE_PENDING) {
-    return Fail("event_wait with a timeout of 1 ms does not answer GE_PENDING");
-  }
-  return a.rig.Judged(Pass());
-}
-
-Outcome EventCounts(Subject& s, int) {
-  Async a(s);
-  if (!a.ready) return a.outcome;
-  Event event(a.e(), a.device);
-  Stream stream(a.e(), a.device);
-  if (!stream.ok()) return Fail("stream_create: " + stream.error());
-  for (const uint64_t value : {1, 2, 5, 900}) {
-    if (stream.Signal(event, value) != GE_OK) return Fail("stream_signal: " + stream.error());
-    if (event.Wait(value, UINT64_MAX) != GE_OK)
-      return Fail(
-          "event_wait fails for what was "
-          "signalled");
-    if (value > 1 && event.Wait(value - 1, 0) != GE_OK) {
-      return Fail("event_wait: a value below the present one does not pass");
-    }
-    if (event.Wait(value + 1, 0) != GE_PENDING) {
-      return Fail("event_wait: a value above the present one passes");
-    }
-  }
-  return a.rig.Judged(Pass());
-}
-
-Outcome WaitForThePast(Subject& s, int) {
-  Async a(s);
-  if (!a.ready) return a.outcome;
-  Event past(a.e(), a.device), done(a.e(), a.device);
-  Stream stream(a.e(), a.device);
-  if (stream.Signal(past, 7) != GE_OK || past.Wait(7, UINT64_MAX) != GE_OK) {
-    return Fail("stream_signal or event_wait fails");
-  }
-  for (const uint64_t value : {0, 3, 7}) {
-    if (stream.Wait(past, value) != GE_OK) return Fail("stream_wait: " + stream.error());
-  }
-  if (stream.Signal(done, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
-  if (done.Wait(1, UINT64_MAX) != GE_OK)
-    return Fail("a stream that waits for the past stays there");
-  return a.rig.Judged(Pass());
-}
-
-// Signals of a stream come in order, behind what was queued before them.
-Outcome SignalsInOrder(Subject& s, int) {
-  Async a(s);
-  if (!a.ready) return a.outcome;
-  Event gate(a.e(), a.device), first(a.e(), a.device), second(a.e(), a.device);
-  Stream stream(a.e(), a.device), opener(a.e(), a.device);
-  if (stream.Wait(gate, 1) != GE_OK || stream.Signal(first, 1) != GE_OK ||
-      stream.Signal(second, 1) != GE_OK) {
-    return Fail("stream_wait or stream_signal: " + stream.error());
-  }
-  std::this_thread::sleep_for(kLate);
-  if (first.Wait(1, 0) != GE_PENDING || second.Wait(1, 0) != GE_PENDING) {
-    return Fail("stream_signal: a signal behind a wait was given before the wait was over");
-  }
-  if (opener.Signal(gate, 1) != GE_OK) return Fail("stream_signal: " + opener.error());
-  if (second.Wait(1, UINT64_MAX) != GE_OK) return Fail("event_wait fails");
-  if (first.Wait(1, 0) != GE_OK) return Fail("the second signal came before the first");
-  return a.rig.Judged(Pass());
-}
-
-// ---- with work between
-// ------------------------------------------------------------------------------
-
-// One Add on the device: x + b, its places, and streams to move its input.
+// One Add on the device: x + b.
+constexpr int64_t kElements = 1025;
 class Adder {
  public:
-  Adder(Async& a, std::string* why) : sample_(OneAdd({1025})), a_(a) {
+  Adder(Async& a, std::string* why, int64_t elements = kElements) : sample_(OneAdd({elements})) {
     answer_ = a.e().Query(sample_.graph);
     const auto offers = OffersOf(answer_, {0});
     if (offers.empty()) {
@@ -157,7 +77,6 @@ class Adder {
 
  private:
   Sample sample_;
-  Async& a_;
   mock::Answer answer_;
   std::unique_ptr<mock::Exec> exec_;
 };
@@ -166,15 +85,17 @@ bool HasCopy(Async& a) { return a.e().api().copy != nullptr; }
 
 // A launch whose buffers the case places itself.
 struct Work {
-  Work(Async& a, const mock::Exec& x)
+  Work(Async& a, const mock::Exec& x, int64_t elements = kElements)
       : x_(x),
         a_(a),
-        in{{a.e(), a.device, 4100, 64, "an input"}, {a.e(), a.device, 4100, 64, "an input"}},
-        out(a.e(), a.device, 4100, 64, "an output") {}
+        elements_(elements),
+        in{{a.e(), a.device, bytes(), 64, "an input"}, {a.e(), a.device, bytes(), 64, "an input"}},
+        out(a.e(), a.device, bytes(), 64, "an output") {}
+  uint64_t bytes() const { return static_cast<uint64_t>(elements_) * sizeof(float); }
   // `first`: reads its first operand there instead of in in[0].
   ge_rc Enqueue(Stream& stream, std::string* why, const mock::Place* first = nullptr) {
     mock::Arena arena("the launch record");
-    const int64_t dims[1] = {1025};
+    const int64_t dims[1] = {elements_};
     ge_buf bufs[3] = {(first != nullptr ? *first : in[0]).Buf(), in[1].Buf(), out.Buf()};
     for (ge_buf& b : bufs) {
       b.dims = arena.Copy(dims, 1);
@@ -198,10 +119,8 @@ struct Work {
     *why = "enqueue: " + err.Text("enqueue", rc);
     return rc;
   }
-  // Copies on a stream from host memory, which must stay. Not where the engine has no copy: its
-  // devices work on host memory, and the host writes there at once.
+  // Copies on a stream from host memory, which must stay. The engine has a copy.
   ge_rc CopyIn(Stream& stream, int which, std::vector<unsigned char>& from, std::string* why) {
-    if (!HasCopy(a_)) return in[which].Write(from.data()), GE_OK;
     return Copy(stream, from.data(), in[which].Buf(), true, why);
   }
   ge_rc CopyOut(Stream& stream, std::vector<unsigned char>& to, std::string* why) {
@@ -231,52 +150,237 @@ struct Work {
   }
   const mock::Exec& x_;
   Async& a_;
+  const int64_t elements_;
 
  public:
   mock::Place in[2], out;
 };
 
 std::vector<unsigned char> Floats(uint64_t seed) {
-  return Random(seed).Numbers(GE_F32, {1025}, -1, 1).bytes;
+  return Random(seed).Numbers(GE_F32, {kElements}, -1, 1).bytes;
 }
 
-// The consumer is queued first; its input is written 20 ms later, on another stream.
-Outcome DelayedProducer(Subject& s, int on_stream) {
+// So many additions of large tensors that a stream is busy with them for kLate or longer: as many
+// as that took when they were timed, and at most 4,096.
+class Late {
+ public:
+  Late(Async& a, std::string* why) : adder_(a, why, kLarge) {
+    if (!why->empty()) return;
+    work_ = std::make_unique<Work>(a, adder_.exec(), kLarge);
+    work_->in[0].Fill(0);
+    work_->in[1].Fill(0);
+    Stream stream(a.e(), a.device);
+    Event done(a.e(), a.device);
+    for (uint64_t round = 1; why->empty(); ++round) {
+      const auto begin = std::chrono::steady_clock::now();
+      if (!Queue(stream, why)) return;
+      if (stream.Signal(done, round) != GE_OK) *why = "stream_signal: " + stream.error();
+      if (why->empty() && done.Wait(round, UINT64_MAX, why) != GE_OK) *why = "event_wait: " + *why;
+      if (launches_ >= 4096 || std::chrono::steady_clock::now() - begin >= kLate) return;
+      launches_ *= 2;
+    }
+  }
+  bool Queue(Stream& stream, std::string* why) {
+    for (int i = 0; i < launches_; ++i) {
+      if (work_->Enqueue(stream, why) != GE_OK) return false;
+    }
+    why->clear();
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kLarge = 1 << 20;
+  Adder adder_;
+  std::unique_ptr<Work> work_;
+  int launches_ = 1;
+};
+
+// What most cases need: an Add, and the work that makes others late.
+struct Scene {
+  explicit Scene(Async& a) : adder(a, &why), late(a, &why) {}
+  bool ready() const { return why.empty(); }
+  std::string why;
+  Adder adder;
+  Late late;
+};
+
+// ---- events -----------------------------------------------------------------------------------
+
+Outcome EventBegins(Subject& s, int) {
   Async a(s);
   if (!a.ready) return a.outcome;
-  if (on_stream != 0 && !HasCopy(a)) return a.rig.Judged(Unsupported("its copy is NULL"));
-  std::string why;
-  Adder adder(a, &why);
+  Event event(a.e(), a.device);
+  if (!event.ok()) return Fail("event_create failed");
+  if (event.Wait(0, 0) != GE_OK) return Fail("event_wait: a new event is not at 0");
+  Stream stream(a.e(), a.device);
+  if (stream.Wait(event, 0) != GE_OK) return Fail("stream_wait: " + stream.error());
+  if (stream.Signal(event, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
+  if (event.Wait(1, UINT64_MAX) != GE_OK) return Fail("event_wait fails for what was signalled");
+  return a.rig.Judged(Pass());
+}
+
+// A host that asks while work goes on is told so, at once or after its timeout.
+Outcome EventPends(Subject& s, int timeout_ns) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Scene scene(a);
+  std::string why = scene.why;
   if (!why.empty()) return a.rig.Judged(Unsupported(why));
-  Work work(a, adder.exec());
+  Stream stream(a.e(), a.device);
+  Event event(a.e(), a.device);
+  constexpr uint64_t kRounds = 8;  // of a busy machine in which one of them is over too soon
+  bool pending = false;
+  for (uint64_t round = 1; round <= kRounds && !pending; ++round) {
+    if (!scene.late.Queue(stream, &why)) return Fail(why);
+    if (stream.Signal(event, round) != GE_OK) return Fail("stream_signal: " + stream.error());
+    const ge_rc rc = event.Wait(round, static_cast<uint64_t>(timeout_ns), &why);
+    pending = rc == GE_PENDING;
+    if (rc != GE_OK && !pending) return Fail("event_wait: " + why);
+    if (event.Wait(round, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
+  }
+  if (pending) return a.rig.Judged(Pass());
+  return Fail(
+      fmt::format("event_wait with a timeout of {} ns never answers GE_PENDING behind work of 20 "
+                  "ms, {} times: it waits longer, or a signal does not wait for the work before it",
+                  timeout_ns, kRounds));
+}
+
+Outcome EventCounts(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Event event(a.e(), a.device);
+  Stream stream(a.e(), a.device);
+  if (!stream.ok()) return Fail("stream_create: " + stream.error());
+  for (const uint64_t value : {1, 2, 5, 900}) {
+    if (stream.Signal(event, value) != GE_OK) return Fail("stream_signal: " + stream.error());
+    if (event.Wait(value, UINT64_MAX) != GE_OK)
+      return Fail("event_wait fails for what was signalled");
+    if (value > 1 && event.Wait(value - 1, 0) != GE_OK) {
+      return Fail("event_wait: a value below the present one does not pass");
+    }
+  }
+  return a.rig.Judged(Pass());
+}
+
+Outcome WaitForThePast(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Event past(a.e(), a.device), done(a.e(), a.device);
+  Stream stream(a.e(), a.device);
+  if (stream.Signal(past, 7) != GE_OK || past.Wait(7, UINT64_MAX) != GE_OK) {
+    return Fail("stream_signal or event_wait fails");
+  }
+  for (const uint64_t value : {0, 3, 7}) {
+    if (stream.Wait(past, value) != GE_OK) return Fail("stream_wait: " + stream.error());
+  }
+  if (stream.Signal(done, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
+  if (done.Wait(1, UINT64_MAX) != GE_OK)
+    return Fail("a stream that waits for the past stays there");
+  return a.rig.Judged(Pass());
+}
+
+// Signals of a stream come in order, behind what was queued before them.
+Outcome SignalsInOrder(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Scene scene(a);
+  std::string why = scene.why;
+  if (!why.empty()) return a.rig.Judged(Unsupported(why));
+  Work work(a, scene.adder.exec());
+  Event first(a.e(), a.device), second(a.e(), a.device);
+  Stream stream(a.e(), a.device);
+  const std::vector<unsigned char> x = Floats(7), y = Floats(8);
+  work.in[0].Write(x.data());
+  work.in[1].Write(y.data());
+  work.out.Fill(0xFF);
+  if (!scene.late.Queue(stream, &why) || work.Enqueue(stream, &why) != GE_OK) return Fail(why);
+  if (stream.Signal(first, 1) != GE_OK || stream.Signal(second, 1) != GE_OK) {
+    return Fail("stream_signal: " + stream.error());
+  }
+  if (second.Wait(1, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
+  if (first.Wait(1, 0) != GE_OK) return Fail("the second signal came before the first");
+  const std::string fault = Adder::SumFault(x, y, work.out.Read());
+  if (!fault.empty()) {
+    return Fail("stream_signal: a signal was given before the work queued before it: " + fault);
+  }
+  return a.rig.Judged(Pass());
+}
+
+// ---- producers and consumers -------------------------------------------------------------------
+
+// The producer is late, by work before it on its stream; the consumer on another stream waits. Its
+// input is written by a launch (0) or by copies (1).
+Outcome DelayedProducer(Subject& s, int by_copies) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  if (by_copies != 0 && !HasCopy(a)) return a.rig.Judged(Unsupported("its copy is NULL"));
+  Scene scene(a);
+  std::string why = scene.why;
+  if (!why.empty()) return a.rig.Judged(Unsupported(why));
+  Work before(a, scene.adder.exec()), work(a, scene.adder.exec());
+  const std::vector<unsigned char> zero(Floats(1).size());
   Stream consumer(a.e(), a.device), producer(a.e(), a.device);
   Event ready(a.e(), a.device), done(a.e(), a.device);
   for (uint64_t round = 1; round <= 3; ++round) {
     std::vector<unsigned char> x = Floats(2 * round), y = Floats(2 * round + 1);
     std::vector<unsigned char> sum(x.size(), 0xFF);
-    work.in[0].Fill(0xFF);
-    work.in[1].Fill(0xFF);
-    work.out.Fill(0xFF);
-    if (consumer.Wait(ready, round) != GE_OK) return Fail("stream_wait: " + consumer.error());
-    if (work.Enqueue(consumer, &why) != GE_OK) return Fail(why);
-    if (on_stream != 0 && work.CopyOut(consumer, sum, &why) != GE_OK) return Fail(why);
-    if (consumer.Signal(done, round) != GE_OK) return Fail("stream_signal: " + consumer.error());
-    std::this_thread::sleep_for(kLate);
-    if (done.Wait(round, 0) != GE_PENDING) {
-      return Fail(
-          "a stream goes on although what it waits for was not signalled: the fence is "
-          "ignored");
-    }
-    if (work.CopyIn(producer, 0, x, &why) != GE_OK || work.CopyIn(producer, 1, y, &why) != GE_OK) {
-      return Fail(why);
-    }
+    before.in[0].Write(x.data());
+    before.in[1].Write(zero.data());
+    for (mock::Place* p : {&before.out, &work.in[0], &work.out}) p->Fill(0xFF);
+    work.in[1].Write(y.data());
+    if (!scene.late.Queue(producer, &why)) return Fail(why);
+    const ge_rc rc =
+        by_copies != 0 ? work.CopyIn(producer, 0, x, &why) : before.Enqueue(producer, &why);
+    if (rc != GE_OK) return Fail(why);
     if (producer.Signal(ready, round) != GE_OK) return Fail("stream_signal: " + producer.error());
+    if (consumer.Wait(ready, round) != GE_OK) return Fail("stream_wait: " + consumer.error());
+    const mock::Place* given = by_copies != 0 ? nullptr : &before.out;
+    if (work.Enqueue(consumer, &why, given) != GE_OK) return Fail(why);
+    if (by_copies != 0 && work.CopyOut(consumer, sum, &why) != GE_OK) return Fail(why);
+    if (consumer.Signal(done, round) != GE_OK) return Fail("stream_signal: " + consumer.error());
     if (done.Wait(round, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
-    if (on_stream == 0) sum = work.out.Read();
+    if (by_copies == 0) sum = work.out.Read();
     const std::string fault = Adder::SumFault(x, y, sum);
     if (!fault.empty()) {
       return Fail("a consumer did not wait for its producer on another stream: " + fault);
     }
+  }
+  return a.rig.Judged(Pass());
+}
+
+// One event, two values: a wait stands for the value that it names. That for the first does not
+// need the second, that for the second waits for it.
+Outcome ValuesApart(Subject& s, int) {
+  Async a(s);
+  if (!a.ready) return a.outcome;
+  Scene scene(a);
+  std::string why = scene.why;
+  if (!why.empty()) return a.rig.Judged(Unsupported(why));
+  Work first(a, scene.adder.exec()), second(a, scene.adder.exec()), reader(a, scene.adder.exec());
+  Stream producer(a.e(), a.device), consumer(a.e(), a.device);
+  Event made(a.e(), a.device), early(a.e(), a.device), done(a.e(), a.device);
+  const std::vector<unsigned char> x = Floats(11), y = Floats(12), zero(x.size());
+  for (Work* w : {&first, &second}) {
+    w->in[0].Write((w == &first ? x : y).data());
+    w->in[1].Write(zero.data());
+    w->out.Fill(0xFF);
+  }
+  reader.in[1].Write(zero.data());
+  if (first.Enqueue(producer, &why) != GE_OK) return Fail(why);
+  if (producer.Signal(made, 1) != GE_OK) return Fail("stream_signal: " + producer.error());
+  if (!scene.late.Queue(producer, &why) || second.Enqueue(producer, &why) != GE_OK) {
+    return Fail(why);
+  }
+  if (producer.Signal(made, 2) != GE_OK) return Fail("stream_signal: " + producer.error());
+  for (const uint64_t value : {1, 2}) {
+    Event& over = value == 1 ? early : done;
+    const Work& from = value == 1 ? first : second;
+    if (consumer.Wait(made, value) != GE_OK) return Fail("stream_wait: " + consumer.error());
+    if (reader.Enqueue(consumer, &why, &from.out) != GE_OK) return Fail(why);
+    if (consumer.Signal(over, 1) != GE_OK) return Fail("stream_signal: " + consumer.error());
+    if (over.Wait(1, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
+    const std::string fault = Adder::SumFault(value == 1 ? x : y, zero, reader.out.Read());
+    if (!fault.empty()) return Fail(fmt::format("a wait for value {}: {}", value, fault));
   }
   return a.rig.Judged(Pass());
 }
@@ -368,27 +472,25 @@ Outcome StreamOrder(Subject& s, int) { return EventChain(s, 1); }
 Outcome RecordsAreCopied(Subject& s, int) {
   Async a(s);
   if (!a.ready) return a.outcome;
-  std::string why;
-  Adder adder(a, &why);
+  Scene scene(a);
+  std::string why = scene.why;
   if (!why.empty()) return a.rig.Judged(Unsupported(why));
-  Work work(a, adder.exec());
-  Stream stream(a.e(), a.device), opener(a.e(), a.device);
-  Event gate(a.e(), a.device), done(a.e(), a.device);
+  Work work(a, scene.adder.exec());
+  Stream stream(a.e(), a.device);
+  Event done(a.e(), a.device);
   const std::vector<unsigned char> x = Floats(5), y = Floats(6);
   work.in[0].Write(x.data());
   work.in[1].Write(y.data());
-  if (stream.Wait(gate, 1) != GE_OK) return Fail("stream_wait: " + stream.error());
+  work.out.Fill(0xFF);
+  if (!scene.late.Queue(stream, &why)) return Fail(why);
   if (work.Enqueue(stream, &why) != GE_OK) return Fail(why);  // its record is gone by now
   if (stream.Signal(done, 1) != GE_OK) return Fail("stream_signal: " + stream.error());
-  std::this_thread::sleep_for(kLate);
-  if (opener.Signal(gate, 1) != GE_OK) return Fail("stream_signal: " + opener.error());
   if (done.Wait(1, UINT64_MAX, &why) != GE_OK) return Fail("event_wait: " + why);
   const std::string fault = Adder::SumFault(x, y, work.out.Read());
   return fault.empty() ? a.rig.Judged(Pass()) : Fail("enqueue: " + fault);
 }
 
-// ---- memory
-// -------------------------------------------------------------------------------------------
+// ---- memory ------------------------------------------------------------------------------------
 
 Outcome Blocks(Subject& s, int) {
   Rig rig(s);
@@ -441,10 +543,13 @@ std::vector<Case> OrderCases() {
   return {
       {4, "event-begins-at-0", EventBegins},
       {4, "event-counts-up", EventCounts},
+      {4, "event-pends", EventPends, 0},
+      {4, "event-pends-1us", EventPends, 1000},
       {4, "wait-for-the-past", WaitForThePast},
       {4, "signals-in-order", SignalsInOrder},
       {4, "delayed-producer", DelayedProducer, 0},
       {4, "delayed-producer-copies", DelayedProducer, 1},
+      {4, "values-apart", ValuesApart},
       {4, "stream-order", StreamOrder},
       {4, "event-chain-2", EventChain, 2},
       {4, "event-chain-5", EventChain, 5},

@@ -27,6 +27,7 @@ constexpr Key kKeys[] = {
     {"pinned_gbps", &Options::pinned_gbps, 0, 1'000'000},
     {"grow", &Options::grow, 0, 1},
     {"capture", &Options::capture, 0, 2},
+    {"strict", &Options::strict, 0, 1},
     {"delay", &Options::delay, 0, UINT64_MAX},
     {"delay_us", &Options::delay_us, 0, 1'000'000},
     {"devices", &Options::devices, 1, kMostDevices},
@@ -71,7 +72,8 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
       "take_seed, link_latency_ns, link_gbps, peer_gbps, streams, pinned, pinned_gbps, grow, "
-      "capture, delay, delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at or "
+      "capture, strict, delay, delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at "
+      "or "
       "timeout_ms, each with =VALUE, or scope=call or scope=device",
       static_cast<int>(name.size()), name.data());
 }

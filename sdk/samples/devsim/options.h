@@ -13,6 +13,9 @@
 //                       (0)
 //   pinned_gbps=N       speed of copies between that memory and the device (0 = not stated)
 //   streams=N           at most so many streams, 1 to 16 (2)
+//   strict=1            refuses a wait whose signal was not called before (0 = it waits for
+//   nothing,
+//                       as on real devices)
 //   delay=SEED          sleeps a random time before each piece of work (0 = never) ...
 //   delay_us=N          ... of at most so many microseconds (200); some streams are slow, some not
 //   trace=FILE          what ran: a line "begin ID" or "end ID" for each node of a launch (none)
@@ -50,7 +53,7 @@ struct Options {
   uint64_t link_latency_ns = 2000, link_gbps = 10, peer_gbps = 0;
   uint64_t streams = 2;
   uint64_t pinned = 0, pinned_gbps = 0;
-  uint64_t grow = 1, capture = 1;
+  uint64_t strict = 0, grow = 1, capture = 1;
   uint64_t delay = 0, delay_us = 200;
   uint64_t devices = 1;
   uint64_t fail_at = 0, late_at = 0, lost_at = 0, hang_at = 0;

@@ -220,17 +220,23 @@ ge_rc QueueEvent(ge_stream* stream, Task::Kind kind, ge_event* event, uint64_t v
 }
 
 ge_rc StreamWait(ge_stream* stream, ge_event* event, uint64_t value, ge_err* err) {
+  if (stream->capture() == nullptr) {  // inside of one the order of calls decides
+    if (const ge_rc rc = event->Called(&value, err)) return rc;
+  }
   return QueueEvent(stream, Task::Kind::kWait, event, value, err);
 }
 
 ge_rc StreamSignal(ge_stream* stream, ge_event* event, uint64_t value, ge_err* err) {
+  if (stream->capture() == nullptr) event->Call(value);
   return QueueEvent(stream, Task::Kind::kSignal, event, value, err);
 }
 
 ge_rc EventWait(ge_event* event, uint64_t value, uint64_t timeout_ns, ge_err* err) {
   return Guard(err, "devsim: event_wait", [&] {
     uint64_t at_ns = 0;
-    const ge_rc rc = event->Wait(value, timeout_ns, &at_ns, err);
+    ge_rc rc = event->Called(&value, err);
+    if (rc != GE_OK) return rc;
+    rc = event->Wait(value, timeout_ns, &at_ns, err);
     if (rc == GE_OK) event->engine()->clock.HostReaches(at_ns);
     return rc;
   });

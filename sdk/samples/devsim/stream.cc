@@ -32,6 +32,25 @@ ge_rc Answer(const ge_err& error, ge_err* err) {
 
 ge_event::ge_event(ge_engine* engine) : engine_(engine), error_(NoError()) {}
 
+void ge_event::Call(uint64_t value) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  called_ = std::max(called_, value);
+}
+
+ge_rc ge_event::Called(uint64_t* value, ge_err* err) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (*value <= called_) return GE_OK;
+  if (engine_->options.strict != 0) {
+    return ge::plugin::Fail(
+        err, GE_FAILED_PRECONDITION, UINT32_MAX,
+        "devsim: a wait for value %llu of an event whose signals so far reach %llu; call the "
+        "signal before the wait",
+        static_cast<unsigned long long>(*value), static_cast<unsigned long long>(called_));
+  }
+  *value = called_;
+  return GE_OK;
+}
+
 void ge_event::Reach(uint64_t value, uint64_t at_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   value_ = std::max(value_, value);
@@ -124,21 +143,12 @@ void ge_stream::Work() {
   }
 }
 
-// A host that gives up a run may destroy a stream that waits for a signal which never comes: the
-// wait then ends, as a failure, two seconds after the destruction began.
+// It ends: the signal was called before, and a stream that is destroyed finishes its queue.
 ge_rc ge_stream::WaitFor(const devsim::Task& task, ge_err* err) {
-  constexpr uint64_t kSliceNs = 100'000'000;
-  for (int left = 20; left > 0;) {
-    uint64_t at_ns = 0;
-    const ge_rc rc = task.event->Wait(task.value, kSliceNs, &at_ns, err);
-    now_ns_ = std::max(now_ns_, at_ns);
-    if (rc != GE_PENDING) return rc;
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (stop_) --left;
-  }
-  return ge::plugin::Fail(err, GE_CANCELLED, UINT32_MAX,
-                          "devsim: the stream was destroyed while it waited for value %llu",
-                          static_cast<unsigned long long>(task.value));
+  uint64_t at_ns = 0;
+  const ge_rc rc = task.event->Wait(task.value, UINT64_MAX, &at_ns, err);
+  now_ns_ = std::max(now_ns_, at_ns);
+  return rc;
 }
 
 void ge_stream::Do(devsim::Task* task) {

@@ -18,6 +18,12 @@ struct ge_event {
  public:
   explicit ge_event(ge_engine* engine);
   ge_engine* engine() const { return engine_; }
+  // A signal of this value was called: it is queued, or about to be.
+  void Call(uint64_t value);
+  // What a wait for *value stands for: like an event of real devices the signals called so far.
+  // What nobody has signalled yet counts as reached, or with option strict is
+  // GE_FAILED_PRECONDITION.
+  ge_rc Called(uint64_t* value, ge_err* err);
   void Reach(uint64_t value, uint64_t at_ns);  // at_ns: in virtual time, 0 without a clock
   void Fail(const ge_err& error);
   // GE_PENDING after the timeout. *at_ns: the time when `value` was reached.
@@ -26,7 +32,7 @@ struct ge_event {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t value_ = 0;
+  uint64_t value_ = 0, called_ = 0;
   devsim::ReachedAt reached_;
   ge_engine* const engine_;
   ge_err error_;  // code 0 = none
