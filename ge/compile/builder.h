@@ -69,6 +69,8 @@ class Builder {
   Status ChooseFreeParts(const AskEngines& ask);
   // Whether prices alone decide.
   bool FreeChoice() const;
+  // The states among the parameters and results, by their values.
+  std::vector<StateValues> StatesOf() const;
   PlaceOptions HowToPlace() const;
   // Makes the market's cover the plan, where nothing else was asked for and nothing was struck.
   PlaceOptions WithMarketCover() const;

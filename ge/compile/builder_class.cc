@@ -111,7 +111,7 @@ Result<bool> Builder::Reshape(const Compiled& like) {
   if (!plan) return false;
   c_->plan = *std::move(plan);
   if (!PartitionLike(like, function(), &c_->plan)) {
-    if (!Partition(c_->graph, function(), &c_->plan).ok()) return false;
+    if (!Partition(c_->graph, function(), &c_->plan, StatesOf()).ok()) return false;
     if (!SameSegments(c_->plan.functions[0], like.plan.functions[0])) return false;
   }
   GE_RETURN_IF_ERROR(TakeView());

@@ -32,8 +32,9 @@ Status Builder::PlaceAndCompile() {
     keep_incumbent_ = options_.incumbent && !IsClearlyCheaper();
     stopped_ = Stop(StageId::kPlace);
     if (keep_incumbent_ || stopped_) return {};
-    GE_RETURN_IF_ERROR(
-        Stage(StageId::kPartition, [&] { return Partition(c_->graph, function(), &c_->plan); }));
+    GE_RETURN_IF_ERROR(Stage(StageId::kPartition, [&] {
+      return Partition(c_->graph, function(), &c_->plan, StatesOf());
+    }));
     stopped_ = Stop(StageId::kPartition);
     if (stopped_) return {};
     bool again = false;
@@ -152,15 +153,29 @@ bool Builder::FreeChoice() const {
          o.fuse;
 }
 
+std::vector<StateValues> Builder::StatesOf() const {
+  std::vector<StateValues> out;
+  const auto at = [](const std::vector<ValueId>& values, uint32_t i) {
+    return i < values.size() ? values[i] : 0;
+  };
+  for (const StatePair& s : options_.all_states) {
+    out.push_back({at(function().params, s.param), at(function().results, s.result), s.state});
+  }
+  return out;
+}
+
 PlaceOptions Builder::HowToPlace() const {
   PlaceOptions options = place_;
   options.alone = OverwritingNodes(function(), options_.states, options_.least_in_place_bytes);
+  options.states = StatesOf();
   return options;
 }
 
 PlaceOptions Builder::WithMarketCover() const {
   PlaceOptions options = HowToPlace();
   if (!FreeChoice() || market_cover_.method.empty() || !struck_.empty()) return options;
+  // The market had all states at the host.
+  if (!options.states.empty() && c_->plan.domains.size() > 1) return options;
   options.cover = CoverAmong(market_cover_, c_->plan, function(), c_->offers);
   options.cover_method = market_cover_.method;
   return options;

@@ -46,7 +46,7 @@ Status Builder::TakeSaved() {
   GE_RETURN_IF_ERROR(CheckOrder(c_->plan));
   GE_RETURN_IF_ERROR(AskUnpromised());
   c_->plan.predicted_ns = std::nan("");  // the sum of the saved prices
-  const Status cut = Partition(c_->graph, function(), &c_->plan);
+  const Status cut = Partition(c_->graph, function(), &c_->plan, StatesOf());
   if (cut.code() == Code::kInternal) return Corrupt(cut.message());
   GE_RETURN_IF_ERROR(cut);
   bool again = false;

@@ -15,8 +15,14 @@ namespace {
 
 class Partitioner {
  public:
-  Partitioner(const Graph& graph, const Function& f, Plan* plan)
-      : graph_(graph), f_(f), plan_(plan), out_(plan->functions[0]), routes_(*plan) {}
+  Partitioner(const Graph& graph, const Function& f, Plan* plan,
+              std::span<const StateValues> states)
+      : graph_(graph),
+        f_(f),
+        plan_(plan),
+        states_(states),
+        out_(plan->functions[0]),
+        routes_(*plan) {}
 
   Status Run() {
     out_.values.assign(1, {});
@@ -30,17 +36,20 @@ class Partitioner {
     constant_.assign(n, 0);
     seen_.assign(n, kNone);
     IndexNodes();
+    FindHomes();
     for (size_t i = f_.results.size(); i-- > 0;) {
       result_at_[f_.results[i]] = static_cast<int32_t>(i);
     }
     GE_RETURN_IF_ERROR(FindBorders());
     FindOrder();
     for (size_t i = 0; i < f_.params.size(); ++i) {
-      PlanValue v = MakeValue(f_.params[i], {0, 0});
+      const Spot at = SpotOf(f_.params[i]);
+      PlanValue v = MakeValue(f_.params[i], at);
       v.kind = PlanValueKind::kInput;
       v.index = static_cast<uint32_t>(i);
+      v.state = StateAt(f_.params[i]);
       out_.inputs.push_back(Add(v));
-      home_[f_.params[i]] = {{0, 0}, out_.inputs.back()};
+      home_[f_.params[i]] = {at, out_.inputs.back()};
     }
     for (SegmentId s = 0; s < placed_; ++s) GE_RETURN_IF_ERROR(EmitSegment(s));
     GE_RETURN_IF_ERROR(EmitOutputs());
@@ -82,6 +91,29 @@ class Partitioner {
     }
   }
 
+  // Where parameters come from and results go: the host, but for states that are at home elsewhere.
+  void FindHomes() {
+    if (states_.empty() || plan_->domains.size() == 1) return;
+    std::vector<DeviceId> device_of;
+    for (SegmentId s : segment_of_) device_of.push_back(out_.segments[s].device);
+    const std::vector<DeviceId> homes = HomesOfStates(f_, states_, device_of, *plan_);
+    for (size_t s = 0; s < homes.size(); ++s) {
+      if (homes[s] == 0) continue;
+      const StateHome home{plan_->devices[homes[s]].domain, states_[s].state};
+      if (states_[s].before != 0) state_homes_[states_[s].before] = home;
+      if (states_[s].after != 0) state_homes_[states_[s].after] = home;
+    }
+  }
+  Spot SpotOf(ValueId v) const {
+    const auto at = state_homes_.find(v);
+    return {at == state_homes_.end() ? 0 : at->second.domain, 0};
+  }
+  // The state that lies there, in a device's memory; else 0.
+  StateId StateAt(ValueId v) const {
+    const auto at = state_homes_.find(v);
+    return at == state_homes_.end() ? 0 : at->second.state;
+  }
+
   // How the offer that has the node wants or gives a value: offers of one segment may differ.
   LayoutId LayoutAt(uint32_t node, ValueId v) const {
     for (auto [value, layout] : out_.segments[segment_of_[node]].offers[offer_of_[node]].layouts) {
@@ -118,7 +150,7 @@ class Partitioner {
     for (ValueId r : f_.results) {
       if (maker_[r] < 0) continue;
       leaving[r] = true;
-      Want(r, {0, 0});
+      Want(r, SpotOf(r));
     }
     for (SegmentId s = 0; s < placed_; ++s) {
       for (uint32_t n : nodes_of_[s]) {
@@ -175,7 +207,8 @@ class Partitioner {
   PlanValueId AddAt(ValueId v, Spot spot, bool final_spot) {
     PlanValue value = MakeValue(v, spot);
     int32_t index = ResultIndex(v);
-    if (index >= 0 && final_spot && spot == Spot{0, 0} && maker_[v] >= 0) {
+    if (index >= 0 && final_spot && spot == SpotOf(v) && maker_[v] >= 0) {
+      value.state = StateAt(v);
       value.kind = PlanValueKind::kOutput;
       value.index = static_cast<uint32_t>(index);
     }
@@ -304,7 +337,7 @@ class Partitioner {
       if (f_.values[r].constant) {
         source = ConstantValue(r);
       } else {
-        GE_ASSIGN_OR_RETURN(source, BringTo(r, {0, 0}));
+        GE_ASSIGN_OR_RETURN(source, BringTo(r, SpotOf(r)));
       }
       const PlanValue& at = out_.values[source];
       if (at.kind == PlanValueKind::kOutput && at.index == i) {
@@ -358,6 +391,12 @@ class Partitioner {
   const Graph& graph_;
   const Function& f_;
   Plan* plan_;
+  std::span<const StateValues> states_;
+  struct StateHome {
+    DomainId domain = 0;
+    StateId state = 0;
+  };
+  std::map<ValueId, StateHome> state_homes_;  // parameters and results that are not at the host
   PlanFunction& out_;
   Routes routes_;
   SegmentId placed_ = 0;
@@ -378,8 +417,9 @@ class Partitioner {
 
 }  // namespace
 
-Status Partition(const Graph& graph, const Function& function, Plan* plan) {
-  return Partitioner(graph, function, plan).Run();
+Status Partition(const Graph& graph, const Function& function, Plan* plan,
+                 std::span<const StateValues> states) {
+  return Partitioner(graph, function, plan, states).Run();
 }
 
 }  // namespace ge

@@ -326,17 +326,72 @@ std::optional<std::vector<PlaceGroup>> GroupsOf(const Function& f, const Plan& p
   return groups;
 }
 
+// Whether states may lie elsewhere than at the host.
+bool StatesHaveHomes(const Plan& plan, const PlaceOptions& options) {
+  return !options.states.empty() && plan.domains.size() > 1;
+}
+
+// Gives states the homes that a cover makes for them.
+void SetHomes(const Function& f, const Plan& plan, const PlaceOptions& options,
+              const std::vector<PlaceGroup>& groups, PlaceProblem* problem) {
+  if (!StatesHaveHomes(plan, options)) return;
+  std::vector<DeviceId> device_of(f.nodes.size());
+  for (const PlaceGroup& group : groups) {
+    for (uint32_t k : group.offers) {
+      for (uint32_t n : problem->offers[k].nodes) device_of[n] = group.device;
+    }
+  }
+  const std::vector<DeviceId> homes = HomesOfStates(f, options.states, device_of, plan);
+  for (size_t s = 0; s < homes.size(); ++s) {
+    const StateValues& state = options.states[s];
+    for (ValueId v : {state.before, state.after}) {
+      if (v != 0) problem->values[v].home = homes[s];
+    }
+  }
+}
+
+// The cheapest of three covers, each at the homes that it makes: that of states at the host, that
+// of states which cost nothing anywhere, and the best one at the homes of that.
+Result<PlaceSolution> SolveWithStates(const Function& f, const Plan& plan,
+                                      const PlaceOptions& options, PlaceProblem* problem) {
+  std::optional<PlaceSolution> best;
+  const auto compare = [&](PlaceSolution found) -> Status {
+    SetHomes(f, plan, options, found.groups, problem);
+    GE_ASSIGN_OR_RETURN(found.cost, CoverCost(*problem, found.groups));
+    if (!best || found.cost < best->cost) best = std::move(found);
+    return {};
+  };
+  GE_ASSIGN_OR_RETURN(PlaceSolution at_host, SolvePlacement(*problem));
+  GE_RETURN_IF_ERROR(compare(std::move(at_host)));
+  const auto set_free = [&](bool free) {
+    for (const StateValues& s : options.states) {
+      for (ValueId v : {s.before, s.after}) problem->values[v].order = free;
+    }
+  };
+  set_free(true);
+  Result<PlaceSolution> anywhere = SolvePlacement(*problem);
+  set_free(false);
+  GE_RETURN_IF_ERROR(anywhere.status());
+  GE_RETURN_IF_ERROR(compare(*std::move(anywhere)));
+  GE_ASSIGN_OR_RETURN(PlaceSolution at_home, SolvePlacement(*problem));
+  GE_RETURN_IF_ERROR(compare(std::move(at_home)));
+  SetHomes(f, plan, options, best->groups, problem);
+  return *std::move(best);
+}
+
 // The cover that the caller gives, if every offer of it is made again and it is legal.
-std::optional<PlaceSolution> Covered(const PlaceProblem& problem,
+std::optional<PlaceSolution> Covered(const Function& f, const Plan& plan,
+                                     const PlaceOptions& options,
                                      std::optional<std::vector<PlaceGroup>> groups,
-                                     const std::string& method) {
+                                     PlaceProblem* problem) {
   if (!groups) return std::nullopt;
-  const auto cost = CoverCost(problem, *groups);
+  SetHomes(f, plan, options, *groups, problem);
+  const auto cost = CoverCost(*problem, *groups);
   if (!cost.ok()) return std::nullopt;
   PlaceSolution out;
   out.groups = *std::move(groups);
   out.cost = *cost;
-  out.method = method;
+  out.method = options.cover_method;
   return out;
 }
 
@@ -482,9 +537,10 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
   problem.boundary = &boundary;
   plan->report = Bids(f, offers, *plan);
   if (!options.cover.empty()) {
-    auto known = Covered(problem, GroupsOf(f, *plan, offers, problem, choices, options.cover),
-                         options.cover_method);
+    auto known = Covered(f, *plan, options,
+                         GroupsOf(f, *plan, offers, problem, choices, options.cover), &problem);
     if (known) return Take(graph, f, offers, problem, choices, *std::move(known), plan);
+    for (PlaceValue& v : problem.values) v.home = 0;
   }
   GE_RETURN_IF_ERROR(KeepPinned(f, *plan, offers, options, &problem, &choices));
   std::vector<bool> covered(f.nodes.size());
@@ -499,7 +555,9 @@ Status Place(const Graph& graph, const Function& f, const OfferSet& offers,
     Keep(KeepByPriority(problem, rank), &problem, &choices);
   }
   ++plan->searches;
-  GE_ASSIGN_OR_RETURN(PlaceSolution solution, SolvePlacement(problem));
+  GE_ASSIGN_OR_RETURN(PlaceSolution solution, StatesHaveHomes(*plan, options)
+                                                  ? SolveWithStates(f, *plan, options, &problem)
+                                                  : SolvePlacement(problem));
   std::vector<bool> async;
   for (const PlanDevice& d : plan->devices) async.push_back(d.async);
   GE_RETURN_IF_ERROR(SplitForOverlap(problem, async, &solution));
@@ -521,6 +579,7 @@ Result<double> PriceOfPlan(const Function& f, const OfferSet& offers, const Plan
   if (!groups) {
     return Status(Code::kFailedPrecondition, "the plan takes an offer that is not made now");
   }
+  SetHomes(f, described, options, *groups, &problem);
   return CoverCost(problem, *groups);
 }
 

@@ -21,6 +21,10 @@ Status CheckValues(const PlaceProblem& p) {
       return Bad(fmt::format("value {} has producer {}, want -1 or a node below {}", v,
                              value.producer, p.n_node));
     }
+    if (value.home >= p.n_device) {
+      return Bad(
+          fmt::format("value {} has home {}, want a device below {}", v, value.home, p.n_device));
+    }
     if (!(value.bytes >= 0) || std::isinf(value.bytes)) {
       return Bad(fmt::format("value {} has {} bytes, want a finite number >= 0", v, value.bytes));
     }
@@ -249,7 +253,7 @@ Result<Model> BuildModel(const PlaceProblem& p) {
     value.producer = p.values[v].producer;
     value.users = p.values[v].users;
     value.is_output = p.values[v].is_output;
-    value.places.emplace_back(m.domain[0], 0);
+    value.places.emplace_back(m.domain[p.values[v].home], 0);
     if (value.producer >= 0) m.node_gives[value.producer].push_back(v);
     for (uint32_t user : value.users) m.node_reads[user].push_back(v);
   }

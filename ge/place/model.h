@@ -43,7 +43,7 @@ struct ModelValue {
   int32_t producer = -1;
   std::vector<uint32_t> users;
   bool is_output = false;
-  std::vector<std::pair<uint32_t, uint32_t>> places;  // (domain, layout); [0] = host, plain
+  std::vector<std::pair<uint32_t, uint32_t>> places;  // (domain, layout); [0] = home, plain
   std::vector<double> cost;                           // [from * places.size() + to], ns
   double Cost(uint32_t from, uint32_t to) const { return cost[from * places.size() + to]; }
 };

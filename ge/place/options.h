@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/plan/state_homes.h"
 
 namespace ge {
 
@@ -63,6 +64,8 @@ struct PlaceOptions {
   std::optional<std::vector<uint32_t>> expanded;
   // Nodes, by index, each to become a segment of its own.
   std::vector<uint32_t> alone;
+  // States among the function's parameters and results; their homes follow from the placement.
+  std::vector<StateValues> states;
   bool fuse = true;  // false: each node is a segment of its own, without patterns and groups
 };
 

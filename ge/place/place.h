@@ -23,10 +23,11 @@ struct PlaceOffer {
 };
 
 struct PlaceValue {
-  int32_t producer = -1;        // node, -1 = graph input (host domain, plain layout)
+  int32_t producer = -1;        // node, -1 = graph input, which lies at home
   std::vector<uint32_t> users;  // nodes, each once
   double bytes = 0;
-  bool is_output = false;  // wanted in the host domain, plain
+  bool is_output = false;  // wanted at home
+  uint32_t home = 0;       // device: where an input comes from and an output goes to, plain
   bool order = false;      // no value: its users run after its producer. It costs nothing anywhere
 };
 
@@ -52,7 +53,7 @@ struct PlaceBoundary {
 };
 
 struct PlaceProblem {
-  uint32_t n_node = 0, n_device = 0;  // device 0 = host: where inputs and outputs are
+  uint32_t n_node = 0, n_device = 0;  // device 0 = the host
   std::vector<PlaceValue> values;     // constants are not among them
   std::vector<PlaceOffer> offers;
   const PlaceBoundary* boundary = nullptr;

@@ -172,8 +172,8 @@ enum class PlanOp : uint8_t {
   kSignal,  // stream signals event/value
   kWait,    // stream (0 = host) waits for event/value
   // The host: every fallible instruction is done, and the caller can no longer cancel the run.
-  // Behind it are launches of infallible segments alone. They overwrite inputs by outputs in their
-  // place: states where they lie.
+  // Behind it are launches of infallible segments alone, and what the host waits for them by. They
+  // overwrite inputs by outputs in their place: states where they lie.
   kCommit,
 };
 

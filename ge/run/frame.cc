@@ -235,8 +235,9 @@ void Frame::NotePatch(PlanValueId id, ge_buf* buf) {
     return;
   }
   if (v.bytes == 0) return;
-  if (v.kind == PlanValueKind::kInput) patches_.push_back({buf, v.index, false});
-  if (v.kind == PlanValueKind::kOutput) patches_.push_back({buf, v.index, true});
+  std::vector<Patch>& patches = v.domain == 0 ? patches_ : device_patches_;
+  if (v.kind == PlanValueKind::kInput) patches.push_back({buf, v.index, false});
+  if (v.kind == PlanValueKind::kOutput) patches.push_back({buf, v.index, true});
 }
 
 Status Frame::BuildLaunch(const Instruction& ins, Record* record) {

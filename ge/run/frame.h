@@ -84,6 +84,7 @@ class Frame {
   std::vector<int64_t> dims_;              // of all plan values, one after another
   std::vector<uint32_t> first_dim_;        // by plan value, and the end
   std::vector<Patch> patches_;
+  std::vector<Patch> device_patches_;  // where the caller gives a DevicePlace (state_memory.h)
   std::vector<Moving> moving_;
   uint64_t pooled_bytes_ = 0;                              // taken from the pool by each run
   char* base_ = nullptr;                                   // of the block of the last run

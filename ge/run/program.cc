@@ -8,6 +8,7 @@
 #include "ge/base/interrupt.h"
 #include "ge/base/no_throw.h"
 #include "ge/run/frame.h"
+#include "ge/run/state_memory.h"
 
 namespace ge {
 namespace {
@@ -116,6 +117,7 @@ Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outp
   for (const Frame::Patch& p : frame->patches_) {
     p.buf->ptr = p.output ? outputs[p.index] : const_cast<void*>(inputs[p.index]);
   }
+  if (!frame->device_patches_.empty()) PatchDevices(frame, inputs, outputs);
   if (observer != nullptr) {
     frame->observer_ = observer;
     return Issue<Mode::kObserved>(frame);
@@ -132,12 +134,22 @@ Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outp
   return status;
 }
 
+void Program::PatchDevices(Frame* frame, const void* const* inputs, void* const* outputs) {
+  for (const Frame::Patch& p : frame->device_patches_) {
+    const void* given = p.output ? outputs[p.index] : inputs[p.index];
+    const auto* place = static_cast<const DevicePlace*>(given);
+    p.buf->ptr = place->address;
+    p.buf->mem = place->mem;
+  }
+}
+
 Status Program::RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const {
   RedZones& zones = *frame->zones_;
   zones.Begin(inputs);
   for (const Frame::Patch& p : frame->patches_) {
     p.buf->ptr = p.output ? zones.output(p.index) : zones.input(p.index);
   }
+  PatchDevices(frame, inputs, outputs);
   Status status = Issue<Mode::kGuarded>(frame);
   zones.End(status.ok() ? outputs : nullptr);
   return status;

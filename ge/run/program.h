@@ -51,7 +51,8 @@ class Program {
   static Result<std::unique_ptr<Program>> Make(const Plan& plan, ProgramParts parts);
 
   Result<std::unique_ptr<Frame>> NewFrame() const;
-  // Runs once. `inputs` and `outputs` by position of the entry's signature. The Interrupt of this
+  // Runs once. `inputs` and `outputs` by position of the entry's signature; for one in a device's
+  // memory the address of a DevicePlace (state_memory.h). The Interrupt of this
   // thread's call stops the run between instructions, and within one where its engine polls
   // ge_launch.stop; after everything in flight has finished. After any failure the frame must not
   // be used again.
@@ -89,6 +90,7 @@ class Program {
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err,
              ge_stream* stream = nullptr) const;
   void Drain(Frame* frame) const;
+  static void PatchDevices(Frame* frame, const void* const* inputs, void* const* outputs);
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;

@@ -107,7 +107,9 @@ Status RedZones::MakeGuardedBlocks(const std::vector<int32_t>& arenas) {
   std::vector<Block> blocks;
   for (const auto* list : {&fn_.inputs, &fn_.outputs}) {
     for (const PlanValueId v : *list) {
-      const auto bytes = static_cast<uint64_t>(fn_.values[v].bytes);
+      const PlanValue& value = fn_.values[v];
+      // One in a device's memory is not watched.
+      const uint64_t bytes = value.domain == 0 ? static_cast<uint64_t>(value.bytes) : 0;
       blocks.push_back({{nullptr, bytes, v}, 0, static_cast<uint64_t>(fn_.values[v].align), {}});
     }
   }

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "ge/base/aligned.h"
 #include "ge/base/file_mapping.h"
 #include "ge/base/interrupt.h"
 #include "ge/base/mapping_faults.h"
@@ -17,10 +16,6 @@
 namespace ge {
 
 namespace {
-
-Status NoMemory(const std::string& name) {
-  return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", name));
-}
 
 // With 0 for sizes that are not known yet.
 Type Empty(Type type) {
@@ -85,11 +80,8 @@ Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
                                 state.name, slot.bytes, total, limit, raise));
     }
     slot.name = state.name;
-    slot.now = Allocate(slot.bytes);
-    if (!slot.now) {
-      return NoMemory(state.name);
-    }
-    GE_RETURN_IF_ERROR(FirstValue(graph, state, slot.now.get(), slot.bytes));
+    GE_ASSIGN_OR_RETURN(slot.now, StateMemory::Make({}, slot.bytes, state.name));
+    GE_RETURN_IF_ERROR(FirstValue(graph, state, slot.now.host(), slot.bytes));
   }
   return {};
 }
@@ -100,8 +92,14 @@ Status StateStore::Reset(const Graph& graph) {
   for (const State& s : graph.states) AddFileOf(graph.consts[s.init], &files);
   GE_RETURN_IF_ERROR(files.Check());
   const FaultScope faults(!files.empty());
+  std::vector<StateMemory> here(slots_.size());  // all of it, before any state changes
   for (size_t i = 1; i < slots_.size(); ++i) {
-    GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slots_[i].now.get(), slots_[i].bytes));
+    if (slots_[i].now.at_host()) continue;
+    GE_ASSIGN_OR_RETURN(here[i], StateMemory::Make({}, slots_[i].bytes, slots_[i].name));
+  }
+  for (size_t i = 1; i < slots_.size(); ++i) {
+    if (here[i]) slots_[i].now = std::move(here[i]);
+    GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slots_[i].now.host(), slots_[i].bytes));
     slots_[i].lost = false;
   }
   ++edits_;
@@ -122,7 +120,7 @@ Status StateStore::Get(const State& state, StateId id, TensorView* out) {
   OutputMemory memory;
   GE_RETURN_IF_ERROR(memory.Reserve("state", state.name, slot.bytes, out));
   GE_RETURN_IF_ERROR(Readable(slot));
-  std::memcpy(out->data, slot.now.get(), slot.bytes);
+  GE_RETURN_IF_ERROR(slot.now.CopyOut(out->data, slot.bytes));
   memory.Commit();
   return {};
 }
@@ -142,10 +140,15 @@ Status StateStore::CheckValue(const Slot& slot, const State& state, const DimTab
 
 Status StateStore::CheckCounted(const std::function<Held(StateId)>& held) const {
   for (const CountedRows& c : counted_) {
-    const void* counter_bytes = held(c.length).bytes;
-    if (counter_bytes == nullptr) continue;
+    const Held counted = held(c.length);
     int64_t length = 0;
-    std::memcpy(&length, counter_bytes, sizeof length);
+    if (counted.memory != nullptr) {
+      GE_RETURN_IF_ERROR(counted.memory->CopyOut(&length, sizeof length));
+    } else if (counted.bytes != nullptr) {
+      std::memcpy(&length, counted.bytes, sizeof length);
+    } else {
+      continue;
+    }
     const Type& type = *held(c.cache).type;
     const int64_t rows = RowsAlong(type, c.axis);
     if (length >= 0 && length <= rows) continue;
@@ -168,7 +171,7 @@ Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
     if (id != c.cache && id != c.length) continue;
     return CheckCounted([&](StateId s) -> Held {
       if (s == id) return {&given, value.data};
-      return {&slots_[s].type, slots_[s].lost ? nullptr : slots_[s].now.get()};
+      return {&slots_[s].type, nullptr, slots_[s].lost ? nullptr : &slots_[s].now};
     });
   }
   return {};
@@ -176,7 +179,7 @@ Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
 
 Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
                           const TensorView& value, FreeState free) {
-  Memory before, beside;  // their owners are told when nobody waits for us any more
+  StateMemory before, beside;  // their owners are told when nobody waits for us any more
   std::unique_lock<std::shared_mutex> lock(mutex_);
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
@@ -189,7 +192,7 @@ Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
   }
   before = std::move(slot.now);
   beside = std::move(slot.next);
-  slot.now = Memory(static_cast<std::byte*>(value.data), free);
+  slot.now = StateMemory(static_cast<std::byte*>(value.data), free);
   slot.bytes = value.bytes;
   slot.type = TensorType(value.dtype, value.dims);
   slot.lost = false;
@@ -205,15 +208,13 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
-  if (value.bytes != slot.bytes) {
-    Memory memory = Allocate(value.bytes);
-    if (!memory) return NoMemory(slot.name);
-    slot.now = std::move(memory);
-    slot.next = nullptr;
+  if (value.bytes != slot.bytes || !slot.now.at_host()) {
+    GE_ASSIGN_OR_RETURN(slot.now, StateMemory::Make({}, value.bytes, slot.name));
+    slot.next = {};
     slot.bytes = value.bytes;
   }
   slot.type = given;
-  if (slot.bytes > 0) std::memcpy(slot.now.get(), value.data, slot.bytes);
+  GE_RETURN_IF_ERROR(slot.now.CopyIn(value.data, slot.bytes));
   slot.lost = false;
   ++edits_;
   return {};
@@ -224,9 +225,18 @@ Status StateStore::Read(
   std::shared_lock<std::shared_mutex> lock(mutex_);
   std::vector<const std::byte*> values;
   std::vector<Type> types;
+  std::vector<StateMemory> copies;
+  copies.reserve(slots_.size());
   for (const Slot& slot : slots_) {
     GE_RETURN_IF_ERROR(Readable(slot));
-    values.push_back(static_cast<const std::byte*>(static_cast<const void*>(slot.now.get())));
+    const std::byte* at = slot.now.host();
+    if (!slot.now.at_host()) {
+      GE_ASSIGN_OR_RETURN(StateMemory copy, StateMemory::Make({}, slot.bytes, slot.name));
+      GE_RETURN_IF_ERROR(slot.now.CopyOut(copy.host(), slot.bytes));
+      at = copy.host();
+      copies.push_back(std::move(copy));
+    }
+    values.push_back(at);
     types.push_back(slot.type);
   }
   return look(types, values);
@@ -249,21 +259,20 @@ Status StateStore::Write(std::span<const Const> values) {
   GE_RETURN_IF_ERROR(CheckCounted([&](StateId s) {
     return Held{&values[s].type, values[s].data};
   }));
-  std::vector<Memory> larger(slots_.size());
+  std::vector<StateMemory> larger(slots_.size());  // or at the host
   for (StateId s = 1; s < slots_.size(); ++s) {
-    if (values[s].bytes == slots_[s].bytes) continue;
-    larger[s] = Allocate(values[s].bytes);
-    if (!larger[s]) return NoMemory(slots_[s].name);
+    if (values[s].bytes == slots_[s].bytes && slots_[s].now.at_host()) continue;
+    GE_ASSIGN_OR_RETURN(larger[s], StateMemory::Make({}, values[s].bytes, slots_[s].name));
   }
   for (StateId s = 1; s < slots_.size(); ++s) {
     Slot& slot = slots_[s];
     if (larger[s]) {
       slot.now = std::move(larger[s]);
-      slot.next = nullptr;
+      slot.next = {};
     }
     slot.bytes = values[s].bytes;
     slot.type = values[s].type;
-    if (slot.bytes > 0) std::memcpy(slot.now.get(), values[s].data, slot.bytes);
+    GE_RETURN_IF_ERROR(slot.now.CopyIn(values[s].data, slot.bytes));
     slot.lost = false;
   }
   ++edits_;
@@ -279,7 +288,8 @@ Result<int64_t> StateStore::NumberOf(StateId id) const {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   GE_RETURN_IF_ERROR(Readable(slots_[id]));
   int64_t number = 0;
-  std::memcpy(&number, slots_[id].now.get(), std::min<size_t>(sizeof number, slots_[id].bytes));
+  GE_RETURN_IF_ERROR(
+      slots_[id].now.CopyOut(&number, std::min<uint64_t>(sizeof number, slots_[id].bytes)));
   return number;
 }
 
@@ -306,21 +316,21 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
                               TypeToString(type, none)));
   }
   const uint64_t bytes = BytesOf(type);
-  Memory memory = Allocate(bytes);
-  if (!memory) return NoMemory(slot.name);
-  std::memset(memory.get(), 0, bytes);
+  GE_ASSIGN_OR_RETURN(StateMemory memory, StateMemory::Make({}, bytes, slot.name));
+  std::memset(memory.host(), 0, bytes);
   if (rows > 0) {
+    GE_RETURN_IF_ERROR(ToHost(&slot));
     uint64_t outer = 1;
     for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(type.dims[k].value);
     const uint64_t from = slot.bytes / outer, to = bytes / outer;
     const auto room = static_cast<uint64_t>(slot.type.dims[axis].value);
     const uint64_t kept = from / room * static_cast<uint64_t>(rows);
     for (uint64_t o = 0; o < outer; ++o) {
-      std::memcpy(memory.get() + o * to, slot.now.get() + o * from, kept);
+      std::memcpy(memory.host() + o * to, slot.now.host() + o * from, kept);
     }
   }
   slot.now = std::move(memory);
-  slot.next = nullptr;
+  slot.next = {};
   slot.bytes = bytes;
   slot.type = type;
   return {};
@@ -332,12 +342,13 @@ Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t e
   Slot& slot = slots_[id];
   const int64_t room = RowsAlong(slot.type, axis);
   if (rows < 0 || rows >= room) return {};
+  GE_RETURN_IF_ERROR(ToHost(&slot));
   uint64_t outer = 1;
   for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(slot.type.dims[k].value);
   const uint64_t block = slot.bytes / outer;
   const uint64_t kept = block / static_cast<uint64_t>(room) * static_cast<uint64_t>(rows);
   for (uint64_t o = 0; o < outer; ++o) {
-    std::memset(slot.now.get() + o * block + kept, 0, block - kept);
+    std::memset(slot.now.host() + o * block + kept, 0, block - kept);
   }
   return {};
 }
@@ -358,32 +369,76 @@ Status StateStore::Same(const Slot& slot, std::span<const uint64_t> bytes, size_
                             slot.name, slot.bytes, bytes[i]));
 }
 
+Status StateStore::ToHost(Slot* slot) { return MoveTo({}, slot); }
+
+Status StateStore::MoveTo(const StateHome& home, Slot* slot) {
+  if (slot->now.home() == home) return {};
+  GE_ASSIGN_OR_RETURN(StateMemory there, StateMemory::Make(home, slot->bytes, slot->name));
+  if (slot->now.at_host()) {
+    GE_RETURN_IF_ERROR(there.CopyIn(slot->now.host(), slot->bytes));
+  } else if (there.at_host()) {
+    GE_RETURN_IF_ERROR(slot->now.CopyOut(there.host(), slot->bytes));
+  } else {
+    GE_RETURN_IF_ERROR(ToHost(slot));
+    return MoveTo(home, slot);
+  }
+  slot->now = std::move(there);
+  slot->next = {};
+  moves_.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+bool StateStore::AtHome(std::span<const StateId> ids, std::span<const StateHome> homes) const {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    const StateHome& now = slots_[ids[i]].now.home();
+    if (homes.empty() ? !now.at_host() : !(now == homes[i])) return false;
+  }
+  return true;
+}
+
+Status StateStore::BringHome(std::span<const StateId> ids, std::span<const StateHome> homes) {
+  for (size_t i = 0; i < ids.size(); ++i) {
+    GE_RETURN_IF_ERROR(Readable(slots_[ids[i]]));
+    GE_RETURN_IF_ERROR(MoveTo(homes.empty() ? StateHome() : homes[i], &slots_[ids[i]]));
+  }
+  return {};
+}
+
 Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> out,
                          const std::vector<bool>& in_place, Access* access,
                          std::vector<const void*>* from, std::vector<void*>* to,
-                         std::span<const uint64_t> in_bytes, std::span<const uint64_t> out_bytes) {
+                         std::span<const uint64_t> in_bytes, std::span<const uint64_t> out_bytes,
+                         std::span<const StateHome> in_home, std::span<const StateHome> out_home) {
   if (!out.empty()) {
     access->writing = std::unique_lock<std::shared_mutex>(mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&access->writing));
   } else if (!in.empty()) {
     access->reading = std::shared_lock<std::shared_mutex>(mutex_, std::defer_lock);
     GE_RETURN_IF_ERROR(LockOrStop(&access->reading));
+    if (!AtHome(in, in_home)) {  // who moves states is alone
+      access->reading.unlock();
+      access->writing = std::unique_lock<std::shared_mutex>(mutex_, std::defer_lock);
+      GE_RETURN_IF_ERROR(LockOrStop(&access->writing));
+    }
   }
+  if (!AtHome(in, in_home)) GE_RETURN_IF_ERROR(BringHome(in, in_home));
   for (size_t i = 0; i < in.size(); ++i) {
     const Slot& slot = slots_[in[i]];
     GE_RETURN_IF_ERROR(Readable(slot));
     GE_RETURN_IF_ERROR(Same(slot, in_bytes, i));
-    from->push_back(slot.now.get());
+    from->push_back(slot.now.run_address());
   }
   for (size_t i = 0; i < out.size(); ++i) {
     Slot& slot = slots_[out[i]];
     GE_RETURN_IF_ERROR(Same(slot, out_bytes, i));
-    if (!in_place[i] && !slot.next) slot.next = Allocate(slot.bytes);
-    if (!in_place[i] && !slot.next) {
-      return Status(Code::kResourceExhausted,
-                    fmt::format("no memory for the next value of state '{}'", slot.name));
+    const StateHome home = out_home.empty() ? StateHome() : out_home[i];
+    const bool there = slot.next && slot.next.home() == home;
+    if (!in_place[i] && !there) {
+      slot.next = {};
+      GE_ASSIGN_OR_RETURN(slot.next, StateMemory::Make(home, slot.bytes, slot.name));
     }
-    to->push_back(in_place[i] ? slot.now.get() : slot.next.get());
+    const StateMemory& written = in_place[i] ? slot.now : slot.next;
+    to->push_back(const_cast<void*>(written.run_address()));
   }
   return {};
 }
@@ -391,7 +446,7 @@ Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> o
 void StateStore::Commit(std::span<const StateId> out, const std::vector<bool>& in_place) {
   for (size_t i = 0; i < out.size(); ++i) {
     Slot& slot = slots_[out[i]];
-    if (!in_place[i]) std::swap(slot.now, slot.next);
+    if (!in_place[i]) slot.now.swap(slot.next);
     slot.lost = false;
   }
 }
@@ -403,7 +458,16 @@ void StateStore::Lose(std::span<const StateId> out, const std::vector<bool>& in_
 uint64_t StateStore::bytes() const {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   uint64_t sum = 0;
-  for (const Slot& s : slots_) sum += s.bytes * ((s.now != nullptr) + (s.next != nullptr));
+  for (const Slot& s : slots_) sum += s.bytes * (bool(s.now) + bool(s.next));
+  return sum;
+}
+
+uint64_t StateStore::device_bytes() const {
+  std::shared_lock<std::shared_mutex> lock(mutex_);
+  uint64_t sum = 0;
+  for (const Slot& s : slots_) {
+    for (const StateMemory* m : {&s.now, &s.next}) sum += *m && !m->at_host() ? s.bytes : 0;
+  }
   return sum;
 }
 

@@ -1,8 +1,9 @@
 // StateStore: the values of a model's states. Runs overwrite a state where it lies, once nothing
 // can fail any more, or write beside it, and exchange both after a successful end. Runs writing a
 // state are alone; runs only reading share it. A state may have no fixed size: then its free axes
-// begin at size 0, and it takes the size of each value set. Thread-safe apart from Init and
-// Clear.
+// begin at size 0, and it takes the size of each value set. A state lies where the plans want it
+// that run: it moves when one wants it elsewhere, and set values begin in host memory. Thread-safe
+// apart from Init and Clear.
 #pragma once
 
 #include <atomic>
@@ -13,22 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "ge/base/aligned.h"
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
+#include "ge/run/state_memory.h"
 #include "ge/run/tensor_view.h"
 
 namespace ge {
-
-// How to free a state's memory: our own, or an application's, which is told.
-struct FreeState {
-  void (*release)(void* context) = nullptr;
-  void* context = nullptr;
-  void operator()(std::byte* memory) const {
-    if (release != nullptr) return release(context);
-    FreeAligned()(memory);
-  }
-};
 
 // A state whose rows in use along `axis` are counted by `length`, a state of one i64.
 struct CountedRows {
@@ -93,22 +84,26 @@ class StateStore {
   // Waits for its turn, or until the call is to end; appends the addresses for reading and writing
   // the states. `in_place`, parallel to `out`: written where it is read. DATA_CORRUPT for a lost
   // state; RESOURCE_EXHAUSTED where memory to write beside is short; FAILED_PRECONDITION where a
-  // growing state no longer has the plan's `in_bytes` and `out_bytes`.
+  // growing state no longer has the plan's `in_bytes` and `out_bytes`. `in_home`, `out_home`: where
+  // the plan has them, parallel; none: all in host memory. For one elsewhere the address is that of
+  // a DevicePlace.
   Status Begin(std::span<const StateId> in, std::span<const StateId> out,
                const std::vector<bool>& in_place, Access* access, std::vector<const void*>* from,
                std::vector<void*>* to, std::span<const uint64_t> in_bytes = {},
-               std::span<const uint64_t> out_bytes = {});
+               std::span<const uint64_t> out_bytes = {}, std::span<const StateHome> in_home = {},
+               std::span<const StateHome> out_home = {});
   void Commit(std::span<const StateId> out, const std::vector<bool>& in_place);
   // A run failed while overwriting these: nobody reads them until they are set.
   void Lose(std::span<const StateId> out, const std::vector<bool>& in_place);
-  // Bytes of all states, including new values written beside.
+  // Bytes of all states, including new values written beside; of them those in devices' memory.
   uint64_t bytes() const;
+  uint64_t device_bytes() const;
+  // How often a state was brought from one memory to another for a run.
+  uint64_t moves() const { return moves_.load(); }
 
  private:
-  using Memory = std::unique_ptr<std::byte, FreeState>;
-  static Memory Allocate(uint64_t bytes) { return Memory(AllocateAligned(bytes, 64).release()); }
   struct Slot {
-    Memory now, next;  // next: null until a run writes beside
+    StateMemory now, next;  // next: none until a run writes beside
     uint64_t bytes = 0;
     Type type;  // as it is; static
     bool lost = false;
@@ -116,21 +111,30 @@ class StateStore {
   };
   static Status CheckValue(const Slot& slot, const State& state, const DimTable& dims,
                            const TensorView& value);
-  // The content a state would get, by its id; `bytes` null where it is not known.
+  // The content a state would get, by its id; `memory` where it is a state's own, else `bytes`;
+  // both null where it is not known.
   struct Held {
     const Type* type;
     const void* bytes;
+    const StateMemory* memory = nullptr;
   };
   Status CheckCounted(const std::function<Held(StateId)>& held) const;
   Status CheckCountedWith(StateId id, const TensorView& value) const;
   Status CheckEdits(uint64_t edits) const;
   Status Readable(const Slot& slot) const;
+  // In host memory of its own: allocates where it is elsewhere.
+  Status ToHost(Slot* slot);
+  // In a memory that a run wants.
+  Status MoveTo(const StateHome& home, Slot* slot);
+  // Whether all of these are in it.
+  bool AtHome(std::span<const StateId> ids, std::span<const StateHome> homes) const;
+  Status BringHome(std::span<const StateId> ids, std::span<const StateHome> homes);
   Status Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const;
 
   std::vector<Slot> slots_;
   std::vector<CountedRows> counted_;
   mutable std::shared_mutex mutex_;
-  std::atomic<uint64_t> edits_{0};
+  std::atomic<uint64_t> edits_{0}, moves_{0};
 };
 
 }  // namespace ge

@@ -206,6 +206,7 @@ Result<std::shared_ptr<Compiled>> Session::BuildSaved(size_t i, const PortsOfPla
   BuildOptions given = options_.build;
   given.saved = &loaded.plan;
   given.states = PairStates(in, out, ports_in.size(), ports_out.size());
+  given.all_states = AllStates(in, out, ports_in.size(), ports_out.size());
   auto made = BuildCompiled(std::move(loaded.graph), loaded.fn, plan_engines(), given);
   GE_RETURN_IF_ERROR(files_.Check());
   if (made.status().code() == Code::kDataCorrupt) {

@@ -123,6 +123,8 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["classes"] = classes_.classes();
   j["covers"] = classes_.covers();
   j["state_bytes"] = states_.bytes();
+  j["state_device_bytes"] = states_.device_bytes();
+  j["state_moves"] = states_.moves();
   AddProcess(&j);
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -432,6 +432,7 @@ Result<std::shared_ptr<Compiled>> Session::CompileBound(Graph bound, FunctionId 
   GE_RETURN_IF_ERROR(LiftStates(&bound, fn, &in, &out));
   BuildOptions with_states = build;
   with_states.states = PairStates(in, out, ports_in.size(), ports_out.size());
+  with_states.all_states = AllStates(in, out, ports_in.size(), ports_out.size());
   GE_ASSIGN_OR_RETURN(auto c, BuildOrRecall(std::move(bound), fn, with_states));
   if (!c) return c;
   ++placed_[static_cast<size_t>(c->placing)];

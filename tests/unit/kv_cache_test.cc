@@ -274,9 +274,11 @@ class BothWays {
 };
 
 TEST(KvCache, GivesWhatThePastFedBackGives) {
-  for (const char* engines : {"ref", "native,ref"}) {
+  const std::string device = "ref," + SamplesFolder() + "devsim.so:strict=1;";
+  for (const std::string& engines :
+       {std::string("ref"), std::string("native,ref"), device + "price=0", device + "take=60"}) {
     for (const Form& form : Forms()) {
-      SCOPED_TRACE(form.name);
+      SCOPED_TRACE(form.name + (" on " + engines));
       BothWays both(form, engines);
       ASSERT_TRUE(both.open());
       for (const int64_t batch : {1, 2}) {
@@ -313,6 +315,30 @@ TEST(KvCache, WritesNewRowsAlone) {
     if (s.appends) s.may_alias.clear();
   }
   EXPECT_NE(Check(wrong).status().message().find("not permitted"), std::string::npos);
+}
+
+// Caches that a device appends to lie in its memory: ids go there, logits come back.
+TEST(KvCache, OnADeviceInputsAndOutputsAloneAreCopied) {
+  BothWays both(Forms()[0], SamplesFolder() + "devsim.so:strict=1");
+  ASSERT_TRUE(both.open());
+  both.Begin(1);
+  for (const int64_t count : {1, 1, 1}) both.Add(count);
+  const auto plan = both.cached()->Latest("");
+  ASSERT_TRUE(plan);
+  const PlanFunction& f = plan->plan.functions[0];
+  int64_t copied = 0, given = 0;
+  for (const Instruction& in : f.code) {
+    if (in.op == PlanOp::kCopy) copied += f.values[in.src].bytes;
+  }
+  for (const auto* list : {&f.inputs, &f.outputs}) {
+    for (const PlanValueId v : *list) given += f.values[v].domain == 0 ? f.values[v].bytes : 0;
+  }
+  EXPECT_EQ(copied, given);
+  EXPECT_EQ(given, 8 + kWords * 4);
+  EXPECT_EQ(std::count(plan->in_place.begin(), plan->in_place.end(), true), 2);
+  const uint64_t moves = both.cached()->states().moves();
+  both.Add(1);
+  EXPECT_EQ(both.cached()->states().moves(), moves);
 }
 
 TEST(KvCache, RunsThatFailOrMeetNaNLeaveNothing) {

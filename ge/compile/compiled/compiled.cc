@@ -47,6 +47,23 @@ void Compiled::TakeStates(std::vector<StateId> in, std::vector<StateId> out) {
   for (size_t i = 0; given + i < f.inputs.size(); ++i) {
     states_in_bytes[i] = static_cast<uint64_t>(f.values[f.inputs[given + i]].bytes);
   }
+  states_out_home = HomesOf(std::span(f.outputs).subspan(own));
+  states_in_home = HomesOf(std::span(f.inputs).subspan(given));
+}
+
+std::vector<StateHome> Compiled::HomesOf(std::span<const PlanValueId> values) const {
+  std::vector<StateHome> homes;
+  bool all_at_host = true;
+  for (const PlanValueId v : values) {
+    const PlanDomain& d = plan.domains[plan.functions[0].values[v].domain];
+    StateHome& home = homes.emplace_back();
+    if (d.engine == 0) continue;
+    const Engine& e = *(*engines_)[d.engine - 1];
+    home = {&e.api(), e.handle(), d.engine_device, static_cast<uint64_t>(d.align), &e.name()};
+    all_at_host = false;
+  }
+  if (all_at_host) homes.clear();
+  return homes;
 }
 
 Status Compiled::PinnedPacks::Pin(Compiled* compiled) {

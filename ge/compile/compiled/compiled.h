@@ -29,6 +29,7 @@
 #include "ge/price/price_cache.h"
 #include "ge/run/frame.h"
 #include "ge/run/program.h"
+#include "ge/run/state_memory.h"
 #include "ge/stage/runner.h"
 #include "streams/streams.h"
 
@@ -89,6 +90,8 @@ class Compiled {
   std::vector<StateId> states_out;  // results after the user's own
   std::vector<bool> in_place;       // parallel to states_out: written where it lies
   std::vector<uint64_t> states_in_bytes, states_out_bytes;  // parallel to states_in and _out
+  // Where the plan has them, parallel; empty: all in host memory.
+  std::vector<StateHome> states_in_home, states_out_home;
   void TakeStates(std::vector<StateId> in, std::vector<StateId> out);
   // The user's own inputs and outputs by position, as runs check them.
   struct Port {
@@ -148,6 +151,8 @@ class Compiled {
     uint32_t engine;  // of `engines_`
     ge_exec* exec;
   };
+  // Of values by position; none where all are in host memory.
+  std::vector<StateHome> HomesOf(std::span<const PlanValueId> values) const;
   const EngineList* engines_ = nullptr;
   bool unasked_ = false;  // engines that promise to take it so were not asked about the graph
   std::unique_ptr<GraphView> view_;
@@ -235,6 +240,7 @@ struct BuildOptions {
   std::function<Status(Graph*)> fold_parts;
   // States of the function, and the size from which they are overwritten in place.
   std::vector<StatePair> states;
+  std::vector<StatePair> all_states;  // those that are only read or only written, too
   uint64_t least_in_place_bytes = kLeastInPlaceBytes;
   uint64_t memory_limit_bytes = 0;   // see memory_limit.h; 0 = the default
   uint64_t given_bytes = 0;          // payloads of the model and inputs of the run, set by sessions

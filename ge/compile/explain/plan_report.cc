@@ -70,8 +70,8 @@ uint64_t StateBytesWritten(const Compiled& c) {
 
 struct Totals {
   std::map<std::string, uint64_t> engines, copies, streams;  // nodes; "host->devsim/sim"; launches
-  uint64_t nodes = 0, transfers = 0, conversions = 0, segments = 0, copied = 0, packed = 0,
-           filled = 0, state_written = 0, rounded = 0;
+  uint64_t nodes = 0, transfers = 0, transfer_bytes = 0, conversions = 0, segments = 0, copied = 0,
+           packed = 0, filled = 0, state_written = 0, rounded = 0;
   std::set<const Resident*> residents;
   int64_t arena = 0, live = 0;
   double compile_ms = 0, predicted_ns = 0;
@@ -89,6 +89,7 @@ struct Totals {
     for (const Instruction& i : fn.code) {
       if (i.op == PlanOp::kCopy && fn.values[i.src].domain != fn.values[i.dst].domain) {
         ++transfers;
+        transfer_bytes += static_cast<uint64_t>(fn.values[i.src].bytes);
         ++copies[c.plan.domains[fn.values[i.src].domain].name + "->" +
                  c.plan.domains[fn.values[i.dst].domain].name];
       }
@@ -128,6 +129,7 @@ nlohmann::json PlanReport(const std::vector<std::shared_ptr<Compiled>>& plans, P
   j["nodes"] = t.nodes;
   j["segments"] = t.segments;
   j["transfers"] = t.transfers;
+  j["transfer_bytes"] = t.transfer_bytes;
   j["rounded_nodes"] = t.rounded;
   j["transfers_by_way"] = t.copies;
   j["conversions"] = t.conversions;

@@ -88,6 +88,24 @@ std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const S
   return pairs;
 }
 
+std::vector<StatePair> AllStates(std::span<const StateId> in, std::span<const StateId> out,
+                                 size_t params, size_t results) {
+  std::vector<StatePair> all;
+  for (size_t i = 0; i < in.size(); ++i) {
+    all.push_back({static_cast<uint32_t>(params + i), kNoPosition, in[i]});
+  }
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto result = static_cast<uint32_t>(results + i);
+    const auto read = std::find(in.begin(), in.end(), out[i]);
+    if (read != in.end()) {
+      all[static_cast<size_t>(read - in.begin())].result = result;
+    } else {
+      all.push_back({kNoPosition, result, out[i]});
+    }
+  }
+  return all;
+}
+
 std::vector<uint32_t> OverwritingNodes(const Function& function, std::span<const StatePair> states,
                                        uint64_t least_bytes) {
   std::vector<uint32_t> nodes;
@@ -125,8 +143,8 @@ void OverwriteInPlace(const Function& function, std::span<const StatePair> state
     const PlanValueId before = f.inputs[pair.param], after = f.outputs[pair.result];
     PlanValue &old = f.values[before], &value = f.values[after];
     value.state = old.state = pair.state;
-    const bool fits = value.bytes == old.bytes && value.domain == 0 && old.domain == 0 &&
-                      value.layout == old.layout;
+    const bool fits =
+        value.bytes == old.bytes && value.domain == old.domain && value.layout == old.layout;
     const Node* appending = fits ? AppendingNode(function, d, pair) : nullptr;
     if (appending != nullptr && MarkAppending(*appending, before, after, &f)) {
       value.alias_of = before;
@@ -138,8 +156,7 @@ void OverwriteInPlace(const Function& function, std::span<const StatePair> state
     const bool unread = std::all_of(s->outputs.begin(), s->outputs.end(),
                                     [&](PlanValueId v) { return uses.readers[v] == 0; });
     if (!unread) continue;
-    const bool sure = s->infallible && !plan->devices[s->device].async;
-    if (sure && Reads(*s, before) && MayOverwrite(*s, before, after)) {
+    if (s->infallible && Reads(*s, before) && MayOverwrite(*s, before, after)) {
       found.push_back({before, after, s});
     }
   }

@@ -25,6 +25,11 @@ struct StatePair {
 std::vector<StatePair> PairStates(std::span<const StateId> in, std::span<const StateId> out,
                                   size_t params, size_t results);
 
+// The same, and those that it only reads or only writes, whose other position is kNoPosition.
+inline constexpr uint32_t kNoPosition = UINT32_MAX;
+std::vector<StatePair> AllStates(std::span<const StateId> in, std::span<const StateId> out,
+                                 size_t params, size_t results);
+
 // Smaller states are not overwritten: a second copy of them costs less than a launch of its own.
 inline constexpr uint64_t kLeastInPlaceBytes = 1 << 16;
 

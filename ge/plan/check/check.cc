@@ -22,7 +22,7 @@ Status CheckOne(const Plan& plan, const PlanFunction& f, CheckReport* report) {
   const check::Lifetimes life(f, timeline, access);
   GE_RETURN_IF_ERROR(check::CheckReads(life));
   GE_RETURN_IF_ERROR(check::CheckOrder(f, timeline));
-  GE_RETURN_IF_ERROR(check::CheckCommit(plan, f, timeline, access));
+  GE_RETURN_IF_ERROR(check::CheckCommit(f, timeline, access));
   GE_RETURN_IF_ERROR(check::CheckOverlaps(life, &report->proved_pairs));
   const std::vector<int64_t> live = check::MaxLiveBytes(life, plan.domains.size());
   std::vector<int64_t> arena(plan.domains.size());

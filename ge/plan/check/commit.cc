@@ -10,9 +10,8 @@ namespace {
 
 class CommitChecker {
  public:
-  CommitChecker(const Plan& plan, const PlanFunction& f, const Timeline& timeline,
-                const std::vector<Access>& access)
-      : plan_(plan), f_(f), t_(timeline), access_(access) {}
+  CommitChecker(const PlanFunction& f, const Timeline& timeline, const std::vector<Access>& access)
+      : f_(f), t_(timeline), access_(access) {}
 
   Status Run() {
     for (uint32_t i = 0; i < f_.code.size(); ++i) {
@@ -44,11 +43,11 @@ class CommitChecker {
  private:
   Status Behind(uint32_t i) const {
     const Instruction& in = f_.code[i];
-    const bool sure = in.op == PlanOp::kLaunch && f_.segments[in.segment].infallible &&
-                      !plan_.devices[f_.segments[in.segment].device].async;
-    if (sure) return {};
+    const bool sure = in.op == PlanOp::kLaunch && f_.segments[in.segment].infallible;
+    // What a host learns of the end of such launches by.
+    if (sure || in.op == PlanOp::kSignal || in.op == PlanOp::kWait) return {};
     return Fault(f_, fmt::format("{} comes behind the commit and can fail; wanted launches of "
-                                 "infallible segments of synchronous devices alone",
+                                 "infallible segments alone",
                                  InstructionText(f_, i)));
   }
 
@@ -91,7 +90,6 @@ class CommitChecker {
     return {};
   }
 
-  const Plan& plan_;
   const PlanFunction& f_;
   const Timeline& t_;
   const std::vector<Access>& access_;
@@ -100,9 +98,9 @@ class CommitChecker {
 
 }  // namespace
 
-Status CheckCommit(const Plan& plan, const PlanFunction& function, const Timeline& timeline,
+Status CheckCommit(const PlanFunction& function, const Timeline& timeline,
                    const std::vector<Access>& access) {
-  return CommitChecker(plan, function, timeline, access).Run();
+  return CommitChecker(function, timeline, access).Run();
 }
 
 }  // namespace ge::check

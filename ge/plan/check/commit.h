@@ -14,7 +14,7 @@ namespace ge::check {
 // with permission, when every other use of the input is over. Nothing behind a commit can fail;
 // every instruction able to fail is done before it. INTERNAL naming the violation. Needs a function
 // with checked structure and accesses.
-Status CheckCommit(const Plan& plan, const PlanFunction& function, const Timeline& timeline,
+Status CheckCommit(const PlanFunction& function, const Timeline& timeline,
                    const std::vector<Access>& access);
 
 }  // namespace ge::check

@@ -51,6 +51,9 @@ ge_rc Adopt(ge_engine* e, const ge_segment& segment, std::unique_ptr<ge_exec> ex
   if (rc == GE_OK) {
     c->exec = exec.release();
     if (e->options.capture != 0) c->flags |= GE_COMPILED_CAPTURABLE;
+    const Options& o = e->options;
+    const bool may_fail = (o.fail_at | o.late_at | o.lost_at | o.hang_at) != 0;
+    if (may_fail) c->flags &= ~static_cast<uint32_t>(GE_COMPILED_INFALLIBLE);
   } else if (api.exec_destroy != nullptr) {
     api.exec_destroy(made);
   }

@@ -1,0 +1,94 @@
+#include "ge/run/state_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ge {
+namespace {
+
+ge_err NoStateError() {
+  ge_err err{};
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  err.node = UINT32_MAX;
+  return err;
+}
+
+Status StateCallFailed(const StateHome& home, const char* call, ge_rc rc, const ge_err& err) {
+  const std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
+  const Code code = rc == GE_OUT_OF_MEMORY ? Code::kResourceExhausted
+                    : rc == GE_DEVICE_LOST ? Code::kDeviceLost
+                                           : Code::kPluginError;
+  return Status(code, fmt::format("engine '{}' failed in {} of a state (code {}): {}", *home.name,
+                                  call, rc, text.empty() ? "no reason given" : text));
+}
+
+ge_buf StateAtHost(const void* at, uint64_t bytes) {
+  ge_buf b{};
+  b.ptr = const_cast<void*>(at);
+  b.bytes = bytes;
+  return b;
+}
+
+ge_buf StateOnDevice(const DevicePlace& place, uint64_t bytes) {
+  ge_buf b = StateAtHost(place.address, bytes);
+  b.mem = place.mem;
+  b.domain = 1;
+  return b;
+}
+
+Status CopyState(const StateHome& home, const ge_buf& from, const ge_buf& to) {
+  if (from.bytes == 0) return {};
+  ge_copy copy{};
+  copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
+  copy.src = from;
+  copy.dst = to;
+  ge_err err = NoStateError();
+  const ge_rc rc = home.api->copy(home.engine, &copy, &err);
+  return rc == GE_OK ? Status() : StateCallFailed(home, "copy", rc, err);
+}
+
+}  // namespace
+
+StateMemory::~StateMemory() {
+  if (place_.mem != nullptr) home_.api->mem_free(home_.engine, place_.mem);
+}
+
+Result<StateMemory> StateMemory::Make(const StateHome& home, uint64_t bytes,
+                                      const std::string& state) {
+  StateMemory m;
+  if (home.at_host()) {
+    m.host_.reset(AllocateAligned(bytes, 64).release());
+    if (m.host_) return m;
+    return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state));
+  }
+  m.home_ = home;
+  ge_err err = NoStateError();
+  const ge_rc rc = home.api->mem_alloc(home.engine, home.device, 0, std::max<uint64_t>(bytes, 1),
+                                       std::max<uint64_t>(home.align, 64), &m.place_.mem,
+                                       &m.place_.address, &err);
+  if (rc == GE_OK) return m;
+  m.place_ = {};
+  const Status why = StateCallFailed(home, "mem_alloc", rc, err);
+  return Status(why.code(), fmt::format("no memory for state '{}' of {} bytes: {}", state, bytes,
+                                        why.message()));
+}
+
+Status StateMemory::CopyOut(void* to, uint64_t bytes) const {
+  if (!at_host()) return CopyOutOf(home_, place_, to, bytes);
+  if (bytes > 0) std::memcpy(to, host_.get(), bytes);
+  return {};
+}
+
+Status StateMemory::CopyIn(const void* from, uint64_t bytes) {
+  if (!at_host()) return CopyState(home_, StateAtHost(from, bytes), StateOnDevice(place_, bytes));
+  if (bytes > 0) std::memcpy(host_.get(), from, bytes);
+  return {};
+}
+
+Status CopyOutOf(const StateHome& home, const DevicePlace& place, void* to, uint64_t bytes) {
+  return CopyState(home, StateOnDevice(place, bytes), StateAtHost(to, bytes));
+}
+
+}  // namespace ge

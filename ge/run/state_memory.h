@@ -1,0 +1,88 @@
+// StateMemory: the bytes of one state, in the host's memory or in a device's. A plan reads and
+// writes them there; everybody else copies. A move-only value; its engine outlives it. One thread
+// at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "ge/base/aligned.h"
+#include "ge/base/status.h"
+#include "ge/ge_plugin.h"
+
+namespace ge {
+
+// How to free a state's memory: our own, or an application's, which is told.
+struct FreeState {
+  void (*release)(void* context) = nullptr;
+  void* context = nullptr;
+  void operator()(std::byte* memory) const {
+    if (release != nullptr) return release(context);
+    FreeAligned()(memory);
+  }
+};
+
+// The memory that a device's tensors lie in; no engine: the host's.
+struct StateHome {
+  const ge_engine_api* api = nullptr;  // the engine's, which lives as long as it
+  ge_engine* engine = nullptr;
+  uint32_t device = 0;
+  uint64_t align = 64;
+  const std::string* name = nullptr;  // of the engine, for messages
+  bool at_host() const { return engine == nullptr; }
+  friend bool operator==(const StateHome& a, const StateHome& b) {
+    return a.engine == b.engine && a.device == b.device;
+  }
+};
+
+// Where such bytes are. In place of an address Program::Run takes a pointer to one of these for
+// each input and output in a device's memory.
+struct DevicePlace {
+  void* address = nullptr;
+  ge_mem* mem = nullptr;
+};
+
+class StateMemory {
+ public:
+  StateMemory() = default;
+  // Host memory of ours, or of who gives it.
+  StateMemory(std::byte* host, FreeState free) : host_(host, free) {}
+  StateMemory(StateMemory&& m) noexcept { swap(m); }
+  StateMemory& operator=(StateMemory&& m) noexcept {
+    StateMemory old(std::move(m));
+    swap(old);
+    return *this;
+  }
+  ~StateMemory();
+  void swap(StateMemory& m) noexcept {
+    std::swap(host_, m.host_);
+    std::swap(home_, m.home_);
+    std::swap(place_, m.place_);
+  }
+  // Not initialised. RESOURCE_EXHAUSTED where memory is short; `state` names it.
+  static Result<StateMemory> Make(const StateHome& home, uint64_t bytes, const std::string& state);
+
+  explicit operator bool() const { return host_ != nullptr || place_.mem != nullptr; }
+  const StateHome& home() const { return home_; }
+  bool at_host() const { return home_.at_host(); }
+  std::byte* host() const { return host_.get(); }  // null where it is not there
+  // What a run is given.
+  const void* run_address() const {
+    return at_host() ? static_cast<const void*>(host_.get()) : &place_;
+  }
+  // The first `bytes`, to and from host memory; both end before they return.
+  Status CopyOut(void* to, uint64_t bytes) const;
+  Status CopyIn(const void* from, uint64_t bytes);
+
+ private:
+  std::unique_ptr<std::byte, FreeState> host_;
+  StateHome home_;
+  DevicePlace place_;
+};
+
+// The same for what a run was given.
+Status CopyOutOf(const StateHome& home, const DevicePlace& place, void* to, uint64_t bytes);
+
+}  // namespace ge
