@@ -137,9 +137,18 @@ Status Builder::MakeProgram() {
   ProgramParts parts;
   parts.engines.resize(engines().size() + 1);
   for (size_t e = 0; e < engines().size(); ++e) {
-    parts.engines[e + 1] = {engines()[e]->name(), engines()[e]->api(), engines()[e]->handle(),
-                            Interned(CallText(*engines()[e], "enqueue"))};
+    parts.engines[e + 1] = {engines()[e]->name(),
+                            engines()[e]->api(),
+                            engines()[e]->handle(),
+                            Interned(CallText(*engines()[e], "enqueue")),
+                            {}};
+    for (const EngineDevice& d : engines()[e]->devices()) {
+      parts.engines[e + 1].limit_ns.push_back(d.timeout_ns);
+    }
   }
+  parts.lose = [engines = engines()](const DeviceFault& f) {
+    engines[f.engine - 1]->Lose(f.device, f.all, f.why);
+  };
   parts.execs = compiler_->execs();
   parts.steps = compiler_->steps();
   parts.packs = c_->PackBufs();

@@ -31,7 +31,7 @@ class Builder {
         place_(options.place),
         c_(std::make_shared<Compiled>()),
         runner_(options.runner) {
-    c_->engines_ = engines_;
+    PlanOn(engines_);
   }
 
   // Null where an incumbent was given and no plan is clearly cheaper.
@@ -91,7 +91,10 @@ class Builder {
   void KeepForClass(std::shared_ptr<const Compiled> plan) const;
   Status TryReshape(const std::shared_ptr<const Compiled>& like);
   // The plan's engines from here on: its numbers of engines and devices count these.
-  void PlanOn(const EngineList* engines) { c_->engines_ = engines_ = engines; }
+  void PlanOn(const EngineList* engines) {
+    c_->engines_ = engines_ = engines;
+    c_->held_engines_ = *engines;
+  }
   // The graph as it was before the class's nodes were expanded, with no plan.
   void TakeBackParts();
   Status TakeView();

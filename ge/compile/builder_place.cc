@@ -41,6 +41,10 @@ Status Builder::PlaceAndCompile() {
     GE_RETURN_IF_ERROR(Stage(StageId::kCompile, [&] { return Compile(&again); }));
     if (!again) return {};
     if (round == kMaxPlaceRounds) return last_failure_;
+    for (size_t i = 0; i < c_->offers.offers.size(); ++i) {  // of a device lost meanwhile
+      const Offer& o = c_->offers.offers[i];
+      if (engines()[o.engine]->IsLost(o.device)) struck_.insert(i);
+    }
   }
 }
 

@@ -44,6 +44,9 @@ Status Builder::TakeSaved() {
   GE_RETURN_IF_ERROR(TakeConversions(saved, devices));
   GE_RETURN_IF_ERROR(TakeSegments(saved, devices));
   GE_RETURN_IF_ERROR(CheckOrder(c_->plan));
+  if (c_->UsesLost()) {
+    return Status(Code::kFailedPrecondition, "the saved plan has work for a device that is lost");
+  }
   GE_RETURN_IF_ERROR(AskUnpromised());
   c_->plan.predicted_ns = std::nan("");  // the sum of the saved prices
   const Status cut = Partition(c_->graph, function(), &c_->plan, StatesOf());

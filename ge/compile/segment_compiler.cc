@@ -25,11 +25,11 @@ struct SegmentCompiler::Given {
   ge_segment segment{};
 };
 
-Status SegmentCompiler::Answers::Of(size_t i, const std::string& engine) const {
-  if (results[i].rc != GE_OK) return FromEngine(engine, "compile", results[i].rc, why[i]);
+Status SegmentCompiler::Answers::Of(size_t i, const Engine& engine, uint32_t device) const {
+  if (results[i].rc != GE_OK) return FromEngine(engine, device, "compile", results[i].rc, why[i]);
   if (results[i].exec) return {};
   return Status(Code::kPluginError,
-                fmt::format("engine '{}' answered OK to compile, but gave no exec", engine));
+                fmt::format("engine '{}' answered OK to compile, but gave no exec", engine.name()));
 }
 
 SegmentCompiler::SegmentCompiler(const EngineList& engines, Compiled* compiled,
@@ -225,8 +225,8 @@ Status SegmentCompiler::CompileOn(uint32_t e, const std::vector<SegmentId>& mine
   const Status stopped = CheckInterrupt();
   for (size_t i = 0; i < mine.size(); ++i) {
     ge_compiled& r = answers.results[i];
-    Status status =
-        rc == GE_OK ? answers.Of(i, engine.name()) : FromEngine(engine.name(), "compile", rc, err);
+    Status status = rc == GE_OK ? answers.Of(i, engine, DeviceOf(mine[i]))
+                                : FromEngine(engine, DeviceOf(mine[i]), "compile", rc, err);
     if (status.ok()) {
       status = TakeCompiled(mine[i], r);
       execs_[mine[i]] = r.exec;
@@ -237,6 +237,10 @@ Status SegmentCompiler::CompileOn(uint32_t e, const std::vector<SegmentId>& mine
     Strike(mine[i], std::move(status), again);
   }
   return stopped;
+}
+
+uint32_t SegmentCompiler::DeviceOf(SegmentId segment) const {
+  return c_->plan.devices[c_->plan.functions[0].segments[segment].device].engine_device;
 }
 
 void SegmentCompiler::Strike(SegmentId segment, Status why, bool* again) {
@@ -448,8 +452,8 @@ Result<ge_exec*> SegmentCompiler::OneMore(SegmentId segment) {
   ge_err err = EmptyError();
   const ge_rc rc = CallCompile(e, {segment}, &answers, &err);
   const ge_compiled& r = answers.results[0];
-  if (rc != GE_OK) return FromEngine(engines_[e]->name(), "compile", rc, err);
-  GE_RETURN_IF_ERROR(answers.Of(0, engines_[e]->name()));
+  if (rc != GE_OK) return FromEngine(*engines_[e], DeviceOf(segment), "compile", rc, err);
+  GE_RETURN_IF_ERROR(answers.Of(0, *engines_[e], DeviceOf(segment)));
   if (r.n_pack == c_->packs_[segment].size()) return r.exec;
   if (engines_[e]->api().exec_destroy) engines_[e]->api().exec_destroy(r.exec);
   return BadAnswer(segment,

@@ -39,7 +39,7 @@ class SegmentCompiler {
   struct Answers {
     std::vector<ge_compiled> results;
     std::vector<ge_err> why;
-    Status Of(size_t i, const std::string& engine) const;
+    Status Of(size_t i, const Engine& engine, uint32_t device) const;
   };
   const Function& function() const { return c_->graph.fn(c_->fn); }
   PlanFunction& plan() { return c_->plan.functions[0]; }
@@ -52,6 +52,7 @@ class SegmentCompiler {
   void ReleaseExecs();
   ge_rc CallCompile(uint32_t e, const std::vector<SegmentId>& mine, Answers* answers, ge_err* err);
   Status CompileOn(uint32_t e, const std::vector<SegmentId>& mine, bool* again);
+  uint32_t DeviceOf(SegmentId segment) const;  // of the engine
   void Strike(SegmentId segment, Status why, bool* again);
   Status BadAnswer(SegmentId segment, const std::string& text) const;
   Status TakeCompiled(SegmentId segment, const ge_compiled& compiled);

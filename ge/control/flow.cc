@@ -43,7 +43,9 @@ Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> 
     outputs[i].data = const_cast<std::byte*>(out[i].data);
     outputs[i].bytes = out[i].bytes;
   }
-  return run_(inputs, outputs);
+  Status status = run_(inputs, outputs);
+  if (!status.ok() && failed_) failed_(in, out);
+  return status;
 }
 
 // The values of one call of a function, by number; used again by later calls of the same run.

@@ -28,8 +28,15 @@ class FlowPlan {
   };
   // Of tensors only data and bytes are given.
   using RunHook = std::function<Status(std::span<const TensorView>, std::span<TensorView>)>;
-  FlowPlan(std::vector<Port> ports, RunHook run, std::function<uint64_t()> bytes_held)
-      : results(std::move(ports)), run_(std::move(run)), bytes_held_(std::move(bytes_held)) {}
+  // Called behind a run that failed; none = nobody.
+  using FailedHook =
+      std::function<void(std::span<const FlowValue* const> in, std::span<const FlowValue> out)>;
+  FlowPlan(std::vector<Port> ports, RunHook run, std::function<uint64_t()> bytes_held,
+           FailedHook failed = {})
+      : results(std::move(ports)),
+        run_(std::move(run)),
+        bytes_held_(std::move(bytes_held)),
+        failed_(std::move(failed)) {}
   // Gives results their dims and memory.
   Status Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const;
   // Bytes held now: arenas, packed weights.
@@ -39,6 +46,7 @@ class FlowPlan {
  private:
   const RunHook run_;
   const std::function<uint64_t()> bytes_held_;
+  const FailedHook failed_;
 };
 
 // A piece to plan. The graphs of one cut differ in types and in the contents of constants

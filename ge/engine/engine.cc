@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/log.h"
 #include "ge/engine/plugin/record.h"
 
 namespace ge {
@@ -48,6 +49,8 @@ Code CodeOf(std::string_view call, ge_rc rc) {
       return Code::kDeadlineExceeded;
     case GE_DEVICE_LOST:
       return Code::kDeviceLost;
+    case GE_UNAVAILABLE:  // its device or driver is not here
+      return call == "engine_create" ? Code::kFailedPrecondition : Code::kPluginError;
     case GE_INVALID_ARGUMENT:
     case GE_OUT_OF_RANGE:
       return call == "engine_create" ? Code::kInvalidArgument : Code::kPluginError;
@@ -73,6 +76,39 @@ Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, cons
   std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
   return Status(CodeOf(call, rc), fmt::format("engine '{}' failed in {} (code {}): {}", engine,
                                               call, rc, text.empty() ? "no reason given" : text));
+}
+
+Status FromEngine(const Engine& engine, uint32_t device, std::string_view call, ge_rc rc,
+                  const ge_err& err) {
+  const Status status = FromEngine(engine.name(), call, rc, err);
+  const bool lost = rc == GE_DEVICE_LOST || (rc != GE_CANCELLED && err.scope >= GE_SCOPE_DEVICE);
+  if (!lost) return status;
+  engine.Lose(device, err.scope == GE_SCOPE_PLUGIN, status.message());
+  return Status(Code::kDeviceLost, status.message());
+}
+
+void Engine::Lose(uint32_t device, bool all, const std::string& why) const {
+  std::vector<uint32_t> out;
+  const auto count = static_cast<uint32_t>(devices_.size());
+  for (uint32_t d = 0; all && d < count; ++d) out.push_back(d);
+  if (!all && count > 1 && !IsLost(device) && DeviceAnswers(api_, handle_, device)) {
+    for (uint32_t d = 0; d < count; ++d) {
+      if (d != device && !IsLost(d) && !DeviceAnswers(api_, handle_, d)) out.push_back(d);
+    }
+  }
+  if (out.empty()) out.push_back(std::min(device, count - 1));
+  for (const uint32_t d : out) {
+    if (!losses_->Add(d, why)) continue;
+    LogLine(1, fmt::format("engine '{}', device '{}' is lost and gets no more work: {}", name(),
+                           devices_[d].name, why));
+  }
+}
+
+bool Engine::AllLost() const {
+  for (uint32_t d = 0; d < devices_.size(); ++d) {
+    if (!IsLost(d)) return false;
+  }
+  return !devices_.empty();
 }
 
 Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plugin,
@@ -152,6 +188,7 @@ Status Engine::ReadDevice(const ge_device& device) {
   out.max_streams = std::clamp(device.max_streams, 1u, 64u);
   out.flops_per_ns = device.flops_per_ns;
   out.bytes_per_ns = device.bytes_per_ns;
+  out.timeout_ns = device.timeout_ns;
   GE_RETURN_IF_ERROR(CheckArray(what + ", domains", device.domain, device.n_domain,
                                 device.domain_stride, kFirstSize<ge_domain>, 16));
   for (uint32_t i = 0; i < device.n_domain; ++i) {

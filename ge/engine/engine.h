@@ -12,6 +12,7 @@
 #include "ge/base/no_throw.h"
 #include "ge/base/plugin_call.h"
 #include "ge/base/status.h"
+#include "ge/engine/device_losses.h"
 #include "ge/engine/plugin/plugin.h"
 #include "ge/plan/plan.h"
 
@@ -27,6 +28,7 @@ struct EngineDevice {
   uint32_t flags = 0, max_streams = 1;
   std::vector<EngineDomain> domains{1};  // [0]: where its tensors lie
   double flops_per_ns = 0, bytes_per_ns = 0;
+  uint64_t timeout_ns = 0;  // of its work; 0 = none
 };
 struct EngineLink {
   std::string from, to;  // domain ids, empty = host
@@ -59,6 +61,15 @@ class Engine {
   ge_engine* handle() const { return handle_; }
   const std::vector<EngineDevice>& devices() const { return devices_; }
   const std::vector<EngineLink>& links() const { return links_; }
+  // The device, or with `all` each of them, is out for all sessions: it gets no work any more.
+  // Where the engine has several and this one answers, it is the one that does not. Says so in the
+  // log.
+  void Lose(uint32_t device, bool all, const std::string& why) const;
+  bool IsLost(uint32_t device) const { return losses_->Has(device); }
+  bool AllLost() const;
+  std::map<uint32_t, std::string> Losses() const { return losses_->All(); }
+  // What is lost for that engine of the same devices is so for this one. Before its first use.
+  void ShareLosses(const Engine& other) { losses_ = other.losses_; }
   // Held around query and compile: one thread at a time may call these.
   std::mutex& call_mutex() const { return call_mutex_; }
 
@@ -76,12 +87,16 @@ class Engine {
   ge_engine* handle_ = nullptr;
   std::vector<EngineDevice> devices_;
   std::vector<EngineLink> links_;
+  std::shared_ptr<DeviceLosses> losses_ = std::make_shared<DeviceLosses>();
 };
 
 // The engines of a session, in the order of its list; sessions share them.
 using EngineList = std::vector<std::shared_ptr<Engine>>;
 
 // PLUGIN_ERROR (or CANCELLED, RESOURCE_EXHAUSTED, DEVICE_LOST ...) naming engine, call and text.
+// With an engine and one of its devices it is lost where the error's scope says so.
+Status FromEngine(const Engine& engine, uint32_t device, std::string_view call, ge_rc rc,
+                  const ge_err& err);
 Status FromEngine(std::string_view engine, std::string_view call, ge_rc rc, const ge_err& err);
 ge_err EmptyError();
 // Calls a plugin's function: an exception becomes GE_INTERNAL or GE_OUT_OF_MEMORY and a text, and

@@ -144,7 +144,7 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
       return engine.status();
     } else {  // Nobody asked for this one: its library or device may not be here.
       refusal = engine.status();
-      LogLine(1, refusal.ToString());
+      LogLine(refusal.code() == Code::kFailedPrecondition ? 2 : 1, refusal.ToString());
     }
   }
   if (engines.empty()) return refusal;

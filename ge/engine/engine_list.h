@@ -33,7 +33,8 @@ enum class Precision : uint8_t { kF32, kBf16 };
 Result<Precision> PrecisionFromName(std::string_view name, std::string_view what);
 
 // Opens the engines of the list, in its order, by `open`. An empty list means every engine found;
-// then one that fails to start is left out with a warning. FAILED_PRECONDITION where there is
+// then one that fails to start is left out with a warning, and one whose device is not here
+// (GE_UNAVAILABLE) with a line at level 2. FAILED_PRECONDITION where there is
 // none.
 using OpenEngine = std::function<Result<std::shared_ptr<Engine>>(
     const std::shared_ptr<const Plugin>& plugin, const std::string& options)>;

@@ -222,6 +222,20 @@ bool ReadCost(Collector* c, const ge_offer& o, Offer* out, uint64_t* marginal_ns
   return true;
 }
 
+std::string LostText(const Engine& engine, uint32_t device) {
+  const auto losses = engine.Losses();
+  const auto at = losses.find(device);
+  return fmt::format("device '{}' is lost: {}", engine.devices()[device].name,
+                     at != losses.end() ? at->second : "");
+}
+
+// An offer of a device that gets no more work.
+void DeclineLost(Collector* c, const ge_offer& o) {
+  if (o.n_node != 1 || o.node == nullptr || o.node[0] >= c->function->nodes.size()) return;
+  c->out->refusals.push_back(
+      {c->engine_index, o.node[0], GE_WHY_RESOURCE, LostText(*c->engine, o.device)});
+}
+
 ge_rc TakeOffer(void* host, const ge_offer* given) {
   auto* c = static_cast<Collector*>(host);
   if (++c->accepted > kMaxOffersPerNode * (c->function->nodes.size() + 16)) {
@@ -237,6 +251,10 @@ ge_rc TakeOffer(void* host, const ge_offer* given) {
   out.device = o.device;
   if (o.device >= c->engine->devices().size()) {
     c->Reject(fmt::format("an offer names device {} of {}", o.device, c->engine->devices().size()));
+    return GE_OK;
+  }
+  if (c->engine->IsLost(o.device)) {
+    DeclineLost(c, o);
     return GE_OK;
   }
   if (!ReadFlags(c, o, &out)) return GE_OK;
@@ -326,6 +344,12 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
                    OfferSet* out) {
   g_queries.fetch_add(1, std::memory_order_relaxed);
   if (layouts->empty()) layouts->emplace_back();  // 0 = plain
+  if (engine.AllLost()) {                         // and may answer nothing any more
+    for (uint32_t n = 0; n < function.nodes.size(); ++n) {
+      out->refusals.push_back({engine_index, n, GE_WHY_RESOURCE, LostText(engine, 0)});
+    }
+    return {};
+  }
   Collector collector{&engine, engine_index, &graph, &function, layouts, out, 0, {}, {}, {}};
   ge_sink sink{};
   sink.h = GE_HDR(ge_sink, GE_TAG_SINK);
@@ -342,7 +366,7 @@ Status QueryEngine(const Engine& engine, uint32_t engine_index, const Graph& gra
     return Status(Code::kPluginError, fmt::format("engine '{}' failed in query: {}", engine.name(),
                                                   collector.not_understood));
   }
-  if (rc != GE_OK) return FromEngine(engine.name(), "query", rc, err);
+  if (rc != GE_OK) return FromEngine(engine, 0, "query", rc, err);
   return {};
 }
 

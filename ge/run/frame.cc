@@ -7,6 +7,7 @@
 
 #include "ge/base/checked.h"
 #include "ge/base/pages.h"
+#include "ge/run/device_wait.h"
 
 namespace ge {
 namespace {
@@ -18,19 +19,23 @@ ge_err NoError() {
   return err;
 }
 
-Status Failed(const std::string& engine, const char* call, ge_rc rc, const ge_err& err) {
-  std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
-  return Status(rc == GE_OUT_OF_MEMORY ? Code::kResourceExhausted : Code::kPluginError,
-                fmt::format("engine '{}' failed in {} (code {}): {}", engine, call, rc,
-                            text.empty() ? "no reason given" : text));
-}
-
 // A place to point to for tensors without bytes.
 alignas(64) char g_nothing[64];
 
 }  // namespace
 
 const RunEngine& Frame::engine(uint32_t engine) const { return program_.parts().engines[engine]; }
+
+Status Frame::Failed(uint32_t e, uint32_t device, const char* call, ge_rc rc,
+                     const ge_err& err) const {
+  program_.NoteFault(e, device, rc, err);
+  std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
+  const Code code = IsDeviceFault(rc, err)   ? Code::kDeviceLost
+                    : rc == GE_OUT_OF_MEMORY ? Code::kResourceExhausted
+                                             : Code::kPluginError;
+  return Status(code, fmt::format("engine '{}' failed in {} (code {}): {}", engine(e).name, call,
+                                  rc, text.empty() ? "no reason given" : text));
+}
 
 Frame::~Frame() {
   captures_.reset();  // before the execs and streams that they hold
@@ -58,6 +63,16 @@ Frame::~Frame() {
       engine(b.engine).api.mem_free(engine(b.engine).engine, b.mem);
     }
   }
+}
+
+bool Frame::Settled() {
+  const PlanFunction& fn = program_.plan().functions[0];
+  std::erase_if(unsettled_, [&](const Unsettled& u) {
+    const RunEngine& e = engine(program_.plan().devices[fn.streams[u.stream].device].engine);
+    ge_err ignored = NoError();
+    return e.api.event_wait(drain_[u.stream], u.value, 0, &ignored) != GE_PENDING;
+  });
+  return unsettled_.empty();
 }
 
 Status Frame::Build() {
@@ -109,7 +124,7 @@ Status Frame::AllocateArenas() {
       ge_err err = NoError();
       ge_rc rc = e.api.mem_alloc(e.engine, device, place, static_cast<uint64_t>(*bytes),
                                  static_cast<uint64_t>(align), &block.mem, &block.address, &err);
-      if (rc != GE_OK) return Failed(e.name, "mem_alloc", rc, err);
+      if (rc != GE_OK) return Failed(block.engine, device, "mem_alloc", rc, err);
     }
     arenas_.push_back(block);
   }
@@ -171,21 +186,21 @@ Status Frame::CreateStreams() {
     const RunEngine& e = engine(device.engine);
     ge_err err = NoError();
     ge_rc rc = e.api.stream_create(e.engine, device.engine_device, &streams_[s], &err);
-    if (rc != GE_OK) return Failed(e.name, "stream_create", rc, err);
+    if (rc != GE_OK) return Failed(device.engine, device.engine_device, "stream_create", rc, err);
     rc = e.api.event_create(e.engine, device.engine_device, &drain_[s], &err);
-    if (rc != GE_OK) return Failed(e.name, "event_create", rc, err);
+    if (rc != GE_OK) return Failed(device.engine, device.engine_device, "event_create", rc, err);
   }
-  std::vector<uint32_t> device(fn.events.size(), 0);  // whose stream signals it
+  event_device_.assign(fn.events.size(), 0);
   for (const Instruction& ins : fn.code) {
     if (ins.op != PlanOp::kSignal) continue;
     last_value_[ins.event] = std::max(last_value_[ins.event], ins.event_value);
-    device[ins.event] = plan.devices[fn.streams[ins.stream].device].engine_device;
+    event_device_[ins.event] = plan.devices[fn.streams[ins.stream].device].engine_device;
   }
   for (size_t i = 0; i < fn.events.size(); ++i) {
     const RunEngine& e = engine(fn.events[i].engine);
     ge_err err = NoError();
-    ge_rc rc = e.api.event_create(e.engine, device[i], &events_[i], &err);
-    if (rc != GE_OK) return Failed(e.name, "event_create", rc, err);
+    ge_rc rc = e.api.event_create(e.engine, event_device_[i], &events_[i], &err);
+    if (rc != GE_OK) return Failed(fn.events[i].engine, event_device_[i], "event_create", rc, err);
   }
   return {};
 }
@@ -283,7 +298,8 @@ Status Frame::BuildLaunch(const Instruction& ins, Record* record) {
     ge_rc rc = e.api.frame_create(record->exec, &l.frame, &err);
     if (rc != GE_OK) {
       engine_frames_.pop_back();
-      return Failed(e.name, "frame_create", rc, err);
+      return Failed(record->engine, plan.devices[seg.device].engine_device, "frame_create", rc,
+                    err);
     }
     engine_frames_.back().frame = l.frame;
   }
@@ -329,6 +345,9 @@ Status Frame::BuildRecords() {
         break;
       default:
         r.engine = fn.events[ins.event].engine;
+        if (ins.op == PlanOp::kWait && ins.stream == 0) {
+          r.limit_ns = LimitOf(engine(r.engine), event_device_[ins.event]);
+        }
         r.event = events_[ins.event];
         r.value = ins.event_value;
     }

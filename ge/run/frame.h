@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ge/run/device_values.h"
@@ -17,6 +18,11 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
   Status Build();
+  // A device had not ended the work of the run when it was given up: until Settled, the frame and
+  // all that the run was given must stay as they are.
+  bool in_flight() const { return !unsettled_.empty(); }
+  // Whether all of that work has ended meanwhile.
+  bool Settled();
 
  private:
   friend class Program;
@@ -33,6 +39,7 @@ class Frame {
     ge_stream* stream = nullptr;
     ge_event* event = nullptr;
     uint64_t value = 0;
+    uint64_t limit_ns = 0;  // of a wait of the host; 0 = none
   };
   // A buffer record whose address the caller gives at each run.
   struct Patch {
@@ -52,6 +59,8 @@ class Frame {
     uint64_t pooled = 0;  // where it begins in the pool's block
   };
 
+  Status Failed(uint32_t engine, uint32_t device, const char* call, ge_rc rc,
+                const ge_err& err) const;
   // Moves all pooled addresses to the block at `base`.
   void Attach(char* base);
   const PlanDevice* PinningDevice() const;
@@ -71,13 +80,21 @@ class Frame {
   std::unique_ptr<RedZones> zones_;  // null: not guarded
   std::vector<ge_stream*> streams_;  // [0] null
   std::vector<ge_event*> events_;
-  std::vector<ge_event*> drain_;      // by stream, for failures and observers
-  uint64_t drained_ = 0;              // the greatest value signalled by any of them
-  std::vector<uint64_t> last_value_;  // by event: greatest value signalled by the plan
-  uint64_t epoch_ = 0;                // runs done so far
-  RunObserver* observer_ = nullptr;   // of the run in flight, where it is observed
-  const Record* attended_ = nullptr;  // the launch whose steps the observer is told of
-  DeviceValues on_host_;              // what it was told of last
+  std::vector<uint32_t> event_device_;  // of the engine, whose streams signal it
+  std::vector<ge_event*> drain_;        // by stream, for failures and observers
+  uint64_t drained_ = 0;                // the greatest value signalled by any of them
+  struct Unsettled {
+    size_t stream;
+    uint64_t value;  // of its drain event
+  };
+  std::vector<Unsettled> unsettled_;
+  std::optional<ArenaPool::Lease> lease_;  // of a run in flight that was given up
+  std::vector<uint64_t> last_value_;       // by event: greatest value signalled by the plan
+  uint64_t epoch_ = 0;                     // runs done so far
+  bool committed_ = false;                 // the run in flight overwrites states
+  RunObserver* observer_ = nullptr;        // of the run in flight, where it is observed
+  const Record* attended_ = nullptr;       // the launch whose steps the observer is told of
+  DeviceValues on_host_;                   // what it was told of last
   std::vector<Record> records_;
   std::vector<uint64_t> stamps_;           // of a timed run: one a record, and the end
   std::vector<std::vector<ge_buf>> bufs_;  // launch arguments; never resized after Build

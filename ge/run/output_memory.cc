@@ -48,6 +48,16 @@ Status OutputMemory::Reserve(std::string_view what, std::string_view name, uint6
   return {};
 }
 
+void OutputMemory::Leave(std::vector<AlignedBytes>* memory) {
+  for (Made& m : made_) {
+    memory->push_back(std::move(m.memory));
+    m.out->data = m.data;
+    m.out->bytes = m.bytes;
+    m.out->owned = m.owned;
+  }
+  made_.clear();
+}
+
 void OutputMemory::Commit() {
   for (Made& m : made_) {
     FreeAligned()(m.data);

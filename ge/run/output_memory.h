@@ -25,6 +25,8 @@ class OutputMemory {
   // where it is until Commit or the end of this. `what` and `name` are for messages:
   // output 'y'.
   Status Reserve(std::string_view what, std::string_view name, uint64_t bytes, TensorView* out);
+  // Hands out the new memory, which a device may still write to. The views are as before.
+  void Leave(std::vector<AlignedBytes>* memory);
   // Gives the new memory to the caller and frees the memory it replaces.
   void Commit();
 

@@ -7,15 +7,12 @@
 
 #include "ge/base/interrupt.h"
 #include "ge/base/no_throw.h"
+#include "ge/run/device_wait.h"
 #include "ge/run/frame.h"
 #include "ge/run/state_memory.h"
 
 namespace ge {
 namespace {
-
-// Of one call of event_wait; the host then waits again. A cancelled run waits as well: what is
-// queued has to finish before the caller may have its buffers back.
-constexpr uint64_t kWaitSliceNs = 1'000'000'000;
 
 const char* CallName(PlanOp op, bool on_stream) {
   switch (op) {
@@ -65,14 +62,6 @@ ge_rc CloseZones(PlanOp op, const ge_launch& launch, const ge_copy& copy, RedZon
   return GE_INTERNAL;
 }
 
-ge_rc Wait(const RunEngine& e, ge_event* event, uint64_t value, ge_err* err) {
-  ge_rc rc;
-  do {
-    rc = e.api.event_wait(event, value, kWaitSliceNs, err);
-  } while (rc == GE_PENDING);
-  return rc;
-}
-
 }  // namespace
 
 Program::Program(const Plan& plan, ProgramParts parts) : plan_(plan), parts_(std::move(parts)) {
@@ -107,9 +96,12 @@ Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
                   "a run with red zones cannot be observed; unset GE_RED_ZONES");
   }
   if (f->pooled_bytes_ == 0) return RunIn(f, inputs, outputs, observer);
-  GE_ASSIGN_OR_RETURN(const ArenaPool::Lease lease, parts_.arenas->Take(f->pooled_bytes_));
+  GE_ASSIGN_OR_RETURN(ArenaPool::Lease lease, parts_.arenas->Take(f->pooled_bytes_));
   f->Attach(lease.base());
-  return RunIn(f, inputs, outputs, observer);
+  Status status = RunIn(f, inputs, outputs, observer);
+  if (f->in_flight()) [[unlikely]]
+    f->lease_.emplace(std::move(lease));
+  return status;
 }
 
 Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outputs,
@@ -165,7 +157,7 @@ ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& eng
   const uint64_t value = frame.epoch_ * frame.last_value_[ins.event] + r.value;
   if (r.op == PlanOp::kSignal) return engine.api.stream_signal(stream, r.event, value, err);
   if (stream) return engine.api.stream_wait(stream, r.event, value, err);
-  return Wait(engine, r.event, value, err);
+  return WaitFor(engine, r.event, value, {r.limit_ns, frame.committed_ ? kGraceNs : 0, 0}, err);
 }
 
 // The frame's observer is told of the steps of a launch.
@@ -191,7 +183,7 @@ void Program::Tell(Frame* frame, void* record) const {
   if (r.op == PlanOp::kLaunch) written = {r.launch.out, r.launch.n_out};
   if (r.op == PlanOp::kCopy) written = {&r.copy.dst, 1};
   const uint32_t stream = plan_.functions[0].code[r.index].stream;
-  const bool done = written.empty() || stream == 0 || Settle(frame, stream);
+  const bool done = written.empty() || stream == 0 || Settle(frame, stream, 0) == GE_OK;
   if (done) written = frame->on_host_.ToHost(plan_, parts_.engines, written);
   frame->observer_->After(r.index, written, !done);
 }
@@ -233,10 +225,11 @@ Status Program::Issue(Frame* frame) const {
   err.h = GE_HDR(ge_err, GE_TAG_ERR);
   err.msg_len = 0;
   err.node = UINT32_MAX;
+  err.scope = GE_SCOPE_CALL;
   ge_rc rc = GE_OK;
   const Frame::Record* failed = nullptr;
   bool stopped = false;  // by the interrupt
-  bool committed = false;
+  bool& committed = frame->committed_ = false;
   const Frame::Record* const end = frame->records_.data() + frame->records_.size();
   for (Frame::Record* next = frame->records_.data(); next != end;) {
     Frame::Record& r = *next++;
@@ -261,7 +254,8 @@ Status Program::Issue(Frame* frame) const {
       if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, frame->zones_.get(), &err);
     }
     if (rc != GE_OK) {
-      failed = &r;
+      stopped = rc == GE_PENDING && !committed && Interrupted();
+      if (!stopped) failed = &r;
       break;
     }
     if constexpr (kMode == Mode::kObserved) Tell(frame, &r);
@@ -270,31 +264,90 @@ Status Program::Issue(Frame* frame) const {
   if (!failed && !stopped) {
     if constexpr (kMode == Mode::kTimed) frame->stamps_[frame->records_.size()] = RunClock::Now();
     ++frame->epoch_;
+    if constexpr (kMode == Mode::kObserved) frame->unsettled_.clear();  // all has been waited for
     return {};
   }
-  Drain(frame);
-  if (committed) return Torn(failed, rc, err);
+  return End(frame, failed, stopped, rc, &err);
+}
+
+// Of a run that has not done all: of `failed_record`, or stopped by the interrupt.
+Status Program::End(Frame* frame, const void* failed_record, bool stopped, ge_rc rc,
+                    ge_err* err) const {
+  const auto* failed = static_cast<const Frame::Record*>(failed_record);
+  const Interrupt* const interrupt = CurrentInterrupt();
+  if (failed && rc == GE_PENDING) rc = TooLate(failed, err);
+  if (failed) {
+    NoteFault(failed->engine, DeviceOf(plan_.functions[0].code[failed->index]), rc, *err);
+  }
+  Drain(frame, stopped || IsDeviceFault(rc, *err));
+  if (frame->committed_) return Torn(failed, rc, *err);
   // An engine that gave up because it was told to has not failed.
   const bool told = interrupt && interrupt->stopped() && (stopped || rc == GE_CANCELLED);
-  return told ? interrupt->Check() : Explain(failed, rc, err);
+  return told ? interrupt->Check() : Explain(failed, rc, *err);
 }
 
 // Lets everything in flight finish, so that no buffer is touched after the run has answered. No
 // stream waits for a signal that the host had still to queue: each is queued before its waits.
-void Program::Drain(Frame* frame) const {
-  for (size_t s = 1; s < frame->streams_.size(); ++s) (void)Settle(frame, s);
+void Program::Drain(Frame* frame, bool give_up_soon) const {
+  const uint64_t until = give_up_soon ? RunClock::Now() + kGraceNs : 0;
+  for (size_t s = 1; s < frame->streams_.size(); ++s) (void)Settle(frame, s, until);
 }
 
-// Waits for what the stream has so far. False where it cannot be waited for.
-bool Program::Settle(Frame* frame, size_t stream) const {
-  const PlanFunction& fn = plan_.functions[0];
-  const RunEngine& e = parts_.engines[plan_.devices[fn.streams[stream].device].engine];
-  ge_err ignored;
-  ignored.h = GE_HDR(ge_err, GE_TAG_ERR);
+// Waits for what the stream has so far. What it cannot be waited for, or has not done in time, is
+// noted in the frame.
+ge_rc Program::Settle(Frame* frame, size_t stream, uint64_t until_ns) const {
+  const PlanDevice& device = plan_.devices[plan_.functions[0].streams[stream].device];
+  const RunEngine& e = parts_.engines[device.engine];
+  ge_err err;
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  err.scope = GE_SCOPE_CALL;
+  err.msg_len = 0;
   const uint64_t value = ++frame->drained_;
-  return e.api.stream_signal(frame->streams_[stream], frame->drain_[stream], value, &ignored) ==
-             GE_OK &&
-         Wait(e, frame->drain_[stream], value, &ignored) == GE_OK;
+  const WaitLimits limits{LimitOf(e, device.engine_device), kGraceNs, until_ns};
+  ge_rc rc = e.api.stream_signal(frame->streams_[stream], frame->drain_[stream], value, &err);
+  if (rc == GE_OK) rc = WaitFor(e, frame->drain_[stream], value, limits, &err);
+  NoteFault(device.engine, device.engine_device, rc, err);
+  if (rc == GE_PENDING) frame->unsettled_.push_back({stream, value});
+  return rc;
+}
+
+// The device of an instruction of a stream, and of the stream that signals what the host waits for.
+uint32_t Program::DeviceOf(const Instruction& ins) const {
+  const PlanFunction& fn = plan_.functions[0];
+  if (ins.op == PlanOp::kLaunch)
+    return plan_.devices[fn.segments[ins.segment].device].engine_device;
+  if (ins.stream != 0) return plan_.devices[fn.streams[ins.stream].device].engine_device;
+  if (ins.op == PlanOp::kCopy) {
+    const DomainId to = fn.values[ins.dst].domain, from = fn.values[ins.src].domain;
+    return plan_.domains[to != 0 ? to : from].engine_device;
+  }
+  for (const Instruction& signal : fn.code) {
+    if (signal.op != PlanOp::kSignal || signal.event != ins.event) continue;
+    return plan_.devices[fn.streams[signal.stream].device].engine_device;
+  }
+  return 0;
+}
+
+void Program::NoteFault(uint32_t engine, uint32_t device, ge_rc rc, const ge_err& err) const {
+  if (!IsDeviceFault(rc, err) || parts_.lose == nullptr) return;
+  const std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
+  parts_.lose(
+      {engine, device, err.scope == GE_SCOPE_PLUGIN,
+       text.empty() ? fmt::format("it answered code {} without a reason", rc) : std::string(text)});
+}
+
+// What a wait that took longer than its device's limit comes to.
+ge_rc Program::TooLate(const void* record, ge_err* err) const {
+  const auto& r = *static_cast<const Frame::Record*>(record);
+  err->node = UINT32_MAX;
+  const bool ended = Interrupted();  // behind the commit, where that stops nothing else
+  const auto text =
+      ended ? std::string("the device had not ended its work when the run was to end")
+            : fmt::format("the device did not end its work within {} ms, its time limit",
+                          r.limit_ns / 1'000'000);
+  err->msg_len = static_cast<uint32_t>(std::min(text.size(), sizeof err->msg));
+  std::memcpy(err->msg, text.data(), err->msg_len);
+  return ended ? GE_CANCELLED : GE_DEVICE_LOST;
 }
 
 // An engine broke its promise where states are overwritten.
@@ -310,7 +363,7 @@ Status Program::Explain(const void* failed_record, ge_rc rc, const ge_err& err) 
   const auto* failed = static_cast<const Frame::Record*>(failed_record);
   const Instruction& ins = plan_.functions[0].code[failed->index];
   std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
-  Status status(CodeOf(rc),
+  Status status(IsDeviceFault(rc, err) ? Code::kDeviceLost : CodeOf(rc),
                 fmt::format("engine '{}' failed in {} at plan instruction {} (code {}): {}",
                             parts_.engines[failed->engine].name,
                             CallName(failed->op, failed->stream != nullptr), failed->index, rc,

@@ -14,6 +14,7 @@
 #include "ge/plan/plan.h"
 #include "ge/run/arena_pool.h"
 #include "ge/run/captures.h"
+#include "ge/run/device_fault.h"
 #include "ge/run/observer.h"
 #include "ge/run/run_clock.h"
 #include "ge/run/segment_steps.h"
@@ -26,6 +27,7 @@ struct RunEngine {
   ge_engine_api api{};
   ge_engine* engine = nullptr;
   const char* enqueue_text = nullptr;  // of Interrupt::EnterPlugin; lives for ever
+  std::vector<uint64_t> limit_ns;      // by device of the engine: of its work; 0 = none
 };
 
 struct ProgramParts {
@@ -40,6 +42,7 @@ struct ProgramParts {
   ArenaPool* arenas = nullptr;
   std::shared_ptr<RunClock> clock;  // null: no run is timed
   bool red_zones = false;           // see red_zones.h; for plans with gaps and no reuse
+  std::function<void(const DeviceFault&)> lose;  // null: nobody is told
 };
 
 class Frame;
@@ -54,8 +57,9 @@ class Program {
   // Runs once. `inputs` and `outputs` by position of the entry's signature; for one in a device's
   // memory the address of a DevicePlace (state_memory.h). The Interrupt of this
   // thread's call stops the run between instructions, and within one where its engine polls
-  // ge_launch.stop; after everything in flight has finished. After any failure the frame must not
-  // be used again.
+  // ge_launch.stop, or while it waits for a device; after everything in flight has finished. A
+  // device that does not end its work is waited for no longer than its limit, or half a second once
+  // the run is to end: Frame::in_flight then. After any failure the frame must not be used again.
   // FAILED_PRECONDITION with an observer where red zones guard the run.
   Status Run(Frame* frame, const void* const* inputs, void* const* outputs,
              RunObserver* observer = nullptr) const;
@@ -65,6 +69,8 @@ class Program {
   // What engines may capture of the plan, and what came of it in all frames.
   const CaptureRegions& capture_regions() const { return regions_; }
   CaptureLog& capture_log() const { return capture_log_; }
+  // Tells of a device that `err` says is lost.
+  void NoteFault(uint32_t engine, uint32_t device, ge_rc rc, const ge_err& err) const;
   // The same packs at other addresses; no run may be in flight.
   void MovePacks(const std::vector<std::vector<ge_buf>>& packs);
 
@@ -85,12 +91,16 @@ class Program {
   ge_rc Call(const Frame& frame, void* record, const Interrupt* interrupt, ge_err* err) const;
   void Attend(Frame* frame, void* record) const;
   void Tell(Frame* frame, void* record) const;
-  bool Settle(Frame* frame, size_t stream) const;
+  ge_rc Settle(Frame* frame, size_t stream, uint64_t until_ns) const;
   // On `stream` in place of the record's own, where it is given.
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err,
              ge_stream* stream = nullptr) const;
-  void Drain(Frame* frame) const;
+  // Until when a run that ends waits for what is in flight, in ns of RunClock; 0 = no such time.
+  void Drain(Frame* frame, bool give_up_soon) const;
+  Status End(Frame* frame, const void* failed_record, bool stopped, ge_rc rc, ge_err* err) const;
   static void PatchDevices(Frame* frame, const void* const* inputs, void* const* outputs);
+  uint32_t DeviceOf(const Instruction& ins) const;
+  ge_rc TooLate(const void* record, ge_err* err) const;
   Status Explain(const void* failed_record, ge_rc rc, const ge_err& err) const;
   Status Torn(const void* failed_record, ge_rc rc, const ge_err& err) const;
   const Plan& plan_;

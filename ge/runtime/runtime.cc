@@ -65,6 +65,12 @@ Result<std::shared_ptr<Engine>> Runtime::OpenOne(const std::shared_ptr<const Plu
       return made.status();
     }
     known = std::move(*made);
+    for (const auto& [other, engine] : engines_) {  // its own devices, under other words
+      const auto& [path, text, of, nth] = other;
+      if (engine && path == plugin->path && text == options && nth == place && engine != known) {
+        known->ShareLosses(*engine);
+      }
+    }
   }
   return known;
 }

@@ -1,8 +1,11 @@
 // Runs: a plan found or made, buffers checked, the plan run; see ge/compile/compiled/execute.h.
 #include "ge/compile/compiled/execute.h"
 
+#include <algorithm>
+
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
+#include "ge/session/loss.h"
 #include "ge/session/run_watch.h"
 #include "ge/session/session.h"
 
@@ -29,6 +32,14 @@ Status Session::RunWatched(std::string_view entry_name, std::span<const TensorVi
                            std::span<TensorView> outputs, RunWatch* watch) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
+  // A watch has seen a part of the run already.
+  return RunDespiteLoss(watch == nullptr, [&](bool* callers_in_use) {
+    return RunOnce(entry_name, inputs, outputs, watch, callers_in_use);
+  });
+}
+
+Status Session::RunOnce(std::string_view entry_name, std::span<const TensorView> inputs,
+                        std::span<TensorView> outputs, RunWatch* watch, bool* callers_in_use) {
   const Entry* flow = FlowEntry(entry_name);
   if (flow != nullptr) return RunFlow(*flow, inputs, outputs, watch);
   KvCaches::Turn turn;
@@ -49,7 +60,14 @@ Status Session::RunWatched(std::string_view entry_name, std::span<const TensorVi
   }
   GE_RETURN_IF_ERROR(turn.Fit(*c));
   RunObserver* observer = watch != nullptr ? watch->Whole(c, inputs) : nullptr;
-  GE_RETURN_IF_ERROR(Execute(c.get(), inputs, outputs, observer));
+  std::shared_ptr<KeptRun> kept;
+  const Status ran = Execute(c.get(), inputs, outputs, observer, &kept);
+  if (kept) [[unlikely]] {
+    memory.Leave(&kept->memory);
+    *callers_in_use = std::any_of(outputs.begin(), outputs.end(),
+                                  [](const TensorView& t) { return t.data != nullptr; });
+  }
+  GE_RETURN_IF_ERROR(ran);
   turn.Done();
   if (options_.build.prices.replan) ReplanIfSurprised(entry_name, inputs, c);
   memory.Commit();
@@ -60,12 +78,24 @@ Status Session::RunChecked(std::string_view entry, const std::shared_ptr<Compile
                            std::span<const TensorView> inputs, std::span<TensorView> outputs) {
   const CallScope call(&calls_);
   const FloatModeScope mode(options_.denormals);
+  std::shared_ptr<Compiled> plan = compiled;
+  const auto once = [&](RunWatch* watch, bool* callers_in_use) -> Status {
+    if (DeviceLosses::Count() != 0 && plan != nullptr && plan->UsesLost()) plan.reset();
+    if (plan == nullptr) {  // the given one was for a device that is lost now
+      GE_ASSIGN_OR_RETURN(const Entry* at, FindEntry(entry));
+      GE_ASSIGN_OR_RETURN(plan, PlanIn(*at, inputs));
+    }
+    RunObserver* observer = watch != nullptr ? watch->Whole(plan, inputs) : nullptr;
+    std::shared_ptr<KeptRun> kept;
+    const Status ran = Execute(plan.get(), inputs, outputs, observer, &kept);
+    *callers_in_use = kept != nullptr;
+    return ran;
+  };
   const auto run = [&](RunWatch* watch) {
-    RunObserver* observer = watch != nullptr ? watch->Whole(compiled, inputs) : nullptr;
-    return Execute(compiled.get(), inputs, outputs, observer);
+    return RunDespiteLoss(watch == nullptr, [&](bool* in_use) { return once(watch, in_use); });
   };
   GE_RETURN_IF_ERROR(observed() ? RunObserved(entry, outputs, run) : run(nullptr));
-  if (options_.build.prices.replan) ReplanIfSurprised(entry, inputs, compiled);
+  if (options_.build.prices.replan) ReplanIfSurprised(entry, inputs, plan);
   return {};
 }
 
@@ -78,14 +108,15 @@ Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
 }
 
 Status Session::Execute(Compiled* compiled, std::span<const TensorView> inputs,
-                        std::span<TensorView> outputs, RunObserver* observer) {
+                        std::span<TensorView> outputs, RunObserver* observer,
+                        std::shared_ptr<KeptRun>* kept) {
   std::vector<const void*>& in = scratch.in;
   std::vector<void*>& out = scratch.out;
   in.clear();
   out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);
   for (const TensorView& t : outputs) out.push_back(t.data);
-  return ExecutePlan(compiled, &states_, &in, &out, observer);
+  return ExecutePlan(compiled, &states_, &in, &out, observer, kept);
 }
 
 }  // namespace ge

@@ -13,6 +13,7 @@
 #include "ge/place/pins.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/bound_key.h"
+#include "ge/session/loss.h"
 #include "ge/session/run_watch.h"
 #include "ge/session/session.h"
 #include "ge/verify/verify.h"
@@ -29,6 +30,17 @@ constexpr double kRunsOfDataSizes = 3;
 // Of the run in pieces that this thread is in: its plans are called through a flow, which knows no
 // watch. Asked only where a run of the session is watched.
 thread_local RunWatch* watch_of_thread = nullptr;
+// Of a piece that failed on this thread while a device was at work for it.
+thread_local std::shared_ptr<KeptRun> kept_of_thread;
+
+// The values of a piece that failed go to the run that is kept, if one is.
+void KeepValues(std::span<const FlowValue* const> in, std::span<const FlowValue> out) {
+  if (!kept_of_thread) return;
+  auto values = std::make_shared<std::vector<FlowValue>>(out.begin(), out.end());
+  for (const FlowValue* v : in) values->push_back(*v);
+  kept_of_thread->values.push_back(std::move(values));
+  kept_of_thread.reset();
+}
 
 class WatchScope {
  public:
@@ -84,13 +96,17 @@ struct Session::DistinctFlow {
   std::unique_ptr<Flow> flow;
 };
 
-Result<Flow*> Session::FlowOf() {
+Result<std::shared_ptr<Flow>> Session::FlowOf() {
   std::lock_guard<std::mutex> lock(flow_mutex_);
-  if (flow_) return flow_.get();
+  if (flow_) return flow_;
   GE_RETURN_IF_ERROR(CheckPins(graph_, options_.build.place.pins));
-  GE_ASSIGN_OR_RETURN(lifted_, LiftEntries(graph_));
-  flow_ = MakeFlow(lifted_.Of(graph_), !whole_binds_);
-  return flow_.get();
+  if (!flows_made_) {
+    GE_ASSIGN_OR_RETURN(lifted_, LiftEntries(graph_));
+  }
+  // Programs of pieces go by the numbers of the first one's cuts.
+  flow_ = MakeFlow(lifted_.Of(graph_), !whole_binds_ && !flows_made_);
+  flows_made_ = true;
+  return flow_;
 }
 
 Result<std::shared_ptr<Session::DistinctFlow>> Session::DistinctFlowOf(
@@ -155,9 +171,10 @@ Result<std::shared_ptr<FlowPlan>> Session::PlanPiece(FlowPlanned piece, bool by_
     if (watched_runs_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       return ExecutePiece(c, in, out);
     }
-    return Execute(c.get(), in, out);
+    return Execute(c.get(), in, out, nullptr, &kept_of_thread);
   };
-  return std::make_shared<FlowPlan>(std::move(ports), run, [c] { return c->BytesHeld(); });
+  return std::make_shared<FlowPlan>(
+      std::move(ports), run, [c] { return c->BytesHeld(); }, KeepValues);
 }
 
 std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
@@ -182,7 +199,7 @@ std::unique_ptr<Flow> Session::MakeFlow(const Graph& graph, bool by_programs) {
 Status Session::ExecutePiece(const std::shared_ptr<Compiled>& c, std::span<const TensorView> inputs,
                              std::span<TensorView> outputs) {
   RunWatch* const watch = watch_of_thread;
-  if (watch == nullptr) return Execute(c.get(), inputs, outputs);
+  if (watch == nullptr) return Execute(c.get(), inputs, outputs, nullptr, &kept_of_thread);
   const auto typed = [](const std::vector<Compiled::Port>& ports,
                         std::span<const TensorView> views) {
     std::vector<TensorView> out(views.begin(), views.end());
@@ -193,7 +210,7 @@ Status Session::ExecutePiece(const std::shared_ptr<Compiled>& c, std::span<const
     return out;
   };
   RunObserver* observer = watch->PieceBegins(c, typed(c->inputs, inputs));
-  const Status ran = Execute(c.get(), inputs, outputs, observer);
+  const Status ran = Execute(c.get(), inputs, outputs, observer, &kept_of_thread);
   watch->PieceEnds(ran, typed(c->outputs, outputs));
   return ran;
 }
@@ -240,18 +257,21 @@ Status Session::RunValuesWatched(std::string_view entry_name, std::span<const Fl
     *outputs = std::move(results);
     return Status();
   };
-  return RunWithStates(model, *entry, {inputs.begin(), inputs.end()}, give, watch);
+  return RunDespiteLoss(watch == nullptr, [&](bool*) {
+    return RunWithStates(model, *entry, {inputs.begin(), inputs.end()}, give, watch);
+  });
 }
 
 // What the run wrote is taken over when its results are given out.
 Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const Entry& entry,
-                              std::vector<FlowValue> args,
+                              const std::vector<FlowValue>& given,
                               const std::function<Status(std::vector<FlowValue>)>& give,
                               RunWatch* watch) {
   GE_RETURN_IF_ERROR(Engines().status());
   GE_RETURN_IF_ERROR(caches_.CheckWhole(graph_, entry));
   const FoldingScope folding(weight_bytes_);
-  GE_ASSIGN_OR_RETURN(Flow * flow, FlowOf());
+  GE_ASSIGN_OR_RETURN(const std::shared_ptr<Flow> whole, FlowOf());
+  Flow* flow = whole.get();
   std::shared_ptr<DistinctFlow> distinct;  // until the run has ended
   if (model.get() != &graph_) {
     GE_ASSIGN_OR_RETURN(distinct, DistinctFlowOf(model));
@@ -264,6 +284,7 @@ Status Session::RunWithStates(const std::shared_ptr<const Graph>& model, const E
   std::vector<const void*> from;
   std::vector<void*> to;
   GE_RETURN_IF_ERROR(states_.Begin(of.in, of.out, beside, &access, &from, &to));
+  std::vector<FlowValue> args = given;
   const size_t own = args.size();
   AppendStates(graph_, of.in, from, &args);
   const std::span<const FlowValue> all = args;
@@ -299,7 +320,7 @@ Status Session::RunFlow(const Entry& entry, std::span<const TensorView> inputs,
   const auto give = [&](const std::vector<FlowValue>& results) {
     return GiveOut(f, results, files_, inputs, outputs);
   };
-  return RunWithStates(model, entry, std::move(args), give, watch);
+  return RunWithStates(model, entry, args, give, watch);
 }
 
 }  // namespace ge

@@ -6,6 +6,7 @@
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
 #include "ge/base/mapping_faults.h"
+#include "ge/compile/compiled/kept_run.h"
 #include "ge/compile/explain/plan_report.h"
 #include "ge/control/flow.h"
 #include "ge/infer/infer.h"
@@ -125,6 +126,15 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["state_bytes"] = states_.bytes();
   j["state_device_bytes"] = states_.device_bytes();
   j["state_moves"] = states_.moves();
+  j["lost_devices"] = nlohmann::json::array();
+  for (const auto& e : OpenOnes()) {
+    for (const auto& [device, why] : e->Losses()) {
+      j["lost_devices"].push_back(
+          {{"engine", e->name()}, {"device", e->devices()[device].name}, {"why", why}});
+    }
+  }
+  j["repeated_runs"] = repeated_runs();
+  j["kept_runs"] = KeptRuns();
   AddProcess(&j);
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -69,6 +69,7 @@ class RunWatch;
 struct ObserveOptions;
 struct PluginPass;
 struct FlowValue;
+struct KeptRun;
 
 class Session {
  public:
@@ -183,6 +184,8 @@ class Session {
   uint32_t replans() const { return replans_.load(std::memory_order_relaxed); }
   // Whether Run plans the entry piece by piece; known once Compile has refused it or it ran so.
   bool RunsInPieces(std::string_view entry) { return FlowEntry(entry) != nullptr; }
+  // Runs that were repeated without a device that was lost under them.
+  uint64_t repeated_runs() const { return repeated_runs_.load(std::memory_order_relaxed); }
   // The living plans of pieces of control flow, in order of their making.
   std::vector<std::shared_ptr<Compiled>> Pieces();
   // Evicted plans of all entries; see SessionOptions::plan_cache_bytes.
@@ -286,13 +289,13 @@ class Session {
   Result<std::shared_ptr<FlowPlan>> PlanPiece(FlowPlanned piece, bool by_programs);
   Result<std::shared_ptr<Compiled>> CompilePiece(FlowPlanned piece, bool by_programs);
   Status FoldPiece(FlowPlanned* piece, bool by_programs, ReshapeInputs* reshape);
-  Result<Flow*> FlowOf();
+  Result<std::shared_ptr<Flow>> FlowOf();
   // by_programs: pieces are made by programs of pieces like them.
   std::unique_ptr<Flow> MakeFlow(const Graph& graph, bool by_programs);
   struct DistinctFlow;
   Result<std::shared_ptr<DistinctFlow>> DistinctFlowOf(const std::shared_ptr<const Graph>& model);
   Status RunWithStates(const std::shared_ptr<const Graph>& model, const Entry& entry,
-                       std::vector<FlowValue> args,
+                       const std::vector<FlowValue>& given,
                        const std::function<Status(std::vector<FlowValue>)>& give, RunWatch* watch);
   // A run while an observation is on.
   Status RunObserved(std::string_view entry, std::span<const TensorView> outputs,
@@ -309,7 +312,20 @@ class Session {
   Status RunFlow(const Entry& entry, std::span<const TensorView> inputs,
                  std::span<TensorView> outputs, RunWatch* watch);
   Status Execute(Compiled* compiled, std::span<const TensorView> inputs,
-                 std::span<TensorView> outputs, RunObserver* observer = nullptr);
+                 std::span<TensorView> outputs, RunObserver* observer = nullptr,
+                 std::shared_ptr<KeptRun>* kept = nullptr);
+  Status RunOnce(std::string_view entry, std::span<const TensorView> inputs,
+                 std::span<TensorView> outputs, RunWatch* watch, bool* callers_in_use);
+  // Runs, and once more where the run failed since a device was lost; see loss.cc. `once` sets its
+  // argument where a device may still write to buffers of the caller.
+  template <typename Once>
+  Status RunDespiteLoss(bool repeats, const Once& once);
+  bool MayRepeat(const Status& ran, uint64_t losses);
+  void DropLostPlans();
+  const EngineList& OpenOnes() const {
+    return all_open_.load(std::memory_order_acquire) ? engines_ : plan_engines_;
+  }
+  bool HasLoss() const;
 
   SessionOptions options_;
   Calls calls_;
@@ -345,6 +361,7 @@ class Session {
   std::atomic<uint64_t> compiles_{0}, flow_plans_{0};  // plans that were made; those of pieces
   std::atomic<uint64_t> flow_programs_{0};             // of these, without the passes
   std::atomic<uint64_t> placed_[4] = {};               // by Compiled::Placing
+  std::atomic<uint64_t> losses_seen_{0}, repeated_runs_{0};  // DeviceLosses::Count
   StateStore states_;
   std::mutex compile_mutex_;  // one plan is made at a time
   PartBound part_bound_;
@@ -354,9 +371,10 @@ class Session {
   KvCaches caches_{&states_, &plans_};
   ShapeClasses classes_;
   static constexpr size_t kMaxFlowShapes = 4096;
-  std::mutex flow_mutex_;                        // of the following
-  LiftedGraph lifted_;                           // run by flows where there are states
-  std::unique_ptr<Flow> flow_;                   // made when an entry first needs it
+  std::mutex flow_mutex_;       // of the following
+  LiftedGraph lifted_;          // run by flows where there are states
+  std::shared_ptr<Flow> flow_;  // made when an entry first needs it, and after a loss
+  bool flows_made_ = false;
   std::shared_ptr<DistinctFlow> distinct_flow_;  // the latest of distinct_
   std::vector<std::weak_ptr<Compiled>> pieces_;
   std::atomic<uint64_t> flow_given_bytes_{0};  // the most given to a run

@@ -133,6 +133,15 @@ void ShapeClasses::Keep(std::shared_ptr<const Compiled> plan) {
   kept_.pop_back();
 }
 
+void ShapeClasses::Clear() {
+  std::unordered_map<uint64_t, Class> classes;
+  std::list<std::shared_ptr<const Compiled>> kept;  // freed without the lock
+  std::lock_guard<std::mutex> lock(mutex_);
+  recent_.clear();
+  classes.swap(classes_);
+  kept.swap(kept_);
+}
+
 size_t ShapeClasses::classes() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return static_cast<size_t>(std::count_if(classes_.begin(), classes_.end(),

@@ -63,6 +63,8 @@ class ShapeClasses {
   // it: the kMostKept plans kept or used last.
   void Keep(std::shared_ptr<const Compiled> plan);
 
+  void Clear();  // forgets all of them
+
   size_t classes() const;
   size_t covers() const;
 

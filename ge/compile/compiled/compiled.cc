@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ge {
 namespace {
 
@@ -24,7 +26,7 @@ Compiled::~Compiled() {
   free_frames_.clear();
   program_.reset();
   for (const OwnedExec& x : execs_) {
-    const Engine& e = *(*engines_)[x.engine];
+    const Engine& e = *held_engines_[x.engine];
     if (x.exec && e.api().exec_destroy) e.api().exec_destroy(x.exec);
   }
 }
@@ -130,6 +132,16 @@ std::vector<ge_buf> Compiled::HostPacks() const {
     }
   }
   return out;
+}
+
+bool Compiled::UsesLost() const {
+  if (plan.functions.empty()) return false;
+  const auto lost = [&](const PlanDevice& d) {
+    return d.engine != 0 && held_engines_[d.engine - 1]->IsLost(d.engine_device);
+  };
+  const std::vector<PlanSegment>& segments = plan.functions[0].segments;
+  return std::any_of(segments.begin(), segments.end(),
+                     [&](const PlanSegment& s) { return lost(plan.devices[s.device]); });
 }
 
 uint64_t Compiled::BytesHeld() const {

@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ge/base/aligned.h"
@@ -61,12 +62,18 @@ struct EditedGraph {
   Graph graph;
 };
 
-class Compiled {
+class Compiled : public std::enable_shared_from_this<Compiled> {
  public:
   ~Compiled();
   // Holds packs where they are, from before a run takes a frame until the run is done.
   class PinnedPacks {
    public:
+    PinnedPacks() = default;
+    PinnedPacks(PinnedPacks&& other) noexcept : set_(std::exchange(other.set_, nullptr)) {}
+    PinnedPacks& operator=(PinnedPacks&& other) noexcept {
+      std::swap(set_, other.set_);
+      return *this;
+    }
     Status Pin(Compiled* compiled);
     bool PinAsTheyAre(const Compiled* compiled);  // false where some would have to be written first
     ~PinnedPacks();
@@ -81,6 +88,8 @@ class Compiled {
   const MappedFiles& files() const { return files_; }
   // Arenas of the frames made so far, packed weights, folded constants and copies.
   uint64_t BytesHeld() const;
+  // It has work for a device that is lost.
+  bool UsesLost() const;
 
   // Bound; its consts share the model's payloads. Without functions where the plan was shaped like
   // another one.
@@ -153,7 +162,8 @@ class Compiled {
   };
   // Of values by position; none where all are in host memory.
   std::vector<StateHome> HomesOf(std::span<const PlanValueId> values) const;
-  const EngineList* engines_ = nullptr;
+  const EngineList* engines_ = nullptr;  // the session's
+  EngineList held_engines_;              // the same; a run may outlive the session
   bool unasked_ = false;  // engines that promise to take it so were not asked about the graph
   std::unique_ptr<GraphView> view_;
   std::vector<AlignedBytes> const_copies_;

@@ -48,10 +48,17 @@ Status TellEnd(const Compiled& c, std::span<void* const> out, RunObserver* obser
   return {};
 }
 
+Status InFlight(const Status& ran) {
+  return Status(ran.code(), ran.message() +
+                                "; a device has not ended its work for this run and may still use "
+                                "the buffers that were given for it: keep them, and give others")
+      .AtNode(ran.node());
+}
+
 }  // namespace
 
 Status ExecutePlan(Compiled* compiled, StateStore* store, std::vector<const void*>* in,
-                   std::vector<void*>* out, RunObserver* observer) {
+                   std::vector<void*>* out, RunObserver* observer, std::shared_ptr<KeptRun>* kept) {
   StateStore::Access states;
   GE_RETURN_IF_ERROR(store->Begin(compiled->states_in, compiled->states_out, compiled->in_place,
                                   &states, in, out, compiled->states_in_bytes,
@@ -71,6 +78,11 @@ Status ExecutePlan(Compiled* compiled, StateStore* store, std::vector<const void
   const Status whole = compiled->files().Check();  // after all reads
   if (ran.code() == Code::kDataCorrupt || !whole.ok())
     store->Lose(compiled->states_out, compiled->in_place);
+  if (frame->in_flight()) [[unlikely]] {
+    auto run = KeepRun(compiled->shared_from_this(), std::move(packs), std::move(frame));
+    if (kept != nullptr) *kept = std::move(run);
+    return InFlight(ran);
+  }
   GE_RETURN_IF_ERROR(whole);
   GE_RETURN_IF_ERROR(ran);
   if (observer != nullptr) [[unlikely]] {

@@ -1,5 +1,7 @@
 #include "ge/compile/compiled/plan_cache.h"
 
+#include <algorithm>
+
 #include "ge/base/word_hash.h"
 #include "ge/run/tensor_view.h"
 
@@ -69,6 +71,17 @@ std::vector<std::shared_ptr<Compiled>> PlanCache::Forget() {
   by_hash_.clear();
   latest_.clear();
   return forgotten;
+}
+
+void PlanCache::DropLost() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto lost = [](const Plan& p) { return p.compiled->UsesLost(); };
+  if (std::none_of(plans_.begin(), plans_.end(), lost)) return;
+  changes_.fetch_add(1, std::memory_order_relaxed);
+  std::erase_if(latest_, [](const auto& l) { return l.second->UsesLost(); });
+  plans_.remove_if(lost);
+  by_hash_.clear();
+  for (auto it = plans_.begin(); it != plans_.end(); ++it) by_hash_.emplace(it->hash, it);
 }
 
 std::shared_ptr<Compiled> PlanCache::Latest(Key entry) {

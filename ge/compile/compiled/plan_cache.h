@@ -30,6 +30,8 @@ class PlanCache {
   // Empties the cache and hands out its plans. Data shared with later plans, packed constants above
   // all, lives as long as the caller keeps them.
   std::vector<std::shared_ptr<Compiled>> Forget();
+  // Drops the plans with work for lost devices.
+  void DropLost();
   // The last used plan of this entry; null when there is none.
   std::shared_ptr<Compiled> Latest(Key entry);
   std::vector<std::shared_ptr<Compiled>> All();

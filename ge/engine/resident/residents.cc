@@ -124,7 +124,7 @@ Status Resident::Allocate() {
   const uint64_t align = std::max<uint64_t>(align_, static_cast<uint64_t>(domain.align));
   const ge_rc rc = engine_->api().mem_alloc(engine_->handle(), device_, 0, bytes_, align, &mem_,
                                             &buf_.ptr, &err);
-  if (rc != GE_OK) return FromEngine(engine_->name(), "mem_alloc", rc, err);
+  if (rc != GE_OK) return FromEngine(*engine_, device_, "mem_alloc", rc, err);
   buf_.mem = mem_;
   buf_.domain = 1;
   return Present();
@@ -199,7 +199,7 @@ Status Resident::Write() {
     const FileMapping* file = MappingOf(s.data, s.bytes);
     if (file != nullptr) GE_RETURN_IF_ERROR(file->Check());
   }
-  if (rc != GE_OK) return FromEngine(engine_->name(), "fill", rc, err);
+  if (rc != GE_OK) return FromEngine(*engine_, device_, "fill", rc, err);
   g_fills.fetch_add(1, std::memory_order_relaxed);
   for (const PackSource& s : sources_) DropMappedPages(s.data, s.bytes);
   if (mem_ == nullptr) return {};
@@ -208,7 +208,7 @@ Status Resident::Write() {
   copy.src = to;
   copy.dst = buf_;
   rc = engine_->api().copy(engine_->handle(), &copy, &err);
-  return rc == GE_OK ? Status() : FromEngine(engine_->name(), "copy", rc, err);
+  return rc == GE_OK ? Status() : FromEngine(*engine_, device_, "copy", rc, err);
 }
 
 Status Resident::Fill(bool* wrote) {

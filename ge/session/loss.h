@@ -1,0 +1,26 @@
+// Runs that go on without a device that is lost under them. A run has no effect before its end, so
+// it begins again from its inputs, on a new plan.
+#pragma once
+
+#include "ge/engine/device_losses.h"
+#include "ge/session/session.h"
+
+namespace ge {
+
+template <typename Once>
+Status Session::RunDespiteLoss(bool repeats, const Once& once) {
+  const uint64_t losses = DeviceLosses::Count();
+  if (losses != losses_seen_.load(std::memory_order_relaxed)) [[unlikely]]
+    DropLostPlans();
+  bool callers_in_use = false;
+  Status ran = once(&callers_in_use);
+  if (ran.ok()) [[likely]]
+    return ran;
+  if (!repeats || callers_in_use || !MayRepeat(ran, losses)) return ran;
+  DropLostPlans();
+  ran = once(&callers_in_use);
+  if (ran.ok()) repeated_runs_.fetch_add(1, std::memory_order_relaxed);
+  return ran;
+}
+
+}  // namespace ge
