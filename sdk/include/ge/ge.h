@@ -41,7 +41,7 @@ enum {
   GE_STATUS_IO_ERROR = 9,
   GE_STATUS_DATA_CORRUPT = 10,
   GE_STATUS_FAILED_PRECONDITION = 11,
-  GE_STATUS_DEVICE_LOST = 12,
+  GE_STATUS_DEVICE_LOST = 12, /* no other engine could take over; see ge_session_cancel, too */
   GE_STATUS_INTERNAL = 13
 };
 
@@ -230,7 +230,9 @@ GE_API void ge_session_destroy(ge_session* session);
  * asynchronous runs too. Later calls are not touched, so the session stays in use; a cancelled load
  * may be repeated. From any thread and from a signal handler. Returns at once; the calls end as
  * soon as their engines notice: ref within a second, the other CPU engines after the present
- * operator. */
+ * operator. A device that does not end its work is waited for half a second; the message then says
+ * that it may still use the call's buffers, which have to stay allocated as long as the process
+ * lives. */
 GE_API ge_status ge_session_cancel(ge_session* session);
 /* From now on each load, compile and run of the session ends with DEADLINE_EXCEEDED when it takes
  * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run with

@@ -4,15 +4,29 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ge/engine/engine_list.h"
 #include "ge/engine/pass/pass_plugin.h"
 #include "ge/engine/plugin/discovery.h"
 #include "ge/host/machine.h"
 #include "tools/ge/command.h"
+#include "tools/ge/inspect/engine_trial.h"
 
 namespace ge::tool {
 namespace {
+
+// A plugin, and what became of its engine where that was tried.
+struct TriedPlugin {
+  Found found;
+  std::optional<EngineTrial> trial;
+  bool Usable() const {
+    return found.state == Found::State::kFound &&
+           (!trial || trial->state == EngineTrial::State::kReady);
+  }
+  std::string_view State() const;
+  const std::string& Why() const { return found.why.empty() && trial ? trial->why : found.why; }
+};
 
 std::vector<Found> FindNamed(const std::vector<EngineSpec>& engines) {
   std::vector<Found> out;
@@ -37,6 +51,25 @@ const char* StateName(Found::State state) {
   return state == Found::State::kFound     ? "found"
          : state == Found::State::kSkipped ? "skipped"
                                            : "refused";
+}
+
+std::string_view TriedPlugin::State() const {
+  const bool shown = found.state == Found::State::kFound && !Usable();
+  return shown ? NameOf(trial->state) : StateName(found.state);
+}
+
+// Tries the engines of what was opened; the options are those of an engine list, by position.
+std::vector<TriedPlugin> WithTrials(std::vector<Found> found,
+                                    const std::vector<EngineSpec>& specs) {
+  std::vector<TriedPlugin> rows;
+  for (size_t i = 0; i < found.size(); ++i) {
+    TriedPlugin row{std::move(found[i]), std::nullopt};
+    if (row.found.state == Found::State::kFound && row.found.HasEngine()) {
+      row.trial = TryEngine(row.found.plugin, i < specs.size() ? specs[i].options : "");
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 std::vector<std::string> KindsOf(const Found& f) {
@@ -67,12 +100,14 @@ Described Describe(const Found& f) {
   return {};
 }
 
-nlohmann::json RecordOf(const Found& f) {
+nlohmann::json RecordOf(const TriedPlugin& row) {
+  const Found& f = row.found;
   nlohmann::json out = {{"path", f.path},
                         {"from", f.origin},
-                        {"state", StateName(f.state)},
+                        {"state", row.State()},
                         {"loaded", f.plugin != nullptr},
-                        {"why", f.why}};
+                        {"why", row.Why()}};
+  if (row.trial) out["devices"] = row.trial->devices;
   if (f.plugin || f.manifest) {
     const Described d = Describe(f);
     out["name"] = f.name();
@@ -98,24 +133,28 @@ using PluginRow = std::array<std::string, kColumns>;
 
 std::string OrDash(std::string text) { return text.empty() ? "-" : text; }
 
-PluginRow RowOf(const Found& f) {
+PluginRow TextOf(const TriedPlugin& row) {
+  const Found& f = row.found;
   const Described d = Describe(f);
-  return {
-      StateName(f.state), f.name(),         OrDash(fmt::format("{}", fmt::join(KindsOf(f), "+"))),
-      OrDash(d.version),  OrDash(d.vendor), OrDash(d.hash.substr(0, 12))};
+  return {std::string(row.State()),
+          f.name(),
+          OrDash(fmt::format("{}", fmt::join(KindsOf(f), "+"))),
+          OrDash(d.version),
+          OrDash(d.vendor),
+          OrDash(d.hash.substr(0, 12))};
 }
 
-void PrintTable(const std::vector<Found>& plugins) {
+void PrintTable(const std::vector<TriedPlugin>& plugins) {
   std::array<size_t, kColumns> width{};
-  for (const Found& f : plugins) {
-    const PluginRow row = RowOf(f);
-    for (size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], row[i].size());
+  for (const TriedPlugin& row : plugins) {
+    const PluginRow text = TextOf(row);
+    for (size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], text[i].size());
   }
-  for (const Found& f : plugins) {
-    const PluginRow row = RowOf(f);
-    for (size_t i = 0; i < kColumns; ++i) fmt::print("{:<{}}  ", row[i], width[i]);
-    fmt::print("{}  ({})\n", f.path, f.origin);
-    if (!f.why.empty()) fmt::print("{:<{}}  {}\n", "", width[0], f.why);
+  for (const TriedPlugin& row : plugins) {
+    const PluginRow text = TextOf(row);
+    for (size_t i = 0; i < kColumns; ++i) fmt::print("{:<{}}  ", text[i], width[i]);
+    fmt::print("{}  ({})\n", row.found.path, row.found.origin);
+    if (!row.Why().empty()) fmt::print("{:<{}}  {}\n", "", width[0], row.Why());
   }
 }
 
@@ -131,15 +170,14 @@ int Plugins(const Options& o) {
   }
   Status fixed = FixProcessFacts(options->process);
   if (!fixed.ok()) return Fail(fixed);
-  const std::vector<Found> plugins =
-      named ? FindNamed(options->engines) : ListPlugins(o.plugin_paths, o.open_plugins);
-  const auto found =
-      static_cast<size_t>(std::count_if(plugins.begin(), plugins.end(), [](const Found& f) {
-        return f.state == Found::State::kFound;
-      }));
+  const std::vector<TriedPlugin> plugins =
+      WithTrials(named ? FindNamed(options->engines) : ListPlugins(o.plugin_paths, o.open_plugins),
+                 options->engines);
+  const auto found = static_cast<size_t>(std::count_if(
+      plugins.begin(), plugins.end(), [](const TriedPlugin& row) { return row.Usable(); }));
   if (o.json) {
     nlohmann::json list = nlohmann::json::array();
-    for (const Found& f : plugins) list.push_back(RecordOf(f));
+    for (const TriedPlugin& row : plugins) list.push_back(RecordOf(row));
     fmt::print("{}\n", nlohmann::json{{"plugins", list}}.dump(
                            -1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
