@@ -132,16 +132,10 @@ ge_rc Device::Answer(Result result, const char* what, uint32_t node, ge_err* err
   const ge_rc rc = Fail(&said, CodeOf(result.outcome), node, "%.40s: device '%.40s': %s: %.300s",
                         engine_.c_str(), facts_.name.c_str(), what, text.c_str());
   said.vendor_code = static_cast<uint32_t>(result.vendor_code);
-  const bool sticks = result.outcome == Outcome::kFailed || result.outcome == Outcome::kLost;
-  if (sticks) {
-    said.scope = GE_SCOPE_DEVICE;
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!faulty_.load(std::memory_order_relaxed)) {
-      fault_ = said;
-      faulty_.store(true, std::memory_order_release);
-    }
+  if (result.outcome == Outcome::kFailed || result.outcome == Outcome::kLost) {
+    Keep(said);
+    return Fault(err);
   }
-  if (sticks) return Fault(err);
   if (err != nullptr) {
     said.h = err->h;
     *err = said;
@@ -149,18 +143,28 @@ ge_rc Device::Answer(Result result, const char* what, uint32_t node, ge_err* err
   return rc;
 }
 
+void Device::Keep(const ge_err& fault) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (faulty_.load(std::memory_order_relaxed)) return;
+  fault_ = fault;
+  fault_.scope = GE_SCOPE_DEVICE;
+  faulty_.store(true, std::memory_order_release);
+}
+
 ge_rc Device::Silent(uint64_t ns, const char* what, ge_err* err) {
-  if (faulty()) return Fault(err);
   ge_err said = {};
   Fail(&said, GE_DEVICE_LOST, UINT32_MAX,
        "%.40s: device '%.40s': %s: no answer for %llu ms, and so it is taken for lost",
        engine_.c_str(), facts_.name.c_str(), what, static_cast<unsigned long long>(ns / 1000000));
-  said.scope = GE_SCOPE_DEVICE;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (!faulty_.load(std::memory_order_relaxed)) fault_ = said;
-    faulty_.store(true, std::memory_order_release);
-  }
+  Keep(said);
+  return Fault(err);
+}
+
+ge_rc Device::Unknown(Result result, const char* what, ge_err* err) {
+  ge_err said = {};
+  (void)Answer(result, what, UINT32_MAX, &said);
+  said.code = GE_INTERNAL;
+  Keep(said);
   return Fault(err);
 }
 

@@ -64,6 +64,8 @@ class Device {
   ge_rc Answer(Result result, const char* what, uint32_t node, ge_err* err);
   // The device did not answer in `ns`: a fault.
   ge_rc Silent(uint64_t ns, const char* what, ge_err* err);
+  // Nobody can say any more what of its work is done: a fault, too.
+  ge_rc Unknown(Result result, const char* what, ge_err* err);
   // So that it reaches another device's memory.
   ge_rc OpenPeer(const Device& other, ge_err* err);
 
@@ -88,6 +90,7 @@ class Device {
   void Describe();
   ge_rc Open(ge_err* err);
   ge_rc Fault(ge_err* err) const;
+  void Keep(const ge_err& fault);  // the first one
 
   Driver& driver_;
   const std::string engine_;

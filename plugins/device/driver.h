@@ -6,6 +6,8 @@
 // - No call waits for the device, but Open, Close, Free and PinnedFree.
 // - Events are binary. A wait means the newest record at the time of the call; a later record does
 //   not move it. An event never recorded counts as passed, so nothing here waits for one.
+// - A copy from pageable host memory may read it at the call, so that nothing queued before may
+//   write it.
 // - Work that fails shows at a later call. kFailed and kLost hold for every call of the device from
 //   then on; destroys, frees and Close stay legal, and their results say nothing.
 // - Out parameters are written on kOk alone.

@@ -71,10 +71,17 @@ ge_rc OwnStream::Open(const char* what, ge_err* err) {
 }
 
 ge_rc OwnStream::Finish(const char* what, ge_err* err) {
+  // What is queued must be over before its caller frees anything: a failure of the call alone, such
+  // as a lack of memory, does not end that.
+  constexpr int kTries = 3;
   Driver& driver = device_.driver();
-  Result result = driver.EventRecord(device_.number(), event_, stream_);
-  if (!result.ok()) return device_.Answer(result, what, UINT32_MAX, err);
   const uint64_t limit = device_.WaitNs();
+  Result result;
+  for (int k = 0; k < kTries; ++k) {
+    result = driver.EventRecord(device_.number(), event_, stream_);
+    if (result.ok() || device_.faulty()) break;
+  }
+  if (!result.ok()) return device_.Unknown(result, what, err);
   result = device_.Poll(limit, [&] { return driver.EventQuery(device_.number(), event_); });
   if (result.outcome == Outcome::kNotReady) return device_.Silent(limit, what, err);
   return device_.Answer(result, what, UINT32_MAX, err);

@@ -24,10 +24,12 @@ void ge_event::Pass(Signalled* signal) {
     s.passed = s.passed || s.stream == signal->stream;
     if (&s == signal) break;
   }
-  while (!signals_.empty() && signals_.front().passed) {
-    spare_.push_back(signals_.front().event);
-    signals_.pop_front();
+  // Few are in flight.
+  size_t gone = 0;
+  for (; gone < signals_.size() && signals_[gone].passed; ++gone) {
+    spare_.push_back(signals_[gone].event);
   }
+  signals_.erase(signals_.begin(), signals_.begin() + static_cast<ptrdiff_t>(gone));
 }
 
 Result ge_event::TakeEvent(EventHandle* event) {

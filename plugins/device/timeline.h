@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <vector>
 
@@ -55,8 +54,8 @@ struct ge_event {
 
   ge_engines::device::Device& device_;
   std::mutex mutex_;
-  uint64_t last_ = 0;              // signalled
-  uint64_t reached_ = 0;           // seen by the host
-  std::deque<Signalled> signals_;  // ascending; the oldest has not passed, as far as is known
+  uint64_t last_ = 0;               // signalled
+  uint64_t reached_ = 0;            // seen by the host
+  std::vector<Signalled> signals_;  // ascending; the oldest has not passed, as far as is known
   std::vector<ge_engines::device::EventHandle> spare_;
 };
