@@ -1,0 +1,203 @@
+#include "plugins/device/sim/engine/sim_engine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "plugins/device/sim/engine/node_kernel.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/elementwise/pointwise.h"
+#include "plugins/units/elementwise/relation.h"
+#include "plugins/units/elementwise/where.h"
+#include "plugins/units/matmul/matmul.h"
+#include "plugins/units/movement/concat.h"
+#include "plugins/units/movement/reshape.h"
+#include "plugins/units/movement/slice.h"
+#include "plugins/units/movement/transpose.h"
+#include "plugins/units/reduce/layer_normalization.h"
+#include "plugins/units/reduce/pool.h"
+#include "plugins/units/reduce/reduce.h"
+#include "plugins/units/reduce/softmax.h"
+#include "plugins/units/training/optimizer_step.h"
+
+namespace ge_engines::device::sim {
+namespace {
+
+// None of them refuses data: a device cannot.
+constexpr const UnitKind* kKinds[] = {
+    &PointwiseSpec::kKind, &RelationSpec::kKind, &WhereSpec::kKind,  &ProductSpec::kKind,
+    &ConvSpec::kKind,      &PoolSpec::kKind,     &ReduceSpec::kKind, &SoftmaxSpec::kKind,
+    &LayerNormSpec::kKind, &ConcatSpec::kKind,   &SliceSpec::kKind,  &TransposeSpec::kKind,
+    &ViewSpec::kKind,      &StepSpec::kKind};
+
+Schedule ScheduleNamed(std::string_view name) {
+  static const std::map<std::string_view, Schedule> kNames = {
+      {"eager", Schedule::kEager},
+      {"lazy", Schedule::kLazy},
+      {"seeded", Schedule::kSeeded},
+      {"adversarial", Schedule::kAdversarial},
+      {"timed", Schedule::kTimed}};
+  const auto it = kNames.find(name);
+  if (it != kNames.end()) return it->second;
+  throw Refusal(GE_INVALID_ARGUMENT, "option schedule=" + std::string(name) +
+                                         "; wanted eager, lazy, seeded, adversarial or timed");
+}
+
+// A name with _ for spaces.
+std::string Spelt(const char* name) {
+  std::string text = name;
+  std::replace(text.begin(), text.end(), ' ', '_');
+  return text;
+}
+
+Code CodeNamed(std::string_view name) {
+  for (const Code code : {Code::kOutOfMemory, Code::kInvalid, Code::kFailed, Code::kDeviceLost}) {
+    if (Spelt(CodeName(code)) == name) return code;
+  }
+  throw Refusal(GE_INVALID_ARGUMENT, "no driver answers '" + std::string(name) + "'");
+}
+
+Call CallNamed(std::string_view name) {
+  if (name == "any") return Call::kCount;
+  for (int c = 0; c < static_cast<int>(Call::kCount); ++c) {
+    if (Spelt(CallName(static_cast<Call>(c))) == name) return static_cast<Call>(c);
+  }
+  throw Refusal(GE_INVALID_ARGUMENT, "no driver call is named '" + std::string(name) + "'");
+}
+
+// The next part of a text before a colon.
+std::string_view Part(std::string_view* rest) {
+  const size_t end = rest->find(':');
+  const std::string_view part = rest->substr(0, end);
+  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
+  return part;
+}
+
+void PlantFaults(const SimOptions& o, Simulator* simulator) {
+  if (!o.fail.empty()) {
+    std::string_view rest = o.fail;
+    const Call call = CallNamed(Part(&rest));
+    const uint64_t k = NumberOption("fail", Part(&rest), 1);
+    simulator->FailCall(call, k, CodeNamed(rest));
+  }
+  if (!o.fail_work.empty()) {
+    std::string_view rest = o.fail_work;
+    const uint64_t k = NumberOption("fail_work", Part(&rest), 1);
+    simulator->FailWork(k, CodeNamed(rest));
+  }
+  if (o.stall_work != 0) simulator->StallWork(o.stall_work);
+}
+
+}  // namespace
+
+SimOptions SimOptionsOf(ge_str text) {
+  SimOptions o;
+  DeviceOptions device;
+  device.name = "sim";
+  uint64_t devices = 2;
+  std::string_view rest = gp::View(text);
+  for (gp::OptionText t; gp::NextOption(&rest, &t);) {
+    const auto number = [&](uint64_t least, uint64_t most) {
+      return NumberOption(t.key, t.value, least, most);
+    };
+    if (t.key == "devices") {
+      devices = number(0, 16);
+    } else if (t.key == "bytes") {
+      device.bytes = number(1, uint64_t{1} << 40);
+    } else if (t.key == "schedule") {
+      o.simulator.schedule = ScheduleNamed(t.value);
+    } else if (t.key == "seed") {
+      o.simulator.seed = number(0, UINT64_MAX);
+    } else if (t.key == "strict") {
+      o.strict = number(0, 1) != 0;
+    } else if (t.key == "reports") {
+      o.reports = t.value;
+    } else if (t.key == "timeout_ms") {
+      o.timeout_ms = number(1, 1000000);
+    } else if (t.key == "host_gbps") {
+      device.host_bytes_per_ns = static_cast<double>(number(1, 1000));
+    } else if (t.key == "fail") {
+      o.fail = t.value;
+    } else if (t.key == "fail_work") {
+      o.fail_work = t.value;
+    } else if (t.key == "stall_work") {
+      o.stall_work = number(1, UINT64_MAX);
+    } else if (t.key != "device" && t.key != "memory") {
+      throw Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) + "'");
+    }
+  }
+  o.simulator.devices.assign(devices, device);
+  return o;
+}
+
+SimEngine::SimEngine(const ge_create_args& args, SimOptions options, std::unique_ptr<Driver> driver,
+                     Simulator* simulator)
+    : Engine(args, std::move(driver)), options_(std::move(options)), simulator_(*simulator) {
+  PlantFaults(options_, &simulator_);
+}
+
+std::unique_ptr<SimEngine> SimEngine::Make(const ge_create_args& args) {
+  SimOptions options = SimOptionsOf(args.options);
+  auto driver = std::make_unique<SimDriver>(options.simulator, options.strict);
+  Simulator* simulator = &driver->simulator();
+  return std::make_unique<SimEngine>(args, std::move(options), std::move(driver), simulator);
+}
+
+SimEngine::~SimEngine() {
+  CloseDevices();
+  simulator_.Finish();
+  Tell(simulator_.reports());
+  if (at_end) at_end(simulator_.reports());
+}
+
+std::span<const UnitKind* const> SimEngine::Kinds() const { return kKinds; }
+
+bool SimEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
+  return Is<ViewSpec>(unit) || NodeSteps::Of(unit, parser, why) != nullptr;
+}
+
+Rates SimEngine::RatesOf(int device) const {
+  const DeviceOptions& d = options_.simulator.devices[static_cast<size_t>(device)];
+  Rates r;
+  r.kernel_ns = static_cast<double>(d.launch_ns);
+  r.copy_ns = static_cast<double>(d.copy_latency_ns);
+  r.pinned_bytes_per_ns = d.host_bytes_per_ns;
+  r.pageable_bytes_per_ns = d.host_bytes_per_ns * d.pageable_fraction;
+  r.peer_bytes_per_ns = d.peer_bytes_per_ns;
+  r.bytes_per_ns = d.local_bytes_per_ns;
+  r.timeout_ns = options_.timeout_ms * 1000000;
+  return r;
+}
+
+Work SimEngine::WorkFor(const Unit& unit, const Parser& parser) const {
+  Work work = WorkOf(unit, parser);
+  Why why;
+  const auto steps = NodeSteps::Of(unit, parser, &why);
+  if (steps == nullptr) return work;
+  work.packed = 0;
+  for (const uint32_t v : steps->reads()) {
+    if (parser.constant(v)) work.packed += static_cast<uint64_t>(BytesOf(parser, v));
+  }
+  return work;
+}
+
+void SimEngine::Record(const Unit& unit, Recorder* recorder) const {
+  Rates r = RatesOf(0);
+  r.kernel_ns = r.queue_ns = 0;  // of the simulator's own clock
+  RecordNodes(unit, static_cast<int64_t>(NsOf(WorkFor(unit, recorder->parser()), r)), recorder);
+}
+
+// Findings go to the log, and to the file.
+void SimEngine::Tell(const std::vector<Report>& reports) const {
+  std::FILE* file = options_.reports.empty() ? nullptr : std::fopen(options_.reports.c_str(), "a");
+  for (const Report& report : reports) {
+    const std::string text = name() + ": the simulator found: " + report.text();
+    if (file != nullptr) std::fprintf(file, "%s\n", text.c_str());
+    if (host() != nullptr && host()->log != nullptr) {
+      host()->log(host()->host, 0, gp::Str(text));
+    }
+  }
+  if (file != nullptr) std::fclose(file);
+}
+
+}  // namespace ge_engines::device::sim

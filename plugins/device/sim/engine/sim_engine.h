@@ -1,0 +1,63 @@
+// SimEngine: the simulated vendor, an engine for tests. Simulated devices behind plugins/device,
+// with the reference engine's loops as kernels. It is not shipped, and measures nothing.
+//
+// Options, beside those of plugins/device:
+//   devices=N          how many there are (2)
+//   bytes=N            memory of each (1 GiB)
+//   schedule=NAME      eager, lazy, seeded, adversarial, timed (eager) ...
+//   seed=N             ... and its seed (1)
+//   strict=0           findings of the simulator do not fail calls (1)
+//   reports=FILE       findings are appended there when the engine goes, leaks among them (none)
+//   fail=CALL:K:CODE   the K-th driver call of the kind CALL, or of `any`, answers CODE: out of
+//                      memory, invalid, failed, lost, spelt as codes are named, spaces as _
+//   fail_work=K:CODE   the K-th piece of work fails when it runs
+//   stall_work=K       the K-th piece of work never ends
+//   timeout_ms=N       silence that is taken for loss (30000)
+//   host_gbps=N        speed of copies to and from the host (12)
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plugins/device/engine.h"
+#include "plugins/device/sim/engine/sim_driver.h"
+
+namespace ge_engines::device::sim {
+
+struct SimOptions {
+  SimulatorOptions simulator;
+  bool strict = true;
+  std::string reports;
+  uint64_t timeout_ms = 30000;
+  std::string fail, fail_work;
+  uint64_t stall_work = 0;
+};
+// Throws Refusal.
+SimOptions SimOptionsOf(ge_str text);
+
+class SimEngine final : public Engine {
+ public:
+  // `driver` is that of `simulator`, or stands before it.
+  SimEngine(const ge_create_args& args, SimOptions options, std::unique_ptr<Driver> driver,
+            Simulator* simulator);
+  static std::unique_ptr<SimEngine> Make(const ge_create_args& args);
+  ~SimEngine() override;
+  // Told of all findings, leaks among them, when the engine goes.
+  std::function<void(const std::vector<Report>&)> at_end;
+
+  std::span<const UnitKind* const> Kinds() const override;
+  bool Takes(const Unit& unit, const Parser& parser, Why* why) const override;
+  bool Joins(const Unit&, const Parser&) const override { return true; }
+  Rates RatesOf(int device) const override;
+  Work WorkFor(const Unit& unit, const Parser& parser) const override;
+  void Record(const Unit& unit, Recorder* recorder) const override;
+
+ private:
+  void Tell(const std::vector<Report>& reports) const;
+  const SimOptions options_;
+  Simulator& simulator_;
+};
+
+}  // namespace ge_engines::device::sim
