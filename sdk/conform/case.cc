@@ -24,9 +24,9 @@ const char* LevelTitle(int level) {
 
 std::vector<Case> AllCases() {
   using Table = std::vector<Case> (*)();
-  static constexpr Table kTables[] = {LoadCases,     SkewCases,   HonestyCases, RuleCases,
-                                      NumericsCases, MemoryCases, OrderCases,   CostCases,
-                                      OverheadCases, FaultCases,  RandomCases};
+  static constexpr Table kTables[] = {LoadCases,     SkewCases,     HonestyCases, RuleCases,
+                                      NumericsCases, MemoryCases,   OrderCases,   CaptureCases,
+                                      CostCases,     OverheadCases, FaultCases,   RandomCases};
   std::vector<Case> all;
   for (const Table table : kTables) {
     std::vector<Case> some = table();

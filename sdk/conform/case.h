@@ -47,7 +47,8 @@ std::vector<Case> HonestyCases();
 std::vector<Case> RuleCases();  // of level 2, too: operators and passes
 std::vector<Case> NumericsCases();
 std::vector<Case> MemoryCases();
-std::vector<Case> OrderCases();  // of level 4, too
+std::vector<Case> OrderCases();    // of level 4, too
+std::vector<Case> CaptureCases();  // of level 4, too: captures and stamps
 std::vector<Case> CostCases();
 std::vector<Case> OverheadCases();
 std::vector<Case> FaultCases();

@@ -18,12 +18,25 @@ enum Fault {
   FAULT_IGNORES_WAITS,    // a stream does not wait for events
   FAULT_RETURNS_EARLY,    // event_wait answers OK, whatever was reached
   FAULT_KEEPS_ARGUMENTS,  // reads the launch's arrays when the work is done, not when it is queued
-  FAULT_NO_STREAMS        // is asynchronous, but has no events
+  FAULT_NO_STREAMS,       // is asynchronous, but has no events
+  // Of captures:
+  FAULT_CAPTURE_RUNS,         // work is done while it is recorded, too
+  FAULT_CAPTURE_KEEPS_INPUT,  // launches compute with what inputs held when they were recorded
+  FAULT_CAPTURE_NO_ORDER,     // a launch does the work of one stream behind that of the others
+  FAULT_CAPTURE_STUCK,        // does not end, and its streams go on recording
+  FAULT_CAPTURE_LEAKS,        // is never freed
+  // Of stamps:
+  FAULT_STAMPS_FALL,       // later ones are smaller
+  FAULT_STAMPS_OWN_CLOCK,  // count from the engine's creation
+  FAULT_STAMPS_EARLY       // are taken when they are queued
 };
 constexpr Fault kFault = FAULT;
 
 struct ge_engine {
   ge_device device;
+  const ge_host_api* host;
+  uint64_t begin_ns;
+  uint64_t Now() const { return host->now_ns(host->host); }
 };
 struct ge_exec {
   adder add;
@@ -50,6 +63,7 @@ struct ge_stream {
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::function<void()>> tasks;
+  ge_capture* recording = nullptr;  // of the host's thread
   bool stop = false;
   std::thread worker{[this] { Work(); }};
 
@@ -78,7 +92,78 @@ struct ge_stream {
   }
 };
 
+struct ge_capture {
+  struct Task {
+    ge_stream* of;
+    std::function<void()> work;
+  };
+  std::vector<Task> tasks;
+  std::vector<ge_stream*> streams;
+};
+
+struct ge_stamps {
+  ge_engine* engine;
+  std::vector<uint64_t> ns;
+};
+
 namespace {
+
+// Queues the work, or records it. Signals and waits within a capture, `orders`, are fulfilled by
+// the order of their calls.
+void Put(ge_stream* s, std::function<void()> work, bool orders = false) {
+  if (s->recording == nullptr) return s->Queue(std::move(work));
+  if (kFault == FAULT_CAPTURE_RUNS && !orders) work();
+  if (!orders) s->recording->tasks.push_back({s, std::move(work)});
+}
+
+thread_local ge_capture* t_recording = nullptr;
+
+ge_rc CaptureBegin(ge_engine*, ge_stream* const* stream, uint32_t n, ge_err*) {
+  t_recording = new ge_capture;
+  t_recording->streams.assign(stream, stream + n);
+  for (ge_stream* s : t_recording->streams) s->recording = t_recording;
+  return GE_OK;
+}
+ge_rc CaptureEnd(ge_engine*, ge_capture** out, ge_err* err) {
+  if (kFault == FAULT_CAPTURE_STUCK) {
+    return adder_fail(err, GE_UNAVAILABLE, "faulty: no capture comes to an end");
+  }
+  ge_capture* c = t_recording;
+  for (ge_stream* s : c->streams) s->recording = nullptr;
+  if (kFault == FAULT_CAPTURE_NO_ORDER) {
+    std::stable_partition(c->tasks.begin(), c->tasks.end(),
+                          [&](const auto& t) { return t.of != c->streams[0]; });
+  }
+  *out = c;
+  return GE_OK;
+}
+ge_rc CaptureLaunch(ge_capture* capture, ge_stream* s, ge_err*) {
+  s->Queue([capture] {
+    for (const auto& t : capture->tasks) t.work();
+  });
+  return GE_OK;
+}
+void CaptureDestroy(ge_capture* capture) {
+  if (kFault != FAULT_CAPTURE_LEAKS) delete capture;
+}
+
+ge_rc StampsCreate(ge_engine* e, uint32_t, uint32_t n, ge_stamps** out, ge_err*) {
+  *out = new ge_stamps{e, std::vector<uint64_t>(n)};
+  return GE_OK;
+}
+ge_rc StreamStamp(ge_stream* s, ge_stamps* stamps, uint32_t index, ge_err*) {
+  const uint64_t now = stamps->engine->Now();
+  Put(s, [=] { stamps->ns[index] = kFault == FAULT_STAMPS_EARLY ? now : stamps->engine->Now(); });
+  return GE_OK;
+}
+ge_rc StampsRead(ge_stamps* stamps, uint32_t first, uint32_t n, uint64_t* ns, ge_err*) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const uint64_t from = kFault == FAULT_STAMPS_FALL ? stamps->ns.size() - 1 - i : first + i;
+    ns[i] = stamps->ns[from] -
+            (kFault == FAULT_STAMPS_OWN_CLOCK ? stamps->engine->begin_ns : uint64_t{0});
+  }
+  return GE_OK;
+}
 
 ge_rc Create(const ge_create_args* args, ge_engine** out, ge_err* err) {
   const ge_hdr* x = adder_must(&args->h, 0);
@@ -89,6 +174,8 @@ ge_rc Create(const ge_create_args* args, ge_engine** out, ge_err* err) {
   (*out)->device.name = {"late", 4};
   (*out)->device.flags = GE_DEVICE_ASYNC;
   (*out)->device.max_streams = 4;
+  (*out)->host = args->host;
+  (*out)->begin_ns = (*out)->Now();
   return GE_OK;
 }
 
@@ -143,6 +230,7 @@ ge_rc Compile(ge_engine*, const ge_segment* segment, uint32_t n, uint32_t stride
     }
     c->exec = new ge_exec();
     adder_prepare(s, &c->exec->add, c);
+    c->flags = GE_COMPILED_CAPTURABLE;
   }
   return GE_OK;
 }
@@ -159,9 +247,12 @@ ge_rc Enqueue(ge_exec* x, const ge_launch* l, ge_err* err) {
   auto* y = static_cast<float*>(l->out[0].ptr);
   const uint64_t n = l->out[0].bytes / sizeof *y;
   if (kFault == FAULT_KEEPS_ARGUMENTS) {
-    l->stream->Queue([=] { Add(x->add, a, b, y, l->out[0].bytes / sizeof *y); });
+    Put(l->stream, [=] { Add(x->add, a, b, y, l->out[0].bytes / sizeof *y); });
+  } else if (kFault == FAULT_CAPTURE_KEEPS_INPUT && l->stream->recording != nullptr) {
+    const std::vector<float> left(a, a + x->add.count[0]), right(b, b + x->add.count[1]);
+    Put(l->stream, [=] { Add(x->add, left.data(), right.data(), y, n); });
   } else {
-    l->stream->Queue([=] { Add(x->add, a, b, y, n); });
+    Put(l->stream, [=] { Add(x->add, a, b, y, n); });
   }
   return GE_OK;
 }
@@ -177,14 +268,16 @@ ge_rc EventCreate(ge_engine*, uint32_t, ge_event** out, ge_err*) {
 ge_rc StreamWait(ge_stream* s, ge_event* e, uint64_t value, ge_err*) {
   if (kFault == FAULT_IGNORES_WAITS) return GE_OK;
   // Bounded, so that a host which never signals can end its stream.
-  s->Queue([=] { e->Wait(value, 1000000000); });
+  Put(
+      s, [=] { e->Wait(value, 1000000000); }, true);
   return GE_OK;
 }
 ge_rc StreamSignal(ge_stream* s, ge_event* e, uint64_t value, ge_err*) {
   if (kFault == FAULT_SIGNALS_EARLY) {
     e->Reach(value);
   } else {
-    s->Queue([=] { e->Reach(value); });
+    Put(
+        s, [=] { e->Reach(value); }, true);
   }
   return GE_OK;
 }
@@ -217,6 +310,14 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
   api.event_wait = EventWait;
   if (kFault == FAULT_NO_STREAMS) api.event_create = nullptr;
   api.fill = adder_fill;
+  api.stamps_create = StampsCreate;
+  api.stamps_destroy = [](ge_stamps* s) { delete s; };
+  api.stream_stamp = StreamStamp;
+  api.stamps_read = StampsRead;
+  api.capture_begin = CaptureBegin;
+  api.capture_end = CaptureEnd;
+  api.capture_launch = CaptureLaunch;
+  api.capture_destroy = CaptureDestroy;
   desc.h = GE_HDR(ge_plugin_desc, GE_TAG_PLUGIN);
   desc.magic = GE_PLUGIN_MAGIC;
   desc.abi_major = GE_ABI_MAJOR;

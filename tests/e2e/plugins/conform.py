@@ -195,6 +195,8 @@ def everything():
     sound(checks, "minimal", "L0-L3", SAMPLES / "minimal.so", "--level", "L0,L1,L2,L3")
     sound(checks, "devsim", "L0-L8", SAMPLES / "devsim.so", "--timeout", "120", "--options",
           f"wrap={(ENGINES / 'ref.so').resolve()}", "--xfail", "sdk/samples/devsim/conform.txt")
+    sound(checks, "devsim that captures nothing", "none", SAMPLES / "devsim.so", "--case", "capture-*",
+          "--options", f"wrap={(ENGINES / 'ref.so').resolve()};capture=2")
     sound(checks, "scaffold_device_cpp", "L0-L8", BUILD / "lib/scaffold/scaffold_device_cpp.so",
           "--timeout", "120", "--xfail", "sdk/scaffold/device/conform.txt")
     for schedule in ["eager", "adversarial"]:
