@@ -10,7 +10,7 @@
 namespace ge {
 
 struct StreamOptions {
-  uint32_t max_streams_per_device = 2;
+  uint32_t max_streams_per_device = 3;  // work, and copies of either way
 };
 
 // On entry `code` holds kLaunch and kCopy in a legal order, all with stream 0.

@@ -21,11 +21,6 @@ void CaptureLog::Made(bool drops) {
   totals_.dropped += drops;
 }
 
-void CaptureLog::Launched(uint64_t n) {
-  const std::lock_guard lock(mutex_);
-  totals_.launched += n;
-}
-
 void CaptureLog::Failed(std::string_view why) {
   const std::lock_guard lock(mutex_);
   ++totals_.failed[std::string(why)];
@@ -33,7 +28,9 @@ void CaptureLog::Failed(std::string_view why) {
 
 CaptureLog::Totals CaptureLog::Read() const {
   const std::lock_guard lock(mutex_);
-  return totals_;
+  Totals totals = totals_;
+  totals.launched = launched_.load(std::memory_order_relaxed);
+  return totals;
 }
 
 Captures::Captures(const CaptureRegions& regions, Frame* frame, CaptureLog* log)

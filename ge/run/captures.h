@@ -4,6 +4,7 @@
 // its run.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -26,11 +27,12 @@ class CaptureLog {
     std::map<std::string, uint64_t> failed;        // why: how often
   };
   void Made(bool drops);
-  void Launched(uint64_t n);
+  void Launched(uint64_t n) { launched_.fetch_add(n, std::memory_order_relaxed); }
   void Failed(std::string_view why);
   Totals Read() const;
 
  private:
+  std::atomic<uint64_t> launched_{0};  // each run adds to it, and takes no lock
   mutable std::mutex mutex_;
   Totals totals_;
 };

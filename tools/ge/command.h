@@ -42,7 +42,7 @@ struct Options {
               precision = "f32";
   double measure_budget_ms = 2000;
   bool replan = false;
-  uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 2;
+  uint32_t threads = 0, repeat = 1, warmup = 0, max_streams = 3;
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
   bool verbose = false, accuracy = false;

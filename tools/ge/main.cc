@@ -73,7 +73,7 @@ void AddModelFlags(CLI::App* app, Options* o) {
                   "memory of one run, 2GB (default: 768 MB and 64 bytes for each byte of the "
                   "weights and inputs)")
       ->transform(CLI::AsSizeValue(false));
-  app->add_option("--max-streams", o->max_streams, "streams a device may use (default 2)");
+  app->add_option("--max-streams", o->max_streams, "streams a device may use (default 3)");
   AddPolicyFlag(app, o);
   app->add_option("--pin", o->pins,
                   "NODE=ENGINE or NODE=ENGINE/DEVICE runs the node there; NODE is a name of ge "

@@ -108,7 +108,7 @@ typedef struct ge_session_options {
   uint32_t size;                   /* sizeof(ge_session_options) */
   uint32_t threads;                /* of the process, as in ge_runtime_options */
   uint32_t isa_cap;                /* 0 = $GE_MAX_ISA or all, 1 = sse4.2, 2 = avx2, 3 = avx512 */
-  uint32_t max_streams_per_device; /* 0 = 2 */
+  uint32_t max_streams_per_device; /* 0 = 3 */
   /* Engines to use, "onednn,ref"; each may carry options: "devsim:wrap=ref;delay=7". A path with a
    * slash is loaded as a plugin. NULL = every engine found. */
   const char* engines;

@@ -21,6 +21,8 @@ def main():
     lib = parser.parse_args().build / "lib"
     c = installed.Checks()
     samples = sorted([*(lib / "samples").glob("*.so"), *(lib / "scaffold").glob("*.so")])
+    # A vendor for tests: the simulator and ref's kernels, which need the C++ library.
+    samples = [s for s in samples if s.stem != "simdev"]
     c.check(len(samples) >= LEAST, "samples are built", len(samples))
     for sample in samples:
         if sample.stem == "faulty_no_symbol":  # which is its fault
