@@ -78,7 +78,8 @@ void Captures::NoteBufs(const CaptureRegion& region, State* state) const {
 bool Captures::Run(const CaptureRegion& region, ge_rc* rc, ge_err* err) {
   State& state = state_[static_cast<size_t>(&region - regions_.found.data())];
   if (state.refused) return false;
-  for (size_t b = 0; b < state.buf.size(); ++b) state.now[b] = state.buf[b]->ptr;
+  for (size_t b = 0; b < state.buf.size(); ++b)
+    state.now[b] = {state.buf[b]->ptr, state.buf[b]->mem};
   Held* held = Find(&state);
   if (held == nullptr) {
     state.still = state.now == state.last ? state.still + 1 : 0;
@@ -108,7 +109,7 @@ void Captures::EndRun() {
 
 Captures::Held* Captures::Find(State* state) {
   const auto it = std::find_if(state->held.begin(), state->held.end(),
-                               [&](const Held& h) { return h.addresses == state->now; });
+                               [&](const Held& h) { return h.places == state->now; });
   return it == state->held.end() ? nullptr : &*it;
 }
 
@@ -162,7 +163,7 @@ ge_rc Captures::Capture(const CaptureRegion& region, State* state, ge_err* err) 
   const ge_rc ended = e.api.capture_end(e.engine, &made.capture, rc == GE_OK ? err : &end);
   if (rc != GE_OK && ended == GE_OK) e.api.capture_destroy(made.capture);
   if (rc != GE_OK || ended != GE_OK) return rc != GE_OK ? rc : ended;
-  made.addresses = state->now;
+  made.places = state->now;
   const bool drops = state->held.size() == kHeld;
   if (drops) {
     const auto oldest =

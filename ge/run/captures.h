@@ -57,14 +57,20 @@ class Captures {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+  // Of a buffer; a freed block's address may come again in another one.
+  struct Place {
+    const void* address = nullptr;
+    const ge_mem* mem = nullptr;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
   struct Held {
-    std::vector<const void*> addresses;
+    std::vector<Place> places;
     ge_capture* capture = nullptr;
     uint64_t used = 0;  // number of the run that used it last
   };
   struct State {
     std::vector<const ge_buf*> buf;  // those whose address a run may change
-    std::vector<const void*> now, last;
+    std::vector<Place> now, last;
     uint32_t still = 0;  // runs in a row with these addresses
     bool refused = false;
     std::vector<Held> held;

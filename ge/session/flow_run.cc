@@ -124,8 +124,9 @@ Result<std::shared_ptr<Session::DistinctFlow>> Session::DistinctFlowOf(
 
 Result<std::shared_ptr<Compiled>> Session::CompilePiece(FlowPlanned piece, bool by_programs) {
   std::string key, exact;
-  if (watched() || compiled_file_) exact = ExactKey(piece.graph, piece.fn);
-  if (compiled_file_) {
+  const bool saved = compiled_file_ && !compiled_file_->index().in_pieces.empty();
+  if (saved || options_.build.keep_graph) exact = ExactKey(piece.graph, piece.fn);
+  if (saved) {
     GE_ASSIGN_OR_RETURN(auto c, TakeSavedPiece(exact));
     if (c != nullptr) return c;
   }

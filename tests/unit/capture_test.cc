@@ -5,7 +5,9 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "frontend/text/text.h"
 #include "tests/unit/graph_session.h"
 #include "tests/unit/random_graph.h"
 
@@ -68,6 +70,38 @@ TEST(Captures, RandomGraphsHaveTheBitsOfSingleCalls) {
   EXPECT_GT(tally.made, 300u);
   EXPECT_GT(tally.launched, 3 * tally.made);
   EXPECT_EQ(tally.failed, 0u);
+}
+
+// Calls of the device's engine in a run, where each region is one: a join is a signal and a wait.
+uint64_t CallsARun(const Program& program) {
+  uint64_t calls = program.plan().functions[0].code.size();
+  for (const CaptureRegion& r : program.capture_regions().found) {
+    calls -= r.end - r.first;
+    calls += 1 + r.before.size() + r.behind.size() + 2 * (r.joined.size() + r.released.size());
+  }
+  return calls;
+}
+
+TEST(Captures, AChainOfTwoHundredLaunchesIsOne) {
+  std::string text = "ge 1\nopset \"\" 28\nfn main(x: f32[8,8]) -> (y) {\n";
+  for (int i = 0; i < 200; ++i) {
+    const std::string in = i == 0 ? "x" : "t" + std::to_string(i - 1);
+    const std::string out = i == 199 ? "y" : "t" + std::to_string(i);
+    text += "  " + out + ": f32[8,8] = " + (i % 2 == 0 ? "Sin(" : "Abs(") + in + ")\n";
+  }
+  text += "}\nentry infer \"main\" = main\n";
+  const auto graph = ParseText(text, "chain.gt");
+  ASSERT_TRUE(graph.ok()) << graph.status().ToString();
+  const auto session = OpenGraph(SamplesFolder() + "devsim.so:price=1;grow=0", *graph);
+  ASSERT_TRUE(session.ok()) << session.status().ToString();
+  std::vector<float> x(64, 0.5f), y(64);
+  const TensorView in{DType::kFloat, {8, 8}, x.data(), x.size() * sizeof(float)};
+  const auto c = (*session)->Compile("", {&in, 1});
+  ASSERT_TRUE(c.ok()) << c.status().ToString();
+  EXPECT_EQ((*c)->plan.functions[0].segments.size(), 200u);
+  EXPECT_EQ((*c)->program().capture_regions().found.size(), 1u);
+  EXPECT_EQ((*c)->program().capture_regions().inside, 200u);
+  EXPECT_LE(CallsARun((*c)->program()), 10u);
 }
 
 TEST(Captures, WhatCannotBeCapturedRunsCallByCall) {
