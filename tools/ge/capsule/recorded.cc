@@ -11,25 +11,29 @@
 
 namespace ge::tool {
 
-Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan) {
-  Recorded r;
-  GE_ASSIGN_OR_RETURN(r.capsule, CapsuleReader::Open(path));
-  GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
-  GE_ASSIGN_OR_RETURN(const CapsuleOutcome outcome, ReadOutcome(*r.capsule));
-  r.done = outcome.done;
-  if (r.manifest.in_pieces && needs_plan) {
+Status WantPlan(const Recorded& r) {
+  const std::string& path = r.capsule->path();
+  if (r.manifest.in_pieces) {
     return Status(
         Code::kUnsupported,
         fmt::format("capsule '{}' is of a run in pieces, each with a plan of its own, and "
                     "this needs a run by one plan; ge replay repeats it",
                     path));
   }
-  if (r.manifest.plan.empty() && needs_plan) {
-    return Status(Code::kFailedPrecondition,
-                  fmt::format("capsule '{}' has no plan of a recorded run; make one: ge dump MODEL "
-                              "--values -o F.gecap",
-                              path));
-  }
+  if (!r.manifest.plan.empty()) return {};
+  return Status(Code::kFailedPrecondition,
+                fmt::format("capsule '{}' has no plan of a recorded run; make one: ge dump MODEL "
+                            "--values -o F.gecap",
+                            path));
+}
+
+Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan) {
+  Recorded r;
+  GE_ASSIGN_OR_RETURN(r.capsule, CapsuleReader::Open(path));
+  GE_ASSIGN_OR_RETURN(r.manifest, ReadManifest(*r.capsule));
+  GE_ASSIGN_OR_RETURN(const CapsuleOutcome outcome, ReadOutcome(*r.capsule));
+  r.done = outcome.done;
+  if (needs_plan) GE_RETURN_IF_ERROR(WantPlan(r));
   if (r.manifest.plan.empty()) return r;
   GE_ASSIGN_OR_RETURN(r.plan, ReadPlanMember(*r.capsule, r.manifest.plan));
   return r;

@@ -24,8 +24,11 @@ struct Recorded {
   Plan plan;          // the recorded one
   bool done = false;  // the run succeeded
 };
-// FAILED_PRECONDITION: a capsule without a plan, where one is needed.
+// FAILED_PRECONDITION: a capsule without a plan, where one is needed. UNSUPPORTED: one of a run in
+// pieces, there.
 Result<Recorded> OpenRecorded(const std::string& path, bool needs_plan = true);
+// UNSUPPORTED or FAILED_PRECONDITION, as there, where the capsule has no plan of the whole run.
+Status WantPlan(const Recorded& recorded);
 
 // What was asked for, and what the manifest says where the command line does not.
 Options OptionsLike(const Options& asked, const CapsuleManifest& manifest);

@@ -234,11 +234,11 @@ Status ReplayCapsule(const Options& asked, int* code) {
     return Status(Code::kInvalidArgument,
                   "--lockstep compares with an engine and --expect with a file; leave one out");
   }
-  GE_ASSIGN_OR_RETURN(Recorded r, OpenRecorded(asked.model, false));
+  GE_ASSIGN_OR_RETURN(const Recorded r, OpenRecorded(asked.model, false));
   const Options o = OptionsLike(asked, r.manifest);
   if (!o.expect.empty()) return CompareWithExpected(r, o, code);
   if (r.manifest.in_pieces && !o.lockstep) return ReplayPieces(o, r, code);
-  GE_ASSIGN_OR_RETURN(r, OpenRecorded(asked.model, asked.from == "plan" || asked.lockstep));
+  if (asked.from == "plan" || asked.lockstep) GE_RETURN_IF_ERROR(WantPlan(r));
   if (o.lockstep) return RunLockstep(r, asked, code);
   Replayed found;
   const bool from_plan = o.from == "plan" || (o.from.empty() && !r.manifest.plan.empty() &&
