@@ -7,6 +7,7 @@
 
 #include "ge/base/file_mapping.h"
 #include "ge/base/log.h"
+#include "ge/base/text/quoted_list.h"
 #include "ge/compile/fold/folding.h"
 #include "ge/compile/fold/spill.h"
 #include "ge/infer/infer.h"
@@ -29,9 +30,8 @@ std::string NamesOf(const PassList& passes) {
 
 Result<std::vector<PassRequest>> ParsePassRequests(std::string_view list) {
   std::vector<PassRequest> out;
-  while (!list.empty()) {
-    const std::string_view item = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(list.size(), item.size() + 1));
+  GE_ASSIGN_OR_RETURN(const auto items, SplitQuoted(list, ','));
+  for (const std::string_view item : items) {
     const size_t colon = item.find(':');
     PassRequest request{std::string(item.substr(0, colon)), ""};
     if (colon != std::string_view::npos) request.options = item.substr(colon + 1);

@@ -60,7 +60,24 @@ KernelExec::Port KernelExec::PortOf(const ge_value& value) {
   return p;
 }
 
-void KernelExec::Compile(std::shared_ptr<const PluginOp> op, const ge_segment& s) {
+KernelExec::~KernelExec() {
+  if (!opened_) return;
+  ge_err err = EmptyError();
+  (void)CallPlugin(RuleText(*op_, "close"), &err, [&] {
+    op_->def.close(kept_);
+    return GE_OK;
+  });
+}
+
+ge_rc KernelExec::Open(ge_err* err) {
+  if (!op_->def.open) return GE_OK;
+  const ge_rc rc = CallPlugin(RuleText(*op_, "open"), err,
+                              [&] { return op_->def.open(node_.get(), HostApi(), &kept_, err); });
+  opened_ = rc == GE_OK;
+  return rc;
+}
+
+ge_rc KernelExec::Compile(std::shared_ptr<const PluginOp> op, const ge_segment& s, ge_err* err) {
   op_ = std::move(op);
   kernel_text_ = Interned(RuleText(*op_, "kernel"));
   const ge_node& n = *GE_NODE(s.graph, s.taken[0].node[0]);
@@ -102,6 +119,7 @@ void KernelExec::Compile(std::shared_ptr<const PluginOp> op, const ge_segment& s
     }
     out_.push_back(p);
   }
+  return Open(err);
 }
 
 ge_rc KernelExec::Run(const ge_launch& l, ge_err* err) const {
@@ -131,6 +149,7 @@ ge_rc KernelExec::Run(const ge_launch& l, ge_err* err) const {
   };
   call.api = HostApi();
   call.stop = l.stop;
+  call.kept = kept_;
   return CallPlugin(kernel_text_, err, [&] { return op_->def.kernel(&call, err); });
 }
 

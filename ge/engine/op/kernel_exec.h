@@ -33,8 +33,12 @@ class KeptNode {
 class KernelExec {
  public:
   static constexpr uint32_t kMostPorts = 64;
-  // The segment has one node with known sizes.
-  void Compile(std::shared_ptr<const PluginOp> op, const ge_segment& segment);
+  KernelExec() = default;
+  ~KernelExec();  // closes what the operator keeps
+  KernelExec(const KernelExec&) = delete;
+  KernelExec& operator=(const KernelExec&) = delete;
+  // The segment has one node with known sizes. The code of the operator's `open`.
+  ge_rc Compile(std::shared_ptr<const PluginOp> op, const ge_segment& segment, ge_err* err);
   // Outputs without readers.
   const std::vector<ge_internal>& internals() const { return internals_; }
   ge_rc Run(const ge_launch& launch, ge_err* err) const;
@@ -46,9 +50,12 @@ class KernelExec {
     ge_buf buf{};           // of a constant whole, else dtype and dims
   };
   Port PortOf(const ge_value& value);
+  ge_rc Open(ge_err* err);
   std::shared_ptr<const PluginOp> op_;
   const char* kernel_text_ = nullptr;  // for PluginCall
   KeptNode node_;
+  bool opened_ = false;
+  void* kept_ = nullptr;  // of the operator's `open`
   std::vector<Port> in_, out_;
   std::vector<ge_internal> internals_;
   std::deque<std::vector<int64_t>> dims_;

@@ -119,7 +119,8 @@ ge_rc Compile(ge_engine* engine, const ge_segment* segment, uint32_t n, uint32_t
         *reinterpret_cast<ge_compiled*>(reinterpret_cast<char*>(out) + uint64_t{i} * out_stride);
     if ((s.flags & GE_SEGMENT_UNASKED) != 0 && !WouldOffer(*engine, s, &c)) continue;
     auto exec = std::make_unique<ge_exec>();
-    exec->exec.Compile(engine->ops[s.taken[0].cookie], s);
+    c.rc = exec->exec.Compile(engine->ops[s.taken[0].cookie], s, c.err);
+    if (c.rc != GE_OK) continue;
     c.internal = exec->exec.internals().data();
     c.n_internal = static_cast<uint32_t>(exec->exec.internals().size());
     c.exec = exec.release();

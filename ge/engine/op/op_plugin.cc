@@ -44,6 +44,10 @@ class Check {
     const bool data_sized = (d_.flags & GE_OP_DATA_SIZED) != 0;
     if (data_sized && !d_.kernel) return Bad("GE_OP_DATA_SIZED wants a kernel, which is NULL");
     if (data_sized && d_.decompose) return Bad("GE_OP_DATA_SIZED and decompose exclude each other");
+    if (!d_.open != !d_.close) return Bad("open and close: one of them is NULL; both or neither");
+    if (d_.open && (data_sized || !d_.kernel)) {
+      return Bad("open wants a kernel and excludes GE_OP_DATA_SIZED: nothing is compiled there");
+    }
     GE_RETURN_IF_ERROR(Ports("input", d_.input, d_.n_input));
     GE_RETURN_IF_ERROR(Ports("output", d_.output, d_.n_output));
     GE_RETURN_IF_ERROR(States());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 
+#include "ge/base/interrupt.h"
 #include "ge/engine/from_abi.h"
 #include "ge/engine/pass/pass_edit.h"
 #include "ge/engine/plugin/record.h"
@@ -63,6 +64,7 @@ void PassEdit::FillModelApi() {
     *flops = *bytes = 0;
     return Of(h).Ask([&] { return Of(h).WorkOfNode(fn, node, flops, bytes); });
   };
+  if (const Interrupt* call = CurrentInterrupt()) api_.stop = call->word();
   api_.shard = [](void* h, uint32_t fn, uint32_t node, void* to,
                   ge_rc (*way)(void*, const ge_shard*)) {
     return Of(h).AskShard(fn, node, to, way);

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <deque>
 
+#include "ge/base/interrupt.h"
 #include "ge/base/log.h"
+#include "ge/base/text/quoted_list.h"
 #include "ge/engine/engine.h"
 #include "ge/engine/from_abi.h"
 #include "ge/engine/pass/pass_edit.h"
@@ -204,14 +206,15 @@ Status PassOfPlugin::SetOption(std::string_view name, const std::string& value) 
 }
 
 Status PassOfPlugin::SetOptions(std::string_view options) {
-  while (!options.empty()) {
-    const std::string_view item = options.substr(0, options.find(';'));
-    options.remove_prefix(std::min(options.size(), item.size() + 1));
+  const auto items = SplitQuoted(options, ';');
+  if (!items.ok()) return Bad(items.status().message());
+  for (const std::string_view item : *items) {
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       return Bad(fmt::format("'{}' is not option=value", item));
     }
-    GE_RETURN_IF_ERROR(SetOption(item.substr(0, equals), std::string(item.substr(equals + 1))));
+    GE_RETURN_IF_ERROR(
+        SetOption(item.substr(0, equals), std::string(Unquoted(item.substr(equals + 1)))));
   }
   for (uint32_t i = 0; i < values_.size(); ++i) {
     const ge_attr_def& o = record_->def.option[i];
@@ -227,6 +230,7 @@ Status PassOfPlugin::Run(Transaction& t, const PassContext& context) {
   ge_err err = EmptyError();
   const std::string what = fmt::format("plugin '{}', run of {}", record_->plugin, record_->name);
   const ge_rc rc = CallPlugin(what, &err, [&] { return record_->def.run(edit.api(), &err); });
+  GE_RETURN_IF_ERROR(CheckInterrupt());  // it may have returned because of edit.stop
   const Status& failed = edit.failed();
   if (!failed.ok()) {
     const bool ours = failed.code() == Code::kResourceExhausted;

@@ -40,11 +40,11 @@ extern "C" {
 #endif
 
 #define GE_ABI_MAJOR 0u
-#define GE_ABI_MINOR 10u
+#define GE_ABI_MINOR 11u
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x516e092b88271478ull
+#define GE_HEADER_HASH 0x2a1c08d9b8fdd7c1ull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 

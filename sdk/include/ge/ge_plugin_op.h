@@ -6,8 +6,8 @@
  * Every other slot may be NULL for the whole major version.
  *
  * Rules, beside those of ge_plugin.h
- *  1. All functions are pure and may be called by several threads at once. They keep none of their
- *     arguments.
+ *  1. All functions but open and close are pure and may be called by several threads at once. They
+ *     keep none of their arguments.
  *  2. infer, decompose and the rules see ONE node as a graph of its own: node 0, whose input at
  *     position i is value i + 1 (0 where it is omitted), followed by the outputs. Values of known
  *     rank carry `dim`, constants their payload.
@@ -118,6 +118,7 @@ typedef struct ge_kernel_call {
   ge_rc (*resize)(void* host, uint32_t i, int32_t rank, const int64_t* dims);
   const ge_host_api* api; /* parallel_for and the machine */
   const uint32_t* stop;   /* as ge_launch.stop */
+  void* kept;             /* what ge_op_def.open made for this node; NULL where there is none */
 } ge_kernel_call;
 
 /* ---- the record */
@@ -167,6 +168,13 @@ typedef struct ge_op_def { /* array of the plugin's, walked by a stride; static 
   ge_rc (*jvp)(const ge_builder*, const uint32_t* in_tangent, uint32_t* out_tangent, ge_err*);
   /* Calls `way` with each legal split. NULL: none is known. */
   ge_rc (*shard)(const ge_graph*, void* host, ge_rc (*way)(void* host, const ge_shard*), ge_err*);
+  /* Makes what the node's kernel keeps between calls (a table, an open file) when the node is
+   * compiled, ahead of its first call. Of the node names and attributes are there, as in
+   * ge_kernel_call; it is valid until `close`. *kept is shared by calls on several threads; `close`
+   * gives it back once none can follow. A node that is compiled again, for other shapes or by
+   * another session, has a `kept` of its own. Both or neither; not with GE_OP_DATA_SIZED. */
+  ge_rc (*open)(const ge_node*, const ge_host_api*, void** kept, ge_err*);
+  void (*close)(void* kept);
 } ge_op_def;
 
 /* ---- sugar */
@@ -178,6 +186,18 @@ static inline ge_str ge_text(const char* text) {
   s.n = 0;
   while (text[s.n] != 0) ++s.n;
   return s;
+}
+/* Puts the text into *err, which may be NULL, and answers rc. */
+static inline ge_rc ge_fail(ge_err* err, ge_rc rc, const char* text) {
+  const ge_str s = ge_text(text);
+  if (err == 0) return rc;
+  err->code = rc;
+  err->msg_len = 0;
+  while (err->msg_len < s.n && err->msg_len < sizeof err->msg) {
+    err->msg[err->msg_len] = s.p[err->msg_len];
+    ++err->msg_len;
+  }
+  return rc;
 }
 static inline const ge_value* ge_input(const ge_graph* g, uint32_t i) {
   return GE_VALUE(g, i < g->node->n_in ? g->node->in[i] : 0);

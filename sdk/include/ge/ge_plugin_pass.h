@@ -210,6 +210,9 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
    * known. */
   ge_rc (*shard)(void* host, uint32_t fn, uint32_t node, void* to,
                  ge_rc (*way)(void* to, const ge_shard*));
+  /* As ge_launch.stop: not 0 = return soon, with any code; NULL: nobody can stop it. For a pass
+   * that reads files or computes for long. */
+  const uint32_t* stop;
 } ge_edit;
 
 /* ---- the record */
@@ -244,18 +247,6 @@ typedef struct ge_pass_def { /* array of the plugin's, walked by a stride; stati
 
 /* ---- sugar */
 
-/* Puts the text into *err, which may be NULL, and answers rc. */
-static inline ge_rc ge_fail(ge_err* err, ge_rc rc, const char* text) {
-  const ge_str s = ge_text(text);
-  if (err == 0) return rc;
-  err->code = rc;
-  err->msg_len = 0;
-  while (err->msg_len < s.n && err->msg_len < sizeof err->msg) {
-    err->msg[err->msg_len] = s.p[err->msg_len];
-    ++err->msg_len;
-  }
-  return rc;
-}
 static inline uint32_t ge_is(ge_str s, const char* text) {
   uint64_t k = 0;
   while (k < s.n && text[k] != 0 && s.p[k] == text[k]) ++k;

@@ -56,6 +56,8 @@ REFUSED = [
      "Loop 'as often as told' <- 'x': loop-checkpoint=auto takes the root of how many rounds there "
      "are, and input M is no constant below 2^31; wanted a number of rounds that is known, or "
      "loop-checkpoint=NUMBER"),
+    ("loop", "wrt='x;y", "a quote ' has no end in: "),
+    ("loop", "wrt='x;y'", "x;y"),
     ("windows_scan", "wrt=h;loop-checkpoint=auto",
      "the size of the axis that is scanned is not known"),
     ("windows_refused", "wrt=x;of=loss;loop-checkpoint=2",

@@ -164,9 +164,9 @@ class Run:
     def paths(self, names):
         return ",".join(str(self.samples / f"{n}.so") for n in names.split(",") if n)
 
-    def call(self, *args):
+    def call(self, *args, **more):
         return subprocess.run([self.ge, *map(str, args)], capture_output=True, text=True,
-                              env=dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed"))
+                              env={**os.environ, "GE_CACHE_DIR": "off", "GE_PROBE": "fixed", **more})
 
     def inputs(self, model):
         out = []
@@ -205,7 +205,7 @@ class Run:
             return
         done = self.call("run", path, "--plugins", self.paths("kernels"), *self.inputs(m))
         said = "of this domain, which the model uses at version 1, the loaded plugins bring Rotate, " \
-               "Distances" in done.stderr
+               "AddKept, Distances" in done.stderr
         self.check(f"{make.__name__} with another plugin of its domain",
                    done.returncode == 2 and said, f"{done.returncode} {done.stderr}")
 
@@ -221,6 +221,29 @@ class Run:
         done = self.call("explain", self.scratch / "who.onnx", "--plugins", self.paths("kernels"),
                          *self.inputs(m))
         self.check("explain names the plugin", "kernels" in done.stdout, done.stdout[-400:])
+
+    def kept(self):
+        """AddKept opens once for each node that is compiled, and every open has its close."""
+        log, x = self.scratch / "kept.log", np.arange(4, dtype=np.float32)
+        for by, wanted in ((2, 0), (13, 2)):
+            text = ('ge 1\nopset "" 28\nopset "acme" 1\nfn main(x: f32[n]) -> (z) {\n'
+                    f'  y = acme.AddKept(x) {{by={by}}}\n  z = acme.AddKept(y)\n}}\n'
+                    'entry infer "main" = main\n')
+            (self.scratch / "kept.gt").write_text(text)
+            np.save(self.scratch / "x.npy", x)
+            log.unlink(missing_ok=True)
+            done = self.call("run", self.scratch / "kept.gt", "--plugins", self.paths("kernels"),
+                             "--input", f"x={self.scratch / 'x.npy'}", "--output",
+                             self.scratch / "kept", "--repeat", 3, GE_TEST_KEPT=str(log))
+            lines = log.read_text().split() if log.exists() else []
+            self.check(f"AddKept by {by}", done.returncode == wanted and
+                       lines.count("open") == lines.count("close") and
+                       (by == 13 or lines.count("open") == 2), f"{done.stderr} {lines}")
+            if by == 13:
+                self.check("the reason of open", "attribute by is 13" in done.stderr, done.stderr)
+            else:
+                found = np.load(self.scratch / "kept/z.npy")
+                self.check("AddKept adds what it keeps", np.array_equal(found, x + 3), found)
 
     def states(self):
         """Three runs of one session go on where the last one ended; a second session begins anew."""
@@ -364,6 +387,7 @@ def main():
         run = Run(args.build, pathlib.Path(scratch))
         for seed, make in enumerate(PLUGINS):
             run.equal(make, seed)
+        run.kept()
         run.states()
         run.chosen()
         run.gradients()

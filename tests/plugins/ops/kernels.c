@@ -1,6 +1,8 @@
-/* Two operators with kernels and sizes that are known before: Rotate, and Distances, which others
- * can make as well. */
+/* Operators with kernels and sizes that are known before: Rotate, AddKept, which keeps a number,
+ * and Distances, which others can make as well. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/plugins/ops/plugin.h"
@@ -81,12 +83,46 @@ static ge_rc distances_work(const ge_graph* g, double* flops, double* bytes, ge_
   return GE_OK;
 }
 
+/* Adds what `open` has kept: the number `by`, unless that is 13. With $GE_TEST_KEPT a line goes
+ * into that file for each open and close. */
+static void note(const char* what) {
+  const char* path = getenv("GE_TEST_KEPT");
+  FILE* f = path ? fopen(path, "a") : NULL;
+  if (!f) return;
+  fprintf(f, "%s\n", what);
+  fclose(f);
+}
+static ge_rc open_kept(const ge_node* node, const ge_host_api* api, void** kept, ge_err* err) {
+  const int64_t by = ge_find_attr(node, "by")->i;
+  if (by == 13)
+    return ge_fail(err, GE_INVALID_ARGUMENT, "attribute by is 13; any other number will do");
+  float* number = malloc(sizeof *number);
+  if (!number) return GE_OUT_OF_MEMORY;
+  *number = (float)by;
+  *kept = number;
+  note("open");
+  return GE_OK;
+}
+static void close_kept(void* kept) {
+  free(kept);
+  note("close");
+}
+static ge_rc add_kept(const ge_kernel_call* c, ge_err* err) {
+  const float* x = c->in[0].ptr;
+  float* y = c->out[0].ptr;
+  for (uint64_t i = 0; i < c->in[0].bytes / 4; ++i) y[i] = x[i] + *(const float*)c->kept;
+  return GE_OK;
+}
+
 static const ge_port ports[] = {ACME_PORT("a", ACME_F32), ACME_PORT("b", ACME_F32)};
 static const ge_attr_def by = {{{"by", 2}, GE_ATTR_INT, .i = 1}, GE_ATTR_HAS_DEFAULT};
 static const ge_op_def ops[] = {
     {GE_HDR(ge_op_def, GE_TAG_OP_DEF), .domain = {"acme", 4}, .name = {"Rotate", 6}, .version = 1,
      .input = ports, .n_input = 1, .output = ports, .n_output = 1, .attr = &by, .n_attr = 1,
      .infer = infer_rotate, .kernel = rotate, .work = rotate_work},
+    {GE_HDR(ge_op_def, GE_TAG_OP_DEF), .domain = {"acme", 4}, .name = {"AddKept", 7}, .version = 1,
+     .input = ports, .n_input = 1, .output = ports, .n_output = 1, .attr = &by, .n_attr = 1,
+     .infer = infer_rotate, .kernel = add_kept, .open = open_kept, .close = close_kept},
     {GE_HDR(ge_op_def, GE_TAG_OP_DEF), .domain = {"acme", 4}, .name = {"Distances", 9},
      .version = 1, .input = ports, .n_input = 2, .output = ports, .n_output = 1,
      .infer = infer_distances, .decompose = distances_apart, .kernel = distances,
