@@ -1,5 +1,6 @@
 // Contents of capsules: graphs come back with their constants where the file is mapped, tensors and
 // manifests as they were written, and what lies is named by member and field.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -198,6 +199,28 @@ TEST_F(CapsuleContents, LyingPlansAreNamed) {
     EXPECT_NE(read.status().message().find(fault), std::string::npos) << read.status().message();
     EXPECT_NE(read.status().message().find("member 'plan/run.plan'"), std::string::npos);
   }
+}
+
+TEST_F(CapsuleContents, TensorsThatAreNotAlignedAreNamed) {
+  const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }";
+  for (const size_t spaces : {64u, 65u}) {
+    std::string head("\x93NUMPY\x01\x00", 8);
+    const size_t length = spaces + 54;  // with the 10 bytes before it a multiple of 64, or one more
+    head += static_cast<char>(length);
+    head += '\0';
+    head += dict + std::string(length - 1 - dict.size(), ' ') + "\n";
+    const float numbers[] = {1, 2};
+    const std::string_view parts[] = {head, {reinterpret_cast<const char*>(numbers), 8}};
+    ASSERT_TRUE(writer_->Add(fmt::format("input/{}.npy", spaces), parts).ok());
+  }
+  const auto capsule = Reopened();
+  EXPECT_TRUE(ReadTensorMember(*capsule, {"x", 0, 0, DType::kFloat, {2}, "input/64.npy"}).ok());
+  const auto odd = ReadTensorMember(*capsule, {"x", 0, 0, DType::kFloat, {2}, "input/65.npy"});
+  ASSERT_FALSE(odd.ok());
+  EXPECT_NE(odd.status().message().find("member 'input/65.npy': its elements of 4 bytes are not "
+                                        "aligned"),
+            std::string::npos)
+      << odd.status().message();
 }
 
 TEST_F(CapsuleContents, TensorsComeBackOrAreNamed) {

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string_view>
 
 #include "ge/base/checked.h"
@@ -29,9 +32,18 @@ Result<std::span<const std::byte>> ReadTensorMember(const CapsuleReader& capsule
   const auto count = CheckedProduct(tensor.dims);
   const auto wanted = count ? DTypeBytes(tensor.dtype, *count) : std::nullopt;
   if (!wanted) return refuse("the size that the manifest says does not fit in 63 bits");
-  if (static_cast<uint64_t>(*wanted) == array->data.size()) return array->data;
+  if (static_cast<uint64_t>(*wanted) != array->data.size()) {
+    return refuse(
+        fmt::format("it has {} bytes behind its header, wanted {}", array->data.size(), *wanted));
+  }
+  // They are read where they lie. A mapping begins at a page, so this is their place in the file.
+  const auto place = reinterpret_cast<uintptr_t>(array->data.data());
+  const auto element = static_cast<uintptr_t>(DTypeBytes(tensor.dtype, 1).value_or(1));
+  if (place % std::bit_floor(std::max<uintptr_t>(element, 1)) == 0) return array->data;
   return refuse(
-      fmt::format("it has {} bytes behind its header, wanted {}", array->data.size(), *wanted));
+      fmt::format("its elements of {} bytes are not aligned in the file; ge dump MODEL "
+                  "--values writes them aligned",
+                  element));
 }
 
 }  // namespace ge
