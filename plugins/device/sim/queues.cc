@@ -33,6 +33,7 @@ void Queues::Add(Lane* lane, TaskPtr task) {
   task->lane = lane;
   task->device = lane->device;
   task->number = next_++;
+  asked_.clear();
   lane->tasks.push_back(std::move(task));
 }
 
@@ -175,6 +176,9 @@ bool Queues::RunUntil(const TaskPtr& task) {
 void Queues::Step(const TaskPtr& task, int64_t now_ns) {
   Turn(now_ns);
   if (task->done || schedule_ == Schedule::kTimed) return;
+  const bool again = !asked_.insert(task->number).second;
+  const bool late = schedule_ == Schedule::kLazy || schedule_ == Schedule::kAdversarial;
+  if (late && !again) return;  // who asks once does not wait
   if (Lane* const lane = Pick(task)) RunHead(lane);
 }
 

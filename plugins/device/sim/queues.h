@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "plugins/device/sim/simulator.h"
@@ -39,6 +40,10 @@ class Queues {
  public:
   Queues(Schedule schedule, uint64_t seed) : schedule_(schedule), random_(seed) {}
 
+  void SetSchedule(Schedule schedule, uint64_t seed) {
+    schedule_ = schedule;
+    random_.seed(seed);
+  }
   std::shared_ptr<Lane> AddLane(int device);
   void Add(Lane* lane, TaskPtr task);
   // After each call: what the schedule runs unasked. `now_ns` is the host's time.
@@ -47,7 +52,7 @@ class Queues {
   bool Coin() { return (random_() & 1) != 0; }
   // Runs until `task` is done; false: a stalled lane stands before it.
   bool RunUntil(const TaskPtr& task);
-  // One step towards it, for a host that polls.
+  // One step towards it, for a host that polls; where work is late, from the second question on.
   void Step(const TaskPtr& task, int64_t now_ns);
   void RunAll();
   // The device's work is over without having run; what waits for it goes on.
@@ -73,6 +78,7 @@ class Queues {
   std::mt19937_64 random_;
   std::vector<std::shared_ptr<Lane>> lanes_;  // with work, or held by a stream
   uint64_t next_ = 1;
+  std::unordered_set<uint64_t> asked_;  // tasks, since the newest came
   std::vector<std::string> order_;
 };
 

@@ -93,6 +93,23 @@ std::vector<std::string> Simulator::order() const {
   return state_->queues.order();
 }
 
+void Simulator::HostWaits() {
+  const std::lock_guard lock(state_->mutex);
+  state_->queues.RunAll();
+  for (size_t d = 0; d < state_->devices.size(); ++d) state_->EndWork(static_cast<int>(d));
+}
+
+void Simulator::SetSchedule(Schedule schedule, uint64_t seed) {
+  const std::lock_guard lock(state_->mutex);
+  state_->options.schedule = schedule;
+  state_->queues.SetSchedule(schedule, seed);
+}
+
+std::vector<Report> Simulator::TakeReports() {
+  const std::lock_guard lock(state_->mutex);
+  return std::exchange(state_->reports, {});
+}
+
 std::vector<Report> Simulator::reports() const {
   const std::lock_guard lock(state_->mutex);
   return state_->reports;

@@ -80,7 +80,7 @@ const char* CallName(Call call);
 // it.
 enum class Schedule {
   kEager,        // at the call that hands it over
-  kLazy,         // when a query or a host wait needs it, and then only what that needs
+  kLazy,         // when a second query or a host wait needs it, and then only what that needs
   kSeeded,       // a random stream's turn, at random calls; the same seed gives the same order
   kAdversarial,  // as late as kLazy, and before it all that nothing waits for, the newest first
   kTimed,        // in the order of the simulated clock, when the host's time has come
@@ -215,6 +215,9 @@ class Simulator {
   void HostWrite(const void* data, size_t bytes, std::string name = "host");
   void HostWork(int64_t ns);  // the host is busy: its clock moves
   int64_t now() const;        // the host's time in simulated ns
+  void HostWaits();           // the host waits for all that can run
+  // From now on; the same seed gives the same order again where nothing is in flight.
+  void SetSchedule(Schedule schedule, uint64_t seed);
 
   // --- Faults. k counts from 1, from now on.
   // --------------------------------------------------------
@@ -241,6 +244,7 @@ class Simulator {
   size_t most_device_bytes(int device) const;
 
   std::vector<Report> reports() const;  // each finding once, in the order of the calls
+  std::vector<Report> TakeReports();    // the same, and forgets them
   // Runs what can run and adds a kLeak for each stream, event, graph and block that is left.
   void Finish();
 

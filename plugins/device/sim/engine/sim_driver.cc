@@ -34,8 +34,8 @@ Outcome OutcomeOf(Code code) {
 
 }  // namespace
 
-SimDriver::SimDriver(SimulatorOptions options, bool strict)
-    : options_(std::move(options)), strict_(strict), simulator_(options_) {}
+SimDriver::SimDriver(SimulatorOptions options, bool strict, bool captures)
+    : options_(std::move(options)), strict_(strict), captures_(captures), simulator_(options_) {}
 
 Result SimDriver::Of(Code code) const {
   if (strict_ && !simulator_.reports().empty()) return {Outcome::kFailed, kFinding};
@@ -59,6 +59,7 @@ Result SimDriver::Describe(int device, DeviceFacts* facts) {
   facts->uuid[15] = static_cast<uint8_t>(device);
   facts->memory_bytes = one.bytes;
   facts->most_streams = 4;
+  facts->captures = captures_;
   return Result();
 }
 

@@ -22,8 +22,8 @@ using HostKernelPtr = std::shared_ptr<const HostKernel>;
 
 class SimDriver : public Driver {
  public:
-  // With `strict` findings fail calls.
-  explicit SimDriver(SimulatorOptions options, bool strict = true);
+  // With `strict` findings fail calls; without `captures` there are none.
+  explicit SimDriver(SimulatorOptions options, bool strict = true, bool captures = true);
   Simulator& simulator() { return simulator_; }
   const SimulatorOptions& options() const { return options_; }
 
@@ -59,7 +59,7 @@ class SimDriver : public Driver {
  private:
   Result Of(Code code) const;
   const SimulatorOptions options_;
-  const bool strict_;
+  const bool strict_, captures_;
   Simulator simulator_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <mutex>
 
 #include "plugins/device/sim/engine/node_kernel.h"
 #include "plugins/units/conv/conv.h"
@@ -73,6 +74,16 @@ std::string_view Part(std::string_view* rest) {
   return part;
 }
 
+// By label. Never destroyed: engines may go at the process's end.
+struct Labelled {
+  std::mutex mutex;
+  std::map<std::string, SimEngine*, std::less<>> engines;
+};
+Labelled& TheLabelled() {
+  static auto* const labelled = new Labelled;
+  return *labelled;
+}
+
 void PlantFaults(const SimOptions& o, Simulator* simulator) {
   if (!o.fail.empty()) {
     std::string_view rest = o.fail;
@@ -122,6 +133,10 @@ SimOptions SimOptionsOf(ge_str text) {
       o.fail_work = t.value;
     } else if (t.key == "stall_work") {
       o.stall_work = number(1, UINT64_MAX);
+    } else if (t.key == "captures") {
+      o.captures = number(0, 1) != 0;
+    } else if (t.key == "label") {
+      o.label = t.value;
     } else if (t.key != "device" && t.key != "memory") {
       throw Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) + "'");
     }
@@ -134,16 +149,23 @@ SimEngine::SimEngine(const ge_create_args& args, SimOptions options, std::unique
                      Simulator* simulator)
     : Engine(args, std::move(driver)), options_(std::move(options)), simulator_(*simulator) {
   PlantFaults(options_, &simulator_);
+  const std::lock_guard<std::mutex> lock(TheLabelled().mutex);
+  TheLabelled().engines[options_.label] = this;
 }
 
 std::unique_ptr<SimEngine> SimEngine::Make(const ge_create_args& args) {
   SimOptions options = SimOptionsOf(args.options);
-  auto driver = std::make_unique<SimDriver>(options.simulator, options.strict);
+  auto driver = std::make_unique<SimDriver>(options.simulator, options.strict, options.captures);
   Simulator* simulator = &driver->simulator();
   return std::make_unique<SimEngine>(args, std::move(options), std::move(driver), simulator);
 }
 
 SimEngine::~SimEngine() {
+  {
+    const std::lock_guard<std::mutex> lock(TheLabelled().mutex);
+    const auto it = TheLabelled().engines.find(options_.label);
+    if (it != TheLabelled().engines.end() && it->second == this) TheLabelled().engines.erase(it);
+  }
   CloseDevices();
   simulator_.Finish();
   Tell(simulator_.reports());
@@ -201,3 +223,10 @@ void SimEngine::Tell(const std::vector<Report>& reports) const {
 }
 
 }  // namespace ge_engines::device::sim
+
+ge_engines::device::sim::SimEngine* simdev_engine(const char* label) {
+  auto& labelled = ge_engines::device::sim::TheLabelled();
+  const std::lock_guard<std::mutex> lock(labelled.mutex);
+  const auto it = labelled.engines.find(std::string_view(label));
+  return it == labelled.engines.end() ? nullptr : it->second;
+}

@@ -14,6 +14,8 @@
 //   stall_work=K       the K-th piece of work never ends
 //   timeout_ms=N       silence that is taken for loss (30000)
 //   host_gbps=N        speed of copies to and from the host (12)
+//   captures=0         the devices capture nothing (1)
+//   label=NAME         simdev_engine(NAME) finds the engine (none)
 #pragma once
 
 #include <functional>
@@ -33,6 +35,8 @@ struct SimOptions {
   uint64_t timeout_ms = 30000;
   std::string fail, fail_work;
   uint64_t stall_work = 0;
+  bool captures = true;
+  std::string label;
 };
 // Throws Refusal.
 SimOptions SimOptionsOf(ge_str text);
@@ -44,6 +48,7 @@ class SimEngine final : public Engine {
             Simulator* simulator);
   static std::unique_ptr<SimEngine> Make(const ge_create_args& args);
   ~SimEngine() override;
+  Simulator& simulator() { return simulator_; }
   // Told of all findings, leaks among them, when the engine goes.
   std::function<void(const std::vector<Report>&)> at_end;
 
@@ -61,3 +66,8 @@ class SimEngine final : public Engine {
 };
 
 }  // namespace ge_engines::device::sim
+
+// For tests in the host's process, built with simdev.so, which exports it: the engine with option
+// label=NAME, else null. It lives as long as a session has it; one with the same label comes after
+// it.
+extern "C" GE_EXPORT ge_engines::device::sim::SimEngine* simdev_engine(const char* label);
