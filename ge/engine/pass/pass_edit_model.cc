@@ -13,6 +13,8 @@ namespace ge {
 namespace {
 
 constexpr uint32_t kMostParams = 1u << 16;
+constexpr int32_t kMostRank = 64;
+constexpr uint64_t kMostName = 128;
 
 // What the state begins with: the bytes given, else zeros, which take no room.
 Result<Const> Beginning(const ge_state& given, const Type& type, const std::string& name) {
@@ -28,6 +30,19 @@ Result<Const> Beginning(const ge_state& given, const Type& type, const std::stri
   }
   const std::vector<std::byte> zeros(static_cast<size_t>(*bytes));
   return MakeConst(type, zeros.data(), zeros.size());
+}
+
+// Sizes that are given by a name alone become free sizes of the model.
+std::vector<ge_dim> WithFreeSizes(const ge_dim* dims, int32_t rank, DimTable* table) {
+  std::vector<ge_dim> out;
+  if (dims != nullptr && rank > 0 && rank <= kMostRank) out.assign(dims, dims + rank);
+  for (ge_dim& d : out) {
+    if (d.value >= 0 || d.id != 0 || d.name.n == 0 || d.name.n > kMostName) continue;
+    Symbol symbol;
+    symbol.name = TextOf(d.name);
+    d.id = table->OfSymbol(table->AddSymbol(symbol)).expr;
+  }
+  return out;
 }
 
 }  // namespace
@@ -129,7 +144,9 @@ Status PassEdit::AddParam(FunctionId fn, const ge_param* given, uint32_t* value)
     GE_RETURN_IF_ERROR(WantValue(given->of_fn, given->of_value));
     type = graph().fn(given->of_fn).value(given->of_value).type;
   } else {
-    GE_ASSIGN_OR_RETURN(type, TypeFromAbi(given->dtype, given->rank, given->dims, graph().dims));
+    const std::vector<ge_dim> dims = WithFreeSizes(given->dims, given->rank, &t_.dims());
+    GE_ASSIGN_OR_RETURN(type, TypeFromAbi(given->dtype, given->rank,
+                                          given->dims ? dims.data() : nullptr, graph().dims));
   }
   Outdate(fn);
   *value = t_.AddParam(fn, TextOf(given->name), std::move(type));

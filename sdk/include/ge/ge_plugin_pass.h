@@ -119,7 +119,9 @@ typedef struct ge_links {
 typedef struct { /* complete but for the spare words */
   ge_str name;
   int32_t dtype, rank; /* rank -1: not known; dtype 0: of_value gives the type */
-  const ge_dim* dims;  /* those of a picture, or {size} alone */
+  /* Those of a picture, {size} alone, or a free size by its name: {-1} with `name` and id 0. The
+   * same name is the same size. */
+  const ge_dim* dims;
   /* With dtype 0: the type of this value of that function, maybe not a tensor. */
   uint32_t of_fn, of_value;
   uint64_t spare;

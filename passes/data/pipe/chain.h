@@ -1,0 +1,56 @@
+// Chain: the function `data` while the steps of a pipe build it: where rows come from, and the
+// columns as they are now. One thread, for one run of the pass.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "passes/data/pipe/pipe.h"
+#include "passes/data/sources/source.h"
+#include "passes/kit/fn.h"
+
+namespace ge::data {
+
+using passes::Attrs;
+using passes::Fn;
+using passes::Val;
+
+struct ChainColumn {
+  std::string name;
+  size_t of = 0;  // of the source
+  Val value;      // none until somebody wants it
+};
+
+struct Chain {
+  Chain(Fn* f, std::shared_ptr<const Source> s) : fn(f), source(std::move(s)) {}
+  Fn* fn;
+  std::shared_ptr<const Source> source;
+  uint64_t seed = 0;
+  int64_t batch = 1;
+  bool test = false;     // random steps are left out, or centred
+  bool shuffle = false;  // rows are permuted in each epoch
+  Val position, row;     // row: none until the first column is read
+  std::vector<ChainColumn> columns;
+  std::vector<std::string> used;  // names of draws, so that no two are the same
+
+  // The rows that an epoch has: training leaves out what fills no last batch.
+  int64_t EpochRows() const;
+  Val Row();
+  // The column's value, read from the source where that has not been done.
+  Val ValueOf(ChainColumn* column);
+  const Column& ColumnOf(const ChainColumn& column) const { return source->columns()[column.of]; }
+  // f32[n, count] in [0, 1): a name of its own for each step.
+  Val Draw(const std::string& step, int64_t count);
+};
+
+// Applies one step; refuses an unknown one by name with those that there are.
+void Apply(const Step& step, Chain* chain);
+
+// The steps, a function each: found by name.
+void ApplyShuffle(const Step& step, Chain* chain);
+void ApplySelect(const Step& step, Chain* chain);
+void ApplyNormalise(const Step& step, Chain* chain);
+
+}  // namespace ge::data

@@ -1,0 +1,75 @@
+// Steps that choose rows and columns: shuffle, select.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "passes/data/pipe/chain.h"
+
+namespace ge::data {
+
+void ApplyShuffle(const Step& step, Chain* chain) {
+  if (!step.args.empty() || !step.named.empty()) {
+    RefuseStep(step, "no argument: the order is a function of the seed and the epoch");
+  }
+  if (chain->row) RefuseStep(step, "it before the steps that read columns");
+  chain->shuffle = !chain->test;
+}
+
+namespace {
+
+ChainColumn* Find(const Step& step, Chain* chain, const std::string& name) {
+  const auto at = std::find_if(chain->columns.begin(), chain->columns.end(),
+                               [&](const ChainColumn& c) { return c.name == name; });
+  if (at != chain->columns.end()) return &*at;
+  std::string names;
+  for (const ChainColumn& c : chain->columns) names += (names.empty() ? "" : ", ") + c.name;
+  RefuseStep(step, fmt::format("columns that there are, not '{}': {}", name, names));
+}
+
+// Columns beside each other as one: [n] as [n, 1], [n, k] as they are, all of one dtype.
+Val Joined(const Step& step, Chain* chain, const std::vector<std::string>& names) {
+  std::vector<Val> parts;
+  for (const std::string& name : names) {
+    Val v = chain->ValueOf(Find(step, chain, name));
+    const passes::Type type = chain->fn->TypeOf(v);
+    if (type.rank > 2) RefuseStep(step, fmt::format("columns of numbers, not '{}'", name));
+    if (type.rank == 1) v = passes::Unsqueeze(v, {1});
+    if (!parts.empty() && chain->fn->TypeOf(parts[0]).dtype != type.dtype) {
+      v = chain->fn->Cast(v, chain->fn->TypeOf(parts[0]).dtype);
+    }
+    parts.push_back(v);
+  }
+  return parts.size() == 1 ? parts[0] : passes::Concat(parts, 1);
+}
+
+}  // namespace
+
+// select a b: these columns. select x=[a,b] y=c: columns by new names, joined where several.
+void ApplySelect(const Step& step, Chain* chain) {
+  constexpr std::string_view kWanted = "select COLUMN... or NEW=COLUMN, NEW=[COLUMN,COLUMN,...]";
+  if (step.args.empty() && step.named.empty()) RefuseStep(step, kWanted);
+  std::vector<ChainColumn> out;
+  for (const std::string& name : step.args) out.push_back(*Find(step, chain, name));
+  for (const auto& [name, of] : step.named) {
+    if (!of.starts_with('[')) {
+      out.push_back(*Find(step, chain, of));
+      out.back().name = name;
+      continue;
+    }
+    if (!of.ends_with(']')) RefuseStep(step, kWanted);
+    std::vector<std::string> names;
+    std::string_view rest(of);
+    rest = rest.substr(1, rest.size() - 2);
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find(','), rest.size());
+      names.emplace_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    if (names.empty()) RefuseStep(step, kWanted);
+    ChainColumn made{name, Find(step, chain, names[0])->of, Joined(step, chain, names)};
+    out.push_back(std::move(made));
+  }
+  chain->columns = std::move(out);
+}
+
+}  // namespace ge::data

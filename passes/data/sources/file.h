@@ -1,0 +1,56 @@
+// MappedData: the bytes of a regular file, mapped read-only, and its digest. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace ge::data {
+
+// What tells a file from what it was before: device, inode, size, time of its last change.
+struct FileState {
+  uint64_t device = 0, inode = 0, bytes = 0;
+  int64_t changed_ns = 0;
+  bool operator==(const FileState&) const = default;
+};
+// NOT_FOUND or INVALID_ARGUMENT (a folder, a device) as Refusal, naming the path.
+FileState StateOf(const std::string& path);
+
+class MappedData {
+ public:
+  static std::shared_ptr<const MappedData> Open(const std::string& path);
+  ~MappedData();
+  MappedData(const MappedData&) = delete;
+  MappedData& operator=(const MappedData&) = delete;
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  // Refuses a file that is shorter now than when it was mapped: reading on would be a fault. Called
+  // ahead of each read of rows.
+  void Check() const;
+
+ private:
+  MappedData() = default;
+  std::string path_;
+  int fd_ = -1;
+  std::span<const std::byte> bytes_;
+};
+
+// A digest of names, sizes and contents, in the order that they were added: xxHash's XXH3 of 64
+// bits. Of contents beyond 256 MiB in all, 64 KiB at 64 places of each further file.
+class Digest {
+ public:
+  Digest();
+  ~Digest();
+  void Text(std::string_view text);
+  void Content(std::span<const std::byte> bytes);
+  std::string Hex() const;  // 16 digits
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  uint64_t whole_ = 0;  // bytes of contents so far
+};
+
+}  // namespace ge::data

@@ -1,0 +1,78 @@
+// Source: the rows of files, by number. Its columns are arrays of one shape a row, encoded
+// pictures, or texts. Made by OpenSource; any thread may read. Faults are thrown as Refusal, with
+// the file, the row and the column.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ge/ge_plugin.h"
+#include "passes/kit/refusal.h"
+
+namespace ge::data {
+
+using passes::Refusal;
+
+struct Column {
+  enum class Kind { kArray, kPicture, kText };
+  std::string name;
+  Kind kind = Kind::kArray;
+  int32_t dtype = 0;          // of an array: GE_F32 ...
+  std::vector<int64_t> dims;  // of one row of an array
+  // What the numbers of a column of classes stand for, sorted by bytes; else empty.
+  std::vector<std::string> classes;
+  uint64_t row_bytes() const;  // of an array
+};
+
+// A blob of a row: the owner's bytes where they lie still, else copied into `held`.
+struct Blob {
+  std::span<const std::byte> bytes;
+  std::vector<std::byte> held;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  int64_t rows() const { return rows_; }
+  const std::vector<Column>& columns() const { return columns_; }
+  // The path that it was opened by.
+  const std::string& path() const { return path_; }
+  // 16 hexadecimal digits: of the names, sizes and contents of the files (digest.h).
+  const std::string& digest() const { return digest_; }
+  // By name; throws NOT_FOUND with the names that there are.
+  size_t ColumnOf(std::string_view name) const;
+  // A column of arrays: the rows one behind the other into `out`, row_bytes each. Each row is in
+  // [0, rows()).
+  virtual void Read(size_t column, std::span<const int64_t> rows, std::byte* out) const = 0;
+  // A picture or a text.
+  virtual Blob ReadBlob(size_t column, int64_t row) const;
+  // "row 7 of 'FILE'", the file that holds it: for messages.
+  virtual std::string NameOfRow(int64_t row) const;
+
+ protected:
+  int64_t rows_ = 0;
+  std::vector<Column> columns_;
+  std::string path_, digest_;
+};
+
+struct OpenOptions {
+  // Not 0 = give up with GE_CANCELLED; NULL: nobody can stop it.
+  const uint32_t* stop = nullptr;
+};
+
+// By the ending of the name, or by what the folder holds; `a-{00..07}.tar` is one table of all the
+// files, which must exist and have the same columns. NOT_FOUND, INVALID_ARGUMENT (no such kind),
+// GE_DATA_LOSS (damaged).
+std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOptions& options);
+
+// The same, shared by whoever opens the same path while its files stay as they are. Where `digest`
+// is given and the files have another one: FAILED_PRECONDITION.
+std::shared_ptr<const Source> SharedSource(const std::string& path, const std::string& digest,
+                                           const OpenOptions& options);
+
+}  // namespace ge::data
