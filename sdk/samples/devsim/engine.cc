@@ -12,6 +12,7 @@ using ge::plugin::Fail;
 void ge_engine::Describe() {
   static std::atomic<uint32_t> made{0};
   const uint32_t first = made.fetch_add(devsim::kMostDevices) + 1;
+  memory.SetLimit(options.memory);
   for (uint32_t d = 0; d < n_device(); ++d) DescribeDevice(d, first + d);
   if (options.peer_gbps == 0 || n_device() < 2) return;
   Link(domain[0][0].id, domain[1][0].id, options.peer_gbps);
@@ -38,11 +39,17 @@ void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
   domains[1].id[11] = 'p';
   domains[0].flags = GE_MEM_DEVICE_LOCAL;
   domains[1].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT | GE_MEM_PINNED;
+  domains[0].bytes = options.memory;
+  if (options.memory_is_host) {
+    std::memset(domains[0].id, 0, sizeof domains[0].id);
+    domains[0].flags = GE_MEM_HOST_VISIBLE | GE_MEM_COHERENT;
+  }
   own.domain = domains;
   own.domain_stride = sizeof domains[0];
   own.n_domain = options.pinned != 0 ? 2 : 1;
   own.max_streams = static_cast<uint32_t>(options.streams);
   own.timeout_ns = options.timeout_ms * 1'000'000;
+  if (options.memory_is_host) return;
   Link(nullptr, id, options.link_gbps);
   Link(id, nullptr, options.link_gbps);
   if (options.pinned == 0 || options.pinned_gbps == 0) return;
@@ -116,6 +123,13 @@ ge_rc ge_engine::Perform(const devsim::Task& task, uint32_t on, bool on_stream, 
   return GE_OK;
 }
 
+// Without memory of its own a device reads and writes where the host does.
+static ge_rc AtHost(const ge_buf& buf, const char* what, ge_err* err) {
+  if (buf.bytes == 0 || (buf.ptr != nullptr && buf.mem == nullptr)) return GE_OK;
+  return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX, "devsim: %s lies in no memory of the host's",
+              what);
+}
+
 ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err) const {
   struct List {
     const char* name;
@@ -134,7 +148,9 @@ ge_rc ge_engine::Prepare(const ge_launch& given, devsim::Task* task, ge_err* err
       ge_buf b = list.buf[i];
       char what[48];
       std::snprintf(what, sizeof what, "%s %u of a launch", list.name, i);
-      const ge_rc rc = memory.Translate(list.buf[i], task->exec->device, what, &b.ptr, err);
+      const ge_rc rc = options.memory_is_host
+                           ? AtHost(b, what, err)
+                           : memory.Translate(list.buf[i], task->exec->device, what, &b.ptr, err);
       if (rc != GE_OK) return rc;
       b.mem = nullptr;
       b.offset = 0;

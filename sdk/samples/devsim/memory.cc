@@ -42,14 +42,31 @@ Memory::~Memory() {
   for (ge_mem* mem : blocks_) Unmap(mem);
 }
 
+ge_rc Memory::Count(uint32_t device, uint64_t bytes, ge_err* err) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (limit_ != 0 && bytes > limit_ - held_[device]) {
+    return Fail(err, GE_OUT_OF_MEMORY, UINT32_MAX,
+                "devsim: a block of %llu bytes where %llu of %llu are taken (option memory)",
+                static_cast<unsigned long long>(bytes),
+                static_cast<unsigned long long>(held_[device]),
+                static_cast<unsigned long long>(limit_));
+  }
+  held_[device] += bytes;
+  return GE_OK;
+}
+
 ge_rc Memory::Alloc(uint32_t device, uint64_t bytes, uint64_t align, bool pinned, ge_mem** out,
                     void** address, ge_err* err) {
   if (align == 0) align = 64;
-  if ((align & (align - 1)) != 0 || align > kMostBytes || bytes > kMostBytes) {
+  if ((align & (align - 1)) != 0 || align > kMostBytes || bytes > kMostBytes ||
+      device >= kMostDevices) {
     return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
                 "devsim: a block of %llu bytes aligned to %llu; wanted at most 2^46 bytes and a "
                 "power of two",
                 static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(align));
+  }
+  if (!pinned) {
+    if (const ge_rc rc = Count(device, bytes, err)) return rc;
   }
   auto mem = std::make_unique<ge_mem>();
   mem->of_device = device;
@@ -60,6 +77,8 @@ ge_rc Memory::Alloc(uint32_t device, uint64_t bytes, uint64_t align, bool pinned
   mem->shadow_map = Map(mem->mapped, PROT_READ | PROT_WRITE);
   if ((!pinned && !mem->device_map) || !mem->shadow_map) {
     Unmap(mem.release());
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!pinned) held_[device] -= bytes;
     return Fail(err, GE_OUT_OF_MEMORY, UINT32_MAX, "devsim: no memory for a block of %llu bytes",
                 static_cast<unsigned long long>(bytes));
   }
@@ -78,6 +97,7 @@ void Memory::Free(ge_mem* mem) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (blocks_.erase(mem) == 0) return;
+    if (!mem->pinned) held_[mem->of_device] -= mem->bytes;
   }
   Unmap(mem);
 }

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ge/ge_plugin.h"
+#include "options.h"
 
 struct ge_mem {
   char* device = nullptr;
@@ -28,6 +29,8 @@ class Memory {
   ~Memory();
   ge_rc Alloc(uint32_t device, uint64_t bytes, uint64_t align, bool pinned, ge_mem** out,
               void** address, ge_err* err);
+  // Of each device; 0 = none. Before the first block.
+  void SetLimit(uint64_t bytes) { limit_ = bytes; }
   uint64_t pinned_blocks() const { return pinned_blocks_; }  // given so far
   void Free(ge_mem* mem);
   // The shadow address of a buffer in a block of this device, or of any; `what` names it in
@@ -37,8 +40,12 @@ class Memory {
                   ge_err* err) const;
 
  private:
+  // Adds to what the device holds; GE_OUT_OF_MEMORY beyond the limit.
+  ge_rc Count(uint32_t device, uint64_t bytes, ge_err* err);
+
   mutable std::mutex mutex_;
   std::set<ge_mem*> blocks_;
+  uint64_t limit_ = 0, held_[kMostDevices] = {};  // bytes of each device
   std::atomic<uint64_t> pinned_blocks_{0};
 };
 

@@ -38,6 +38,25 @@ constexpr Key kKeys[] = {
     {"timeout_ms", &Options::timeout_ms, 0, 1'000'000},
 };
 
+// "host", or bytes: "300", "4K", "16M", "1G".
+ge_rc SetMemory(std::string_view value, Options* out, ge_err* err) {
+  out->memory_is_host = value == "host";
+  if (out->memory_is_host) return GE_OK;
+  constexpr std::string_view kUnits = "KMG";
+  const size_t unit = value.empty() ? kUnits.npos : kUnits.find(value.back());
+  const char* const end = value.data() + value.size() - (unit != kUnits.npos ? 1 : 0);
+  const unsigned shift = unit != kUnits.npos ? 10 * (static_cast<unsigned>(unit) + 1) : 0;
+  const auto r = std::from_chars(value.data(), end, out->memory);
+  if (r.ec != std::errc() || r.ptr != end || out->memory > (uint64_t{1} << 46 >> shift)) {
+    return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
+                "devsim: option memory is '%.*s', wanted host, or a number of bytes up to 2^46, "
+                "with K, M or G behind it where it counts KiB, MiB or GiB",
+                static_cast<int>(value.size()), value.data());
+  }
+  out->memory <<= shift;
+  return GE_OK;
+}
+
 ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err* err) {
   if (name == "wrap" && !value.empty()) {
     out->wrap = value;
@@ -47,6 +66,7 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
     out->scope_is_device = value == "device";
     return GE_OK;
   }
+  if (name == "memory") return SetMemory(value, out, err);
   for (const auto& [text, field] :
        {std::pair("ops", &out->ops), std::pair("trace", &out->trace),
         std::pair("fail_compile", &out->fail_compile), std::pair("clock", &out->clock)}) {
@@ -71,7 +91,8 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
   return Fail(
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-      "take_seed, link_latency_ns, link_gbps, peer_gbps, streams, pinned, pinned_gbps, grow, "
+      "take_seed, link_latency_ns, link_gbps, peer_gbps, memory, streams, pinned, pinned_gbps, "
+      "grow, "
       "capture, strict, delay, delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at "
       "or "
       "timeout_ms, each with =VALUE, or scope=call or scope=device",
@@ -86,7 +107,10 @@ ge_rc ParseOptions(ge_str text, Options* out, ge_err* err) {
     const ge_rc rc = SetOne(option.key, option.value, out, err);
     if (rc != GE_OK) return rc;
   }
-  return GE_OK;
+  if (!out->memory_is_host || (out->pinned == 0 && out->peer_gbps == 0)) return GE_OK;
+  return Fail(err, GE_INVALID_ARGUMENT, UINT32_MAX,
+              "devsim: options pinned and peer_gbps are of devices with memory of their own; leave "
+              "them or memory=host out");
 }
 
 bool Named(std::string_view list, std::string_view op) {

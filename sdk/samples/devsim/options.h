@@ -12,6 +12,9 @@
 //   pinned=1            offers page-locked host memory, where the host's end of copies then lies
 //                       (0)
 //   pinned_gbps=N       speed of copies between that memory and the device (0 = not stated)
+//   memory=BYTES        of each device, with K, M or G behind it for 2^10, 2^20, 2^30 bytes (0 = as
+//                       much as the host has); what is beyond is refused
+//   memory=host         the devices work in the host's memory, as those on the processor's chip do
 //   streams=N           at most so many streams, 1 to 16 (2)
 //   strict=1            refuses a wait whose signal was not called before (0 = it waits for
 //   nothing,
@@ -51,6 +54,8 @@ struct Options {
   std::string trace, clock;
   uint64_t price = 100, take = 100, take_seed = 1;
   uint64_t link_latency_ns = 2000, link_gbps = 10, peer_gbps = 0;
+  uint64_t memory = 0;          // bytes of each device; 0 = no limit
+  bool memory_is_host = false;  // they have none of their own
   uint64_t streams = 2;
   uint64_t pinned = 0, pinned_gbps = 0;
   uint64_t strict = 0, grow = 1, capture = 1;
