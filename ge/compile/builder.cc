@@ -6,15 +6,12 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/plugin_call.h"
-#include "ge/compile/compiled/memory_limit.h"
 #include "ge/compile/states/in_place_states.h"
 #include "ge/ir/graph_files.h"
 #include "ge/partition/partition.h"
 
 namespace ge {
 namespace {
-
-constexpr uint64_t kMaxBytes = uint64_t{1} << 62;  // so that sums of a few do not wrap
 
 Status RefuseBodies(const Function& f) {
   for (const Node& node : f.nodes) {
@@ -95,39 +92,6 @@ Status Builder::Compile(bool* again) {
   return compiler_->Compile(&struck_, &last_failure_, again);
 }
 
-Status Builder::CheckFootprint() const {
-  const uint64_t limit = MemoryLimitOf(options_);
-  const PlanFunction& fn = c_->plan.functions[0];
-  // An engine may pack a second copy of a splat.
-  uint64_t total = 2 * ExpandedBytes(c_->graph, function());
-  auto add = [&](int64_t bytes) {
-    total = std::min(kMaxBytes, total + static_cast<uint64_t>(std::max<int64_t>(bytes, 0)));
-  };
-  for (const PlanArena& a : fn.arenas) add(a.bytes);
-  for (PlanValueId v : fn.outputs) add(fn.values[v].bytes);
-  if (total <= limit) return {};
-  return Status(Code::kLimitExceeded,
-                fmt::format("one run needs {} bytes, the limit is {}; the largest values are {}; "
-                            "use smaller inputs or {}",
-                            total, limit, LargestValues(), kRaiseMemoryLimit))
-      .AtStage("memory");
-}
-
-std::string Builder::LargestValues() const {
-  std::vector<const PlanValue*> values;
-  for (const PlanValue& v : c_->plan.functions[0].values) {
-    if (v.kind != PlanValueKind::kConstant && v.bytes > 0) values.push_back(&v);
-  }
-  const auto count = static_cast<ptrdiff_t>(std::min<size_t>(3, values.size()));
-  std::partial_sort(values.begin(), values.begin() + count, values.end(),
-                    [](const PlanValue* a, const PlanValue* b) { return a->bytes > b->bytes; });
-  std::string out;
-  for (ptrdiff_t i = 0; i < count; ++i) {
-    out += fmt::format("{}'{}' with {} bytes", i ? ", " : "", values[i]->name, values[i]->bytes);
-  }
-  return out;
-}
-
 Status Builder::CheckPlan() {
   GE_ASSIGN_OR_RETURN(c_->check, ge::Check(c_->plan));
   return {};
@@ -144,6 +108,12 @@ Status Builder::MakeProgram() {
                             {}};
     for (const EngineDevice& d : engines()[e]->devices()) {
       parts.engines[e + 1].limit_ns.push_back(d.timeout_ns);
+    }
+    for (uint32_t d = 0; d < engines()[e]->devices().size(); ++d) {
+      std::vector<DomainMemory*>& memory = parts.engines[e + 1].memory.emplace_back();
+      for (uint32_t i = 0; i < engines()[e]->devices()[d].domains.size(); ++i) {
+        memory.push_back(engines()[e]->memory(d, i));
+      }
     }
   }
   parts.lose = [engines = engines()](const DeviceFault& f) {

@@ -132,9 +132,10 @@ class Builder {
   Status Compile(bool* again);
   MemoryOptions Memory() const;
   // Refuses a model or feed of absurd size before anything is allocated for it.
-  Status CheckFootprint() const;
-  // "'a' with 12 bytes, 'b' with 4 bytes", three at most.
-  std::string LargestValues() const;
+  Status CheckFootprint() const;  // builder_footprint.cc
+  Status CheckDevices() const;
+  // "'a' with 12 bytes, 'b' with 4 bytes", three at most, of that memory.
+  std::string LargestValues(DomainId domain) const;
   Status CheckPlan();
   Status MakeProgram();
   Result<std::shared_ptr<Compiled>> Finish(double start);

@@ -438,7 +438,9 @@ Status SegmentCompiler::FillPacks(bool* again) {
       const auto at = std::lower_bound(all.begin(), all.end(), resident) - all.begin();
       const Status& status = statuses[static_cast<size_t>(at)];
       if (status.ok()) continue;
-      if (plan().segments[s].offers.empty()) return status;
+      // Others hold the room now, or it never fits: no reason for another plan that stays.
+      const bool full = status.code() == Code::kLimitExceeded;
+      if (full || plan().segments[s].offers.empty()) return status;
       Strike(s, status, again);
       break;
     }

@@ -142,10 +142,35 @@ Result<std::unique_ptr<Engine>> Engine::Create(std::shared_ptr<const Plugin> plu
                     e->name()));
   }
   GE_RETURN_IF_ERROR(e->ReadDevices());
+  e->MakeMemory();
   return e;
 }
 
+void Engine::MakeMemory() {
+  for (uint32_t d = 0; d < devices_.size(); ++d) {
+    auto& of_device = memory_.emplace_back(devices_[d].domains.size());
+    for (uint32_t i = 0; i < of_device.size(); ++i) {
+      const EngineDomain& domain = devices_[d].domains[i];
+      if (domain.id.empty()) continue;
+      DomainMemory::Of of{&api_,
+                          handle_,
+                          d,
+                          i,
+                          name() + "/" + devices_[d].name,
+                          domain.id,
+                          static_cast<uint64_t>(domain.align),
+                          static_cast<uint64_t>(domain.bytes)};
+      if (domain.flags & GE_MEM_PINNED) of.name += ", page-locked";
+      of_device[i] = std::make_unique<DomainMemory>(
+          std::move(of), [this, d](const char* call, ge_rc rc, const ge_err& err) {
+            return FromEngine(*this, d, call, rc, err);
+          });
+    }
+  }
+}
+
 Engine::~Engine() {
+  memory_.clear();  // frees blocks
   if (handle_ && plugin_->desc->engine_destroy) plugin_->desc->engine_destroy(handle_);
 }
 

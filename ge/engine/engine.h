@@ -12,6 +12,7 @@
 #include "ge/base/no_throw.h"
 #include "ge/base/plugin_call.h"
 #include "ge/base/status.h"
+#include "ge/domain/domain_memory.h"
 #include "ge/engine/device_losses.h"
 #include "ge/engine/plugin/plugin.h"
 #include "ge/plan/plan.h"
@@ -61,6 +62,10 @@ class Engine {
   ge_engine* handle() const { return handle_; }
   const std::vector<EngineDevice>& devices() const { return devices_; }
   const std::vector<EngineLink>& links() const { return links_; }
+  // What is allocated in a domain of one of its devices; null where that is the host's memory.
+  DomainMemory* memory(uint32_t device, uint32_t domain = 0) const {
+    return memory_[device][domain].get();
+  }
   // The device, or with `all` each of them, is out for all sessions: it gets no work any more.
   // Where the engine has several and this one answers, it is the one that does not. Says so in the
   // log.
@@ -79,6 +84,7 @@ class Engine {
   Status ReadDevice(const ge_device& device);
   Result<EngineDomain> ReadDomain(const ge_device& device, uint32_t i, const std::string& of) const;
   Status ReadLinks();
+  void MakeMemory();
   std::shared_ptr<const Plugin> plugin_;
   std::string options_;
   EngineWords words_;
@@ -87,6 +93,7 @@ class Engine {
   ge_engine* handle_ = nullptr;
   std::vector<EngineDevice> devices_;
   std::vector<EngineLink> links_;
+  std::vector<std::vector<std::unique_ptr<DomainMemory>>> memory_;  // by device and domain
   std::shared_ptr<DeviceLosses> losses_ = std::make_shared<DeviceLosses>();
 };
 

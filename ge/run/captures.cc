@@ -82,8 +82,10 @@ bool Captures::Run(const CaptureRegion& region, ge_rc* rc, ge_err* err) {
     state.now[b] = {state.buf[b]->ptr, state.buf[b]->mem};
   Held* held = Find(&state);
   if (held == nullptr) {
-    state.still = state.now == state.last ? state.still + 1 : 0;
+    const bool still = state.now == state.last && state.last_blocks == frame_->block_numbers_;
+    state.still = still ? state.still + 1 : 0;
     state.last = state.now;
+    state.last_blocks = frame_->block_numbers_;
     if (state.still < kStill) return false;
     *rc = Capture(region, &state, err);
     if (*rc != GE_OK) {
@@ -107,9 +109,10 @@ void Captures::EndRun() {
   launched_ = 0;
 }
 
-Captures::Held* Captures::Find(State* state) {
-  const auto it = std::find_if(state->held.begin(), state->held.end(),
-                               [&](const Held& h) { return h.places == state->now; });
+Captures::Held* Captures::Find(State* state) const {
+  const auto it = std::find_if(state->held.begin(), state->held.end(), [&](const Held& h) {
+    return h.blocks == frame_->block_numbers_ && h.places == state->now;
+  });
   return it == state->held.end() ? nullptr : &*it;
 }
 
@@ -164,6 +167,7 @@ ge_rc Captures::Capture(const CaptureRegion& region, State* state, ge_err* err) 
   if (rc != GE_OK && ended == GE_OK) e.api.capture_destroy(made.capture);
   if (rc != GE_OK || ended != GE_OK) return rc != GE_OK ? rc : ended;
   made.places = state->now;
+  made.blocks = frame_->block_numbers_;
   const bool drops = state->held.size() == kHeld;
   if (drops) {
     const auto oldest =

@@ -65,18 +65,20 @@ class Captures {
   };
   struct Held {
     std::vector<Place> places;
+    std::vector<uint64_t> blocks;  // Frame::block_numbers_
     ge_capture* capture = nullptr;
     uint64_t used = 0;  // number of the run that used it last
   };
   struct State {
     std::vector<const ge_buf*> buf;  // those whose address a run may change
     std::vector<Place> now, last;
+    std::vector<uint64_t> last_blocks;
     uint32_t still = 0;  // runs in a row with these addresses
     bool refused = false;
     std::vector<Held> held;
   };
   void NoteBufs(const CaptureRegion& region, State* state) const;
-  Held* Find(State* state);
+  Held* Find(State* state) const;
   ge_rc Capture(const CaptureRegion& region, State* state, ge_err* err);
   ge_rc Record(const CaptureRegion& region, ge_err* err);
   ge_rc Launch(const CaptureRegion& region, ge_capture* capture, ge_err* err);

@@ -8,6 +8,7 @@
 #include "ge/base/checked.h"
 #include "ge/base/pages.h"
 #include "ge/run/device_wait.h"
+#include "ge/run/state_memory.h"
 
 namespace ge {
 namespace {
@@ -57,11 +58,7 @@ Frame::~Frame() {
   }
   zones_.reset();  // before what it watches
   for (const Block& b : arenas_) {
-    if (b.engine == 0) {
-      std::free(b.address);
-    } else if (b.mem) {
-      engine(b.engine).api.mem_free(engine(b.engine).engine, b.mem);
-    }
+    if (b.lent == kHost) std::free(b.address);
   }
 }
 
@@ -80,6 +77,10 @@ Status Frame::Build() {
   if (program_.parts().red_zones) GE_RETURN_IF_ERROR(MakeRedZones());
   GE_RETURN_IF_ERROR(CreateStreams());
   GE_RETURN_IF_ERROR(BuildRecords());
+  for (Lent& lent : lent_) {
+    if (lent.lease) lent.Attach();
+  }
+  block_numbers_.assign(1 + lent_.size() + device_patches_.size(), 0);
   if (!program_.capture_regions().found.empty()) {
     captures_ =
         std::make_unique<Captures>(program_.capture_regions(), this, &program_.capture_log());
@@ -105,42 +106,53 @@ Status Frame::AllocateArenas() {
   arenas_.reserve(plan.functions[0].arenas.size());
   for (const PlanArena& a : plan.functions[0].arenas) {
     const PlanDomain& domain = plan.domains[a.domain];
-    int64_t align = std::max<int64_t>(64, domain.align);
-    auto bytes = CheckedAlign(std::max<int64_t>(a.bytes, 1), align);
-    Block block;
-    uint32_t device = domain.engine_device, place = 0;
-    block.engine = domain.engine;
-    if (a.domain == 0 && pinning != nullptr) {
-      block.engine = pinning->engine;
-      device = pinning->engine_device;
-      place = pinning->pinned;
+    const auto align = static_cast<uint64_t>(std::max<int64_t>(64, domain.align));
+    const auto aligned = CheckedAlign(std::max<int64_t>(a.bytes, 1), static_cast<int64_t>(align));
+    if (!aligned) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
+    const auto bytes = static_cast<uint64_t>(*aligned);
+    DomainMemory* memory = nullptr;
+    if (a.domain != 0) {
+      memory = engine(domain.engine).memory[domain.engine_device][0];
+    } else if (pinning != nullptr) {
+      memory = engine(pinning->engine).memory[pinning->engine_device][pinning->pinned];
     }
-    if (!bytes) return Status(Code::kLimitExceeded, "an arena's size does not fit in 63 bits");
-    if (block.engine == 0) {
-      GE_RETURN_IF_ERROR(
-          AllocateHost(static_cast<uint64_t>(*bytes), static_cast<uint64_t>(align), &block));
+    Block block;
+    if (memory == nullptr) {
+      GE_RETURN_IF_ERROR(AllocateHost(bytes, align, &block));
     } else {
-      const RunEngine& e = engine(block.engine);
-      ge_err err = NoError();
-      ge_rc rc = e.api.mem_alloc(e.engine, device, place, static_cast<uint64_t>(*bytes),
-                                 static_cast<uint64_t>(align), &block.mem, &block.address, &err);
-      if (rc != GE_OK) return Failed(block.engine, device, "mem_alloc", rc, err);
+      Lent* lent = LentOf(memory);
+      lent->align = std::max(lent->align, align);
+      lent->shows_block = a.domain != 0;
+      block.lent = static_cast<uint32_t>(lent - lent_.data());
+      GE_RETURN_IF_ERROR(AddPooled(bytes, align, &lent->bytes, &block));
     }
     arenas_.push_back(block);
   }
   return {};
 }
 
+Frame::Lent* Frame::LentOf(DomainMemory* memory) {
+  for (Lent& lent : lent_) {
+    if (lent.memory == memory) return &lent;
+  }
+  lent_.emplace_back().memory = memory;
+  return &lent_.back();
+}
+
+Status Frame::AddPooled(uint64_t bytes, uint64_t align, uint64_t* total, Block* block) {
+  const auto begin = CheckedAlign(static_cast<int64_t>(*total), static_cast<int64_t>(align));
+  if (!begin || bytes > static_cast<uint64_t>(INT64_MAX - *begin)) {
+    return Status(Code::kLimitExceeded, "the arenas' size does not fit in 63 bits");
+  }
+  block->pooled = static_cast<uint64_t>(*begin);
+  *total = block->pooled + bytes;
+  return {};
+}
+
 // From the pool where there is one; what is watched needs a place of its own.
 Status Frame::AllocateHost(uint64_t bytes, uint64_t align, Block* block) {
   if (program_.parts().arenas != nullptr && !program_.parts().red_zones) {
-    const auto end = CheckedAlign(static_cast<int64_t>(pooled_bytes_), static_cast<int64_t>(align));
-    if (!end || bytes > static_cast<uint64_t>(INT64_MAX - *end)) {
-      return Status(Code::kLimitExceeded, "the arenas' size does not fit in 63 bits");
-    }
-    block->pooled = static_cast<uint64_t>(*end);
-    pooled_bytes_ = block->pooled + bytes;
-    return {};
+    return AddPooled(bytes, align, &pooled_bytes_, block);
   }
   const uint64_t pages = PageAlign(bytes, align);
   // The C library wants a multiple of the alignment; what lies behind is never touched.
@@ -153,6 +165,48 @@ Status Frame::AllocateHost(uint64_t bytes, uint64_t align, Block* block) {
                             bytes));
 }
 
+// For one run, or for all where they are watched.
+Status Frame::TakeBlocks() {
+  const DomainMemory::Named name{&program_.plan(), [](const void* plan) {
+                                   return ArenaName(*static_cast<const Plan*>(plan));
+                                 }};
+  for (Lent& lent : lent_) {
+    if (lent.lease) continue;
+    auto lease = lent.memory->Take(lent.bytes, lent.align, lent.number, name);
+    if (!lease.ok()) {
+      GiveBlocks();
+      return std::move(lease).status();
+    }
+    lent.lease.emplace(*std::move(lease));
+    if (lent.number != lent.lease->block().number) lent.Attach();
+  }
+  return {};
+}
+
+void Frame::Lent::Attach() {
+  const DomainMemory::Block& block = lease->block();
+  number = block.number;
+  for (const Moving& m : moving) {
+    m.buf->ptr = static_cast<char*>(block.address) + m.offset;
+    if (shows_block) m.buf->mem = block.mem;  // page-locked or not, host memory is the host's
+  }
+}
+
+void Frame::GiveBlocks() {
+  for (Lent& lent : lent_) lent.lease.reset();
+}
+
+// Numbers of the blocks of this run, as no others have: addresses come again in others.
+void Frame::NoteBlocks(const void* const* inputs, void* const* outputs) {
+  size_t i = 0;
+  block_numbers_[i++] = program_.packs_moved();
+  for (const Lent& lent : lent_) block_numbers_[i++] = lent.number;
+  for (const Patch& p : device_patches_) {
+    const void* given = p.output ? outputs[p.index] : inputs[p.index];
+    block_numbers_[i++] = static_cast<const DevicePlace*>(given)->number;
+  }
+}
+
 void Frame::Attach(char* base) {
   if (base == base_) return;
   base_ = base;
@@ -163,12 +217,15 @@ Status Frame::MakeRedZones() {
   zones_ = std::make_unique<RedZones>(program_.plan().functions[0]);
   const std::vector<PlanArena>& arenas = program_.plan().functions[0].arenas;
   std::vector<int32_t> apart;
+  GE_RETURN_IF_ERROR(TakeBlocks());  // for all runs: zones are filled once
   for (size_t a = 0; a < arenas_.size(); ++a) {
     if (arenas[a].domain != 0) continue;
-    if (arenas_[a].engine == 0) {
+    const Block& block = arenas_[a];
+    if (block.lent == kHost) {
       apart.push_back(static_cast<int32_t>(a));
     } else {
-      zones_->AddArena(static_cast<int32_t>(a), arenas_[a].address);
+      char* const base = static_cast<char*>(lent_[block.lent].lease->block().address);
+      zones_->AddArena(static_cast<int32_t>(a), base + block.pooled);
     }
   }
   return zones_->MakeGuardedBlocks(apart);
@@ -225,13 +282,13 @@ ge_buf Frame::BufOf(PlanValueId id) {
   const PlanValue& r = program_.plan().functions[0].values[root];
   if (r.arena >= 0) {
     const Block& block = arenas_[static_cast<size_t>(r.arena)];
-    int64_t offset = r.offset + (root == id ? 0 : v.offset);
-    // What lies in the pool's block gets its address with each run.
+    const int64_t in_arena = r.offset + (root == id ? 0 : v.offset);
+    const int64_t offset = static_cast<int64_t>(block.pooled) + in_arena;
+    // What lies in a pool's block gets its address with each run.
     if (block.address != nullptr) b.ptr = static_cast<char*>(block.address) + offset;
     if (zones_ != nullptr && zones_->place(root) != nullptr) {
       b.ptr = static_cast<std::byte*>(zones_->place(root)) + (root == id ? 0 : v.offset);
     }
-    b.mem = r.domain != 0 ? block.mem : nullptr;  // Page-locked or not, host memory is the host's.
     b.offset = static_cast<uint64_t>(offset);
   } else if (r.kind == PlanValueKind::kConstant && v.bytes > 0) {
     b.ptr = const_cast<void*>(program_.parts().constants[root]);
@@ -244,9 +301,9 @@ void Frame::NotePatch(PlanValueId id, ge_buf* buf) {
   const PlanValue& v = program_.plan().functions[0].values[root];
   if (v.arena >= 0) {
     const Block& block = arenas_[static_cast<size_t>(v.arena)];
-    if (block.engine == 0 && block.address == nullptr) {
-      moving_.push_back({buf, block.pooled + buf->offset});
-    }
+    const bool watched = zones_ != nullptr && zones_->place(root) != nullptr;
+    if (block.lent != kHost && !watched) lent_[block.lent].moving.push_back({buf, buf->offset});
+    if (block.lent == kHost && block.address == nullptr) moving_.push_back({buf, buf->offset});
     return;
   }
   if (v.bytes == 0) return;

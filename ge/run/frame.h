@@ -47,23 +47,39 @@ class Frame {
     uint32_t index;
     bool output;
   };
-  // A buffer record in an arena of the pool, whose address each run may change.
+  // A buffer record in an arena of a pool, whose address each run may change.
   struct Moving {
     ge_buf* buf;
     uint64_t offset;  // from the begin of the run's block
   };
+  static constexpr uint32_t kHost = UINT32_MAX;
   struct Block {
-    void* address = nullptr;  // null: in the pool's block
-    ge_mem* mem = nullptr;
-    uint32_t engine = 0;  // 0 = host
-    uint64_t pooled = 0;  // where it begins in the pool's block
+    void* address = nullptr;  // null: in a pool's block
+    uint64_t pooled = 0;      // where it begins there
+    uint32_t lent = kHost;    // index of the domain that lends it
+  };
+  // What a run takes of one domain that is not the host's memory.
+  struct Lent {
+    DomainMemory* memory = nullptr;
+    uint64_t bytes = 0, align = 64;
+    uint64_t number = 0;       // of the block of the last run
+    bool shows_block = false;  // launches and copies name it, as that of a device
+    std::optional<DomainMemory::Lease> lease;
+    std::vector<Moving> moving;
+    void Attach();  // moves all addresses to the lease's block
   };
 
   Status Failed(uint32_t engine, uint32_t device, const char* call, ge_rc rc,
                 const ge_err& err) const;
   // Moves all pooled addresses to the block at `base`.
   void Attach(char* base);
+  Status TakeBlocks();
+  void GiveBlocks();
+  void NoteBlocks(const void* const* inputs, void* const* outputs);
+  Lent* LentOf(DomainMemory* memory);
   const PlanDevice* PinningDevice() const;
+  // A place at the end of a pool's block.
+  static Status AddPooled(uint64_t bytes, uint64_t align, uint64_t* total, Block* block);
   Status AllocateHost(uint64_t bytes, uint64_t align, Block* block);
   Status AllocateArenas();
   Status MakeRedZones();
@@ -77,8 +93,10 @@ class Frame {
 
   const Program& program_;
   std::vector<Block> arenas_;
-  std::unique_ptr<RedZones> zones_;  // null: not guarded
-  std::vector<ge_stream*> streams_;  // [0] null
+  std::vector<Lent> lent_;
+  std::vector<uint64_t> block_numbers_;  // of the run; for captures
+  std::unique_ptr<RedZones> zones_;      // null: not guarded
+  std::vector<ge_stream*> streams_;      // [0] null
   std::vector<ge_event*> events_;
   std::vector<uint32_t> event_device_;  // of the engine, whose streams signal it
   std::vector<ge_event*> drain_;        // by stream, for failures and observers

@@ -82,7 +82,20 @@ Result<std::unique_ptr<Frame>> Program::NewFrame() const {
   return frame;
 }
 
+std::string ArenaName(const Plan& plan) {
+  const PlanFunction& f = plan.functions[0];
+  std::string inputs;
+  for (const PlanValueId v : f.inputs) {
+    const PlanValue& value = f.values[v];
+    if (value.state != 0 || !value.type.is_static()) continue;
+    inputs += fmt::format("{} {} [{}]", inputs.empty() ? " with" : ",", value.name,
+                          fmt::join(value.type.static_dims(), ","));
+  }
+  return fmt::format("the arena of '{}'{}", f.name, inputs);
+}
+
 void Program::MovePacks(const std::vector<std::vector<ge_buf>>& packs) {
+  ++packs_moved_;
   for (size_t s = 0; s < packs.size(); ++s) {  // in place: frames point to them
     std::copy(packs[s].begin(), packs[s].end(), parts_.packs[s].begin());
   }
@@ -95,12 +108,22 @@ Status Program::Run(Frame* f, const void* const* inputs, void* const* outputs,
     return Status(Code::kFailedPrecondition,
                   "a run with red zones cannot be observed; unset GE_RED_ZONES");
   }
-  if (f->pooled_bytes_ == 0) return RunIn(f, inputs, outputs, observer);
+  GE_RETURN_IF_ERROR(f->TakeBlocks());
+  if (f->pooled_bytes_ == 0) return RunToEnd(f, inputs, outputs, observer);
   GE_ASSIGN_OR_RETURN(ArenaPool::Lease lease, parts_.arenas->Take(f->pooled_bytes_));
   f->Attach(lease.base());
-  Status status = RunIn(f, inputs, outputs, observer);
+  Status status = RunToEnd(f, inputs, outputs, observer);
   if (f->in_flight()) [[unlikely]]
     f->lease_.emplace(std::move(lease));
+  return status;
+}
+
+// Gives the blocks of devices back, unless one of these has not ended its work.
+Status Program::RunToEnd(Frame* f, const void* const* inputs, void* const* outputs,
+                         RunObserver* observer) const {
+  Status status = RunIn(f, inputs, outputs, observer);
+  if (!f->in_flight()) [[likely]]
+    f->GiveBlocks();
   return status;
 }
 
@@ -116,6 +139,7 @@ Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outp
   }
   const bool timed = parts_.clock != nullptr && RunClock::Due(frame->epoch_);
   if (!timed && frame->captures_ != nullptr) {
+    frame->NoteBlocks(inputs, outputs);
     Status status = Issue<Mode::kCaptured>(frame);
     frame->captures_->EndRun();
     return status;

@@ -1,7 +1,7 @@
 // RUN: executes a checked Plan. Knows no planner and no engine loader, only the plugin header. A
 // Program is immutable and shared by all runs; a Frame holds the state of one run in flight
-// (arenas, streams, events, launch records). Running a Frame allocates nothing, takes no lock and
-// looks nothing up.
+// (streams, events, launch records), and takes its arenas from pools, for a run each. Running a
+// Frame allocates nothing and looks nothing up; the pools alone have locks.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/domain/domain_memory.h"
 #include "ge/ge_plugin.h"
 #include "ge/plan/plan.h"
 #include "ge/run/arena_pool.h"
@@ -28,6 +29,8 @@ struct RunEngine {
   ge_engine* engine = nullptr;
   const char* enqueue_text = nullptr;  // of Interrupt::EnterPlugin; lives for ever
   std::vector<uint64_t> limit_ns;      // by device of the engine: of its work; 0 = none
+  // By device and domain; null: that is the host's memory. The engine owns them.
+  std::vector<std::vector<DomainMemory*>> memory = {};
 };
 
 struct ProgramParts {
@@ -44,6 +47,9 @@ struct ProgramParts {
   bool red_zones = false;           // see red_zones.h; for plans with gaps and no reuse
   std::function<void(const DeviceFault&)> lose;  // null: nobody is told
 };
+
+// For messages: "the arena of 'main' with x [1,3]".
+std::string ArenaName(const Plan& plan);
 
 class Frame;
 class Interrupt;
@@ -71,6 +77,8 @@ class Program {
   CaptureLog& capture_log() const { return capture_log_; }
   // Tells of a device that `err` says is lost.
   void NoteFault(uint32_t engine, uint32_t device, ge_rc rc, const ge_err& err) const;
+  // How often packs were moved: a capture has their addresses.
+  uint64_t packs_moved() const { return packs_moved_; }
   // The same packs at other addresses; no run may be in flight.
   void MovePacks(const std::vector<std::vector<ge_buf>>& packs);
 
@@ -78,6 +86,8 @@ class Program {
   Program(const Plan& plan, ProgramParts parts);
   friend class Captures;
   enum class Mode { kPlain, kTimed, kGuarded, kObserved, kCaptured };
+  Status RunToEnd(Frame* frame, const void* const* inputs, void* const* outputs,
+                  RunObserver* observer) const;
   Status RunIn(Frame* frame, const void* const* inputs, void* const* outputs,
                RunObserver* observer) const;
   Status RunGuarded(Frame* frame, const void* const* inputs, void* const* outputs) const;
@@ -107,6 +117,7 @@ class Program {
   ProgramParts parts_;
   CaptureRegions regions_;
   mutable CaptureLog capture_log_;
+  uint64_t packs_moved_ = 0;
 };
 
 }  // namespace ge

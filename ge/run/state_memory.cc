@@ -15,15 +15,6 @@ ge_err NoStateError() {
   return err;
 }
 
-Status StateCallFailed(const StateHome& home, const char* call, ge_rc rc, const ge_err& err) {
-  const std::string_view text(err.msg, std::min<size_t>(err.msg_len, sizeof err.msg));
-  const Code code = rc == GE_OUT_OF_MEMORY ? Code::kResourceExhausted
-                    : rc == GE_DEVICE_LOST ? Code::kDeviceLost
-                                           : Code::kPluginError;
-  return Status(code, fmt::format("engine '{}' failed in {} of a state (code {}): {}", *home.name,
-                                  call, rc, text.empty() ? "no reason given" : text));
-}
-
 ge_buf StateAtHost(const void* at, uint64_t bytes) {
   ge_buf b{};
   b.ptr = const_cast<void*>(at);
@@ -45,14 +36,14 @@ Status CopyState(const StateHome& home, const ge_buf& from, const ge_buf& to) {
   copy.src = from;
   copy.dst = to;
   ge_err err = NoStateError();
-  const ge_rc rc = home.api->copy(home.engine, &copy, &err);
-  return rc == GE_OK ? Status() : StateCallFailed(home, "copy", rc, err);
+  const ge_rc rc = home.memory->api().copy(home.memory->engine(), &copy, &err);
+  return rc == GE_OK ? Status() : home.memory->FailedCall("copy of a state", rc, err);
 }
 
 }  // namespace
 
 StateMemory::~StateMemory() {
-  if (place_.mem != nullptr) home_.api->mem_free(home_.engine, place_.mem);
+  if (!at_host()) home_.memory->Free(block_);
 }
 
 Result<StateMemory> StateMemory::Make(const StateHome& home, uint64_t bytes,
@@ -63,16 +54,11 @@ Result<StateMemory> StateMemory::Make(const StateHome& home, uint64_t bytes,
     if (m.host_) return m;
     return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state));
   }
+  GE_ASSIGN_OR_RETURN(m.block_, home.memory->Make(HeldAs::kState, bytes, home.align,
+                                                  fmt::format("state '{}'", state)));
   m.home_ = home;
-  ge_err err = NoStateError();
-  const ge_rc rc = home.api->mem_alloc(home.engine, home.device, 0, std::max<uint64_t>(bytes, 1),
-                                       std::max<uint64_t>(home.align, 64), &m.place_.mem,
-                                       &m.place_.address, &err);
-  if (rc == GE_OK) return m;
-  m.place_ = {};
-  const Status why = StateCallFailed(home, "mem_alloc", rc, err);
-  return Status(why.code(), fmt::format("no memory for state '{}' of {} bytes: {}", state, bytes,
-                                        why.message()));
+  m.place_ = {m.block_.address, m.block_.mem, m.block_.number};
+  return m;
 }
 
 Status StateMemory::CopyOut(void* to, uint64_t bytes) const {

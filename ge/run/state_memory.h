@@ -10,6 +10,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/base/status.h"
+#include "ge/domain/domain_memory.h"
 #include "ge/ge_plugin.h"
 
 namespace ge {
@@ -24,17 +25,12 @@ struct FreeState {
   }
 };
 
-// The memory that a device's tensors lie in; no engine: the host's.
+// The memory that a device's tensors lie in; none: the host's.
 struct StateHome {
-  const ge_engine_api* api = nullptr;  // the engine's, which lives as long as it
-  ge_engine* engine = nullptr;
-  uint32_t device = 0;
-  uint64_t align = 64;
-  const std::string* name = nullptr;  // of the engine, for messages
-  bool at_host() const { return engine == nullptr; }
-  friend bool operator==(const StateHome& a, const StateHome& b) {
-    return a.engine == b.engine && a.device == b.device;
-  }
+  DomainMemory* memory = nullptr;
+  uint64_t align = 64;  // of blocks
+  bool at_host() const { return memory == nullptr; }
+  friend bool operator==(const StateHome& a, const StateHome& b) { return a.memory == b.memory; }
 };
 
 // Where such bytes are. In place of an address Program::Run takes a pointer to one of these for
@@ -42,6 +38,7 @@ struct StateHome {
 struct DevicePlace {
   void* address = nullptr;
   ge_mem* mem = nullptr;
+  uint64_t number = 0;  // of the block, as no other has
 };
 
 class StateMemory {
@@ -60,8 +57,10 @@ class StateMemory {
     std::swap(host_, m.host_);
     std::swap(home_, m.home_);
     std::swap(place_, m.place_);
+    std::swap(block_, m.block_);
   }
-  // Not initialised. RESOURCE_EXHAUSTED where memory is short; `state` names it.
+  // Not initialised. RESOURCE_EXHAUSTED where memory is short, LIMIT_EXCEEDED where the device's
+  // memory has no room for it; `state` names it.
   static Result<StateMemory> Make(const StateHome& home, uint64_t bytes, const std::string& state);
 
   explicit operator bool() const { return host_ != nullptr || place_.mem != nullptr; }
@@ -80,6 +79,7 @@ class StateMemory {
   std::unique_ptr<std::byte, FreeState> host_;
   StateHome home_;
   DevicePlace place_;
+  DomainMemory::Block block_;  // the same
 };
 
 // The same for what a run was given.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "frontend/text/plan_text.h"
 #include "frontend/text/text.h"
@@ -15,6 +16,31 @@
 #include "ge/verify/verify.h"
 
 namespace ge {
+namespace {
+
+// What lies in devices' memory now, of all sessions that share these engines: one record a memory.
+nlohmann::json DeviceMemory(const EngineList& engines) {
+  nlohmann::json list = nlohmann::json::array();
+  std::set<const DomainAccount*> seen;
+  for (const auto& engine : engines) {
+    for (uint32_t d = 0; d < engine->devices().size(); ++d) {
+      for (uint32_t i = 0; i < engine->devices()[d].domains.size(); ++i) {
+        const DomainMemory* memory = engine->memory(d, i);
+        if (memory == nullptr || !seen.insert(memory->account().get()).second) continue;
+        const DomainAccount::Counts c = memory->counts();
+        list.push_back({{"memory", memory->name()},
+                        {"arena_bytes", c.arenas},
+                        {"pack_bytes", c.packs},
+                        {"state_bytes", c.states},
+                        {"peak_bytes", c.peak}});
+        if (c.limit != 0) list.back()["limit_bytes"] = c.limit;
+      }
+    }
+  }
+  return list;
+}
+
+}  // namespace
 
 // The plans that runs have made of an entry which is planned piece by piece.
 Result<std::string> Session::PiecesText(std::string_view entry_name) {
@@ -126,6 +152,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   j["state_bytes"] = states_.bytes();
   j["state_device_bytes"] = states_.device_bytes();
   j["state_moves"] = states_.moves();
+  j["device_memory"] = DeviceMemory(OpenOnes());
   j["lost_devices"] = nlohmann::json::array();
   for (const auto& e : OpenOnes()) {
     for (const auto& [device, why] : e->Losses()) {

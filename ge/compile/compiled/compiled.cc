@@ -60,8 +60,7 @@ std::vector<StateHome> Compiled::HomesOf(std::span<const PlanValueId> values) co
     const PlanDomain& d = plan.domains[plan.functions[0].values[v].domain];
     StateHome& home = homes.emplace_back();
     if (d.engine == 0) continue;
-    const Engine& e = *(*engines_)[d.engine - 1];
-    home = {&e.api(), e.handle(), d.engine_device, static_cast<uint64_t>(d.align), &e.name()};
+    home = {(*engines_)[d.engine - 1]->memory(d.engine_device), static_cast<uint64_t>(d.align)};
     all_at_host = false;
   }
   if (all_at_host) homes.clear();
@@ -145,11 +144,9 @@ bool Compiled::UsesLost() const {
 }
 
 uint64_t Compiled::BytesHeld() const {
-  uint64_t arena = 0;
-  for (DomainId d = 0; d < check.arena_bytes.size(); ++d) {
-    const bool pooled = d == 0 && arenas_ != nullptr;
-    if (!pooled) arena += static_cast<uint64_t>(check.arena_bytes[d]);
-  }
+  // All other arenas are of pools.
+  const bool own = arenas_ == nullptr && !check.arena_bytes.empty();
+  const uint64_t arena = own ? static_cast<uint64_t>(check.arena_bytes[0]) : 0;
   // Graph, plan, offers, steps and records: 5 to 20 KB a node were seen.
   const uint64_t records = kRecordBytes * nodes;
   std::lock_guard<std::mutex> lock(mutex_);

@@ -86,7 +86,8 @@ class Compiled : public std::enable_shared_from_this<Compiled> {
   void GiveFrame(std::unique_ptr<Frame> frame);
   // A free frame, or a new one.
   const MappedFiles& files() const { return files_; }
-  // Arenas of the frames made so far, packed weights, folded constants and copies.
+  // Arenas of the frames made so far that are in no pool, packed weights, folded constants and
+  // copies.
   uint64_t BytesHeld() const;
   // It has work for a device that is lost.
   bool UsesLost() const;
@@ -186,6 +187,7 @@ class Compiled : public std::enable_shared_from_this<Compiled> {
 
  public:
   const Program& program() const { return *program_; }
+  const EngineList& engines() const { return held_engines_; }  // by index of Plan::engines, less 1
   // By segment.
   const std::vector<std::vector<std::shared_ptr<Resident>>>& residents() const { return packs_; }
   const std::vector<std::vector<uint64_t>>& pack_values() const { return pack_values_; }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "ge/compile/compiled/device_needs.h"
+
 namespace ge {
 namespace {
 
@@ -109,7 +111,16 @@ nlohmann::json ExplainPlan(const Compiled& compiled) {
                      {"refusals", refusals},
                      {"decomposition", r.decomposition}});
   }
+  nlohmann::json memory = nlohmann::json::array();
+  for (const DeviceNeed& need : DeviceNeeds(compiled)) {
+    memory.push_back({{"memory", need.memory},
+                      {"arena_bytes", need.arena},
+                      {"pack_bytes", need.packs},
+                      {"state_bytes", need.states}});
+    if (need.limit != 0) memory.back()["limit_bytes"] = need.limit;
+  }
   return {{"nodes", nodes},
+          {"device_memory", memory},
           {"predicted_ns", compiled.plan.predicted_ns},
           {"offers_measured", compiled.measured.measured},
           {"offers_left", compiled.measured.left},

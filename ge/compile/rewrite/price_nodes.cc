@@ -18,9 +18,9 @@ Status Unknown(const Function& f, ValueId v) {
 }
 
 // A function of just these nodes: what they read from outside comes in, what others read goes out.
-class CutOut {
+class CutPiece {
  public:
-  CutOut(const Function& from, const std::set<NodeId>& wanted, Function* to)
+  CutPiece(const Function& from, const std::set<NodeId>& wanted, Function* to)
       : from_(from), wanted_(wanted), to_(*to) {}
 
   Status Run() {
@@ -103,7 +103,7 @@ Result<double> PriceNodes(const Graph& graph, FunctionId fn, const std::vector<N
   piece.ops = graph.ops;
   piece.AddFunction("price");
   const std::set<NodeId> wanted(nodes.begin(), nodes.end());
-  GE_RETURN_IF_ERROR(CutOut(graph.fn(fn), wanted, &piece.fn(1)).Run());
+  GE_RETURN_IF_ERROR(CutPiece(graph.fn(fn), wanted, &piece.fn(1)).Run());
   if (piece.fn(1).nodes.empty()) return 0.0;
   std::vector<StateId> in, out;
   GE_RETURN_IF_ERROR(LiftStates(&piece, 1, &in, &out));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 
 namespace ge {
@@ -13,7 +14,13 @@ namespace ge {
 class PackBudget {
  public:
   static PackBudget& OfProcess() {
-    static PackBudget* budget = new PackBudget;  // never freed: plans may live until exit
+    static PackBudget* budget = [] {
+      DomainAccount::SetGiveUpPacks([](const DomainAccount& account, uint64_t wanted) {
+        const std::lock_guard<std::mutex> lock(OfProcess().mutex);
+        OfProcess().MakeRoom(wanted, &account);
+      });
+      return new PackBudget;  // never freed: plans may live until exit
+    }();
     return *budget;
   }
 
@@ -35,10 +42,14 @@ class PackBudget {
   }
   void set_bytes(uint64_t bytes) { bytes_ = bytes; }
 
-  // Gives up what nobody needs now, the longest unused first, until `wanted` more bytes fit.
-  void MakeRoom(uint64_t wanted) {
-    const uint64_t limit = bytes_ != 0 ? bytes_ : HalfOfMemory();
-    if (PackBytesPresent() + wanted <= limit) return;
+  // Gives up what nobody needs now, the longest unused first, until `wanted` more bytes fit into
+  // the host's budget, or with `account` into a device's memory; UINT64_MAX gives up all.
+  void MakeRoom(uint64_t wanted, const DomainAccount* account) {
+    const auto fits = [&] {
+      if (account != nullptr) return wanted != UINT64_MAX && account->HasRoomFor(wanted);
+      return HostBytesPresent() + wanted <= (bytes_ != 0 ? bytes_ : HalfOfMemory());
+    };
+    if (fits()) return;
     // Runs begin meanwhile: the times are those of this moment.
     std::vector<std::pair<int64_t, PackSet*>> oldest;
     for (PackSet* set : sets_) oldest.emplace_back(set->last_use_.load(), set);
@@ -48,9 +59,11 @@ class PackBudget {
     going.reserve(sets_.size());
     for (const auto& [when, set] : oldest) {
       for (const auto& r : set->packs_) {
-        if (PackBytesPresent() + wanted <= limit) break;
+        if (fits()) break;
+        const DomainMemory* memory = r->memory();
+        const DomainAccount* of = memory != nullptr ? memory->account().get() : nullptr;
         const auto readers = readers_.find(r.get());
-        const bool known = r->present() && readers != readers_.end();
+        const bool known = of == account && r->present() && readers != readers_.end();
         if (known && Hold(readers->second, &going)) r->GiveUp();
       }
     }
@@ -61,6 +74,7 @@ class PackBudget {
   }
 
  private:
+  static uint64_t HostBytesPresent() { return ResidentStore::OfProcess().counts().host_bytes; }
   static uint64_t HalfOfMemory() {
     static const uint64_t half = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
                                  static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
@@ -155,9 +169,15 @@ Status PackSet::PinSlowly(const std::function<void()>& moved) {
 
 // Under the budget's mutex.
 uint64_t PackSet::Write(std::vector<Status>* statuses) {
-  uint64_t wanted = 0;
-  for (const auto& r : packs_) wanted += r->present() ? 0 : r->bytes();
-  PackBudget::OfProcess().MakeRoom(wanted);
+  std::map<const DomainMemory*, uint64_t> wanted;  // none: of the host
+  for (const auto& r : packs_) wanted[r->memory()] += r->present() ? 0 : r->bytes();
+  for (const auto& [memory, bytes] : wanted) {
+    if (bytes == 0) continue;
+    DomainAccount* const account = memory != nullptr ? memory->account().get() : nullptr;
+    // Blocks of arenas are the cheapest to make again.
+    if (account != nullptr && !account->HasRoomFor(bytes)) account->FreeUnused(bytes, false);
+    PackBudget::OfProcess().MakeRoom(bytes, account);
+  }
   return FillResidents(packs_, statuses);
 }
 
@@ -165,7 +185,7 @@ void SetPackBudget(uint64_t bytes) {
   PackBudget& budget = PackBudget::OfProcess();
   const std::lock_guard<std::mutex> lock(budget.mutex);
   budget.set_bytes(bytes);
-  budget.MakeRoom(0);
+  budget.MakeRoom(0, nullptr);
 }
 
 uint64_t PackBytesPresent() { return ResidentStore::OfProcess().counts().present_bytes; }

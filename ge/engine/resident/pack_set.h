@@ -1,6 +1,6 @@
 // PackSet: the residents read by the launches of one plan. During a run all of them are in memory.
-// Between runs the longest unused ones give way when the process's budget is used up, and are
-// written again before the next run. Thread-safe.
+// Between runs the longest unused ones give way when the process's budget is used up, or the memory
+// of their device, and are written again before the next run. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -50,8 +50,9 @@ class PackSet {
   std::atomic<int64_t> last_use_{0};  // ns of the steady clock
 };
 
-// Sets the bytes that packs of the process may take together, beside those of runs in flight. 0:
-// half of the machine's memory. Packs beyond it give way at once, unless a run reads them.
+// Sets the bytes that packs of the process may take together in the host's memory, beside those of
+// runs in flight. 0: half of the machine's memory. Those on devices count against
+// ge_domain.bytes. Packs beyond it give way at once, unless a run reads them.
 void SetPackBudget(uint64_t bytes);
 // Bytes of packs in memory now.
 uint64_t PackBytesPresent();

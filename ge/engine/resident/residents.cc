@@ -23,8 +23,8 @@ constexpr uint64_t kMaxPackBytes = uint64_t{1} << 40;
 constexpr uint32_t kMaxPacks = 1'000'000, kMaxPackValues = 64;
 constexpr size_t kMaxPackKey = 1 << 16;
 
-std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_fills{0}, g_places{0},
-    g_mapped{0};
+std::atomic<uint64_t> g_residents{0}, g_bytes{0}, g_present{0}, g_at_host{0}, g_fills{0},
+    g_places{0}, g_mapped{0};
 
 std::string DigestOf(const void* data, uint64_t bytes) {
   const XXH128_hash_t h = XXH3_128bits(data, bytes);
@@ -93,13 +93,15 @@ Resident::~Resident() {
 }
 
 void Resident::Release() {
-  if (mem_ != nullptr) engine_->api().mem_free(engine_->handle(), mem_);
-  mem_ = nullptr;
+  const bool at_host = own_.mem == nullptr;
+  if (!at_host) memory()->Free(own_);
+  own_ = {};
   block_.reset();
   buf_ = {};
   const bool mapped = mapped_.exchange(false, std::memory_order_relaxed);
   if (present_.exchange(false, std::memory_order_relaxed) && !mapped) {
     g_present.fetch_sub(bytes_, std::memory_order_relaxed);
+    if (at_host) g_at_host.fetch_sub(bytes_, std::memory_order_relaxed);
   }
 }
 
@@ -111,21 +113,17 @@ void Resident::GiveUp() {
 
 Status Resident::Allocate() {
   Release();  // of a write that failed
-  const EngineDomain& domain = engine_->devices()[device_].domains[0];
   buf_.bytes = bytes_;
-  if (domain.id.empty()) {
+  if (memory() == nullptr) {
     block_ = AllocateResident(bytes_, align_);
     buf_.ptr = block_.get();
     if (block_) return Present();
     return Status(Code::kResourceExhausted,
                   fmt::format("no memory for {} bytes of packed constants", bytes_));
   }
-  ge_err err = EmptyError();
-  const uint64_t align = std::max<uint64_t>(align_, static_cast<uint64_t>(domain.align));
-  const ge_rc rc = engine_->api().mem_alloc(engine_->handle(), device_, 0, bytes_, align, &mem_,
-                                            &buf_.ptr, &err);
-  if (rc != GE_OK) return FromEngine(*engine_, device_, "mem_alloc", rc, err);
-  buf_.mem = mem_;
+  GE_ASSIGN_OR_RETURN(own_, memory()->Make(HeldAs::kPack, bytes_, align_, Title()));
+  buf_.ptr = own_.address;
+  buf_.mem = own_.mem;
   buf_.domain = 1;
   return Present();
 }
@@ -133,8 +131,11 @@ Status Resident::Allocate() {
 Status Resident::Present() {
   present_.store(true, std::memory_order_relaxed);
   g_present.fetch_add(bytes_, std::memory_order_relaxed);
+  if (own_.mem == nullptr) g_at_host.fetch_add(bytes_, std::memory_order_relaxed);
   return {};
 }
+
+std::string Resident::Title() const { return fmt::format("the pack of constant '{}'", constant_); }
 
 std::string Resident::Name() const {
   std::string text = fmt::format("{},{};{}", bytes_, align_, key_);
@@ -152,7 +153,7 @@ void Resident::Offer(const SavedPack& saved) {
 
 // False where the file has other bytes than were saved, or the device has memory of its own.
 bool Resident::TakeSaved() {
-  if (saved_.data.empty() || !engine_->devices()[device_].domains[0].id.empty()) return false;
+  if (saved_.data.empty() || memory() != nullptr) return false;
   if (PackHash(saved_.data) != saved_.hash) {
     LogOnce(1, fmt::format("{}: a pack of {} bytes was changed or damaged; it is made anew",
                            saved_.file, bytes_));
@@ -184,7 +185,7 @@ Status Resident::Write() {
   to.ptr = buf_.ptr;
   to.bytes = bytes_;
   AlignedBytes staging;
-  if (mem_ != nullptr) {
+  if (own_.mem != nullptr) {
     staging = AllocateAligned(bytes_, std::max<uint64_t>(align_, 64));
     if (!staging) return Status(Code::kResourceExhausted, "no memory to pack constants in");
     to.ptr = staging.get();
@@ -202,7 +203,7 @@ Status Resident::Write() {
   if (rc != GE_OK) return FromEngine(*engine_, device_, "fill", rc, err);
   g_fills.fetch_add(1, std::memory_order_relaxed);
   for (const PackSource& s : sources_) DropMappedPages(s.data, s.bytes);
-  if (mem_ == nullptr) return {};
+  if (own_.mem == nullptr) return {};
   ge_copy copy{};
   copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
   copy.src = to;
@@ -217,7 +218,7 @@ Status Resident::Fill(bool* wrote) {
   if (!done_) status_ = Write();
   *wrote = *wrote && !mapped();
   // For want of memory now: it may be there later.
-  done_ = status_.code() != Code::kResourceExhausted;
+  done_ = status_.code() != Code::kResourceExhausted && status_.code() != Code::kLimitExceeded;
   return status_;
 }
 
@@ -291,6 +292,7 @@ std::shared_ptr<Resident> ResidentStore::AtPlace(const std::shared_ptr<Engine>& 
 Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engine>& engine,
                                                       uint32_t device, const ge_pack& pack,
                                                       std::vector<PackSource> sources,
+                                                      std::string_view name,
                                                       std::string_view file) {
   GE_RETURN_IF_ERROR(WantSane(*engine, pack, sources.size()));
   std::lock_guard<std::mutex> lock(mutex_);
@@ -318,6 +320,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
   resident->engine_ = engine;
   resident->device_ = device;
   resident->key_ = own;
+  if (resident->memory() != nullptr) resident->constant_ = name;
   resident->sources_ = std::move(sources);
   resident->bytes_ = pack.bytes;
   resident->align_ = std::max<uint64_t>(pack.align, 64);
@@ -333,7 +336,7 @@ Result<std::shared_ptr<Resident>> ResidentStore::Find(const std::shared_ptr<Engi
 }
 
 ResidentStore::Counts ResidentStore::counts() const {
-  return {g_residents.load(), g_bytes.load(),  g_present.load(),
+  return {g_residents.load(), g_bytes.load(),  g_present.load(), g_at_host.load(),
           g_fills.load(),     g_mapped.load(), g_places.load()};
 }
 
@@ -385,9 +388,11 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(
     if (!pack.ok()) return ReadRecord(given, what()).status();
     auto sources = SourcesOf(*pack, "", graph, function);
     if (!sources.ok()) return SourcesOf(*pack, what(), graph, function).status();
+    const std::string_view name =
+        sources->empty() ? "" : std::string_view(function.values[pack->value[0]].name);
     const bool mapped = !saved.empty() && (pack->flags & GE_PACK_ANY_BYTES) != 0;
     GE_ASSIGN_OR_RETURN(auto resident, ResidentStore::OfProcess().Find(
-                                           engine, device, *pack, *std::move(sources),
+                                           engine, device, *pack, *std::move(sources), name,
                                            mapped ? std::string_view(saved[0].file) : ""));
     const uint64_t values = mapped ? NumberOf(*pack) : 0;
     for (const SavedPack& there : saved) {

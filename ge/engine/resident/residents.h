@@ -61,8 +61,12 @@ class Resident {
   bool any_bytes() const { return any_bytes_; }
   // A digest of everything that decides its bytes, but engine, options and payloads.
   std::string Name() const;
+  // For messages: "the pack of constant 'w'"; the name is known of packs on devices.
+  std::string Title() const;
   // Where it is not filled yet: Fill takes these bytes, unless they have changed.
   void Offer(const SavedPack& saved);
+  // The memory of the device that it lies in; null: the host's.
+  DomainMemory* memory() const { return engine_->memory(device_); }
   // They are the file's, and no memory of ours.
   bool mapped() const { return mapped_.load(std::memory_order_relaxed); }
 
@@ -80,7 +84,8 @@ class Resident {
 
   std::shared_ptr<Engine> engine_;
   uint32_t device_ = 0;
-  std::string key_;  // of the engine, as it gave it
+  std::string key_;       // of the engine, as it gave it
+  std::string constant_;  // the name of its first, if it lies on a device; for messages
   std::vector<PackSource> sources_;
   uint64_t bytes_ = 0, align_ = 64;
   bool any_bytes_ = false;
@@ -90,7 +95,7 @@ class Resident {
   bool done_ = false;
   Status status_;
   std::shared_ptr<void> block_;  // in host memory
-  ge_mem* mem_ = nullptr;        // in a device's own
+  DomainMemory::Block own_;      // in a device's own
   SavedPack saved_;              // no data: there is none
   ge_buf buf_{};
 };
@@ -99,11 +104,11 @@ class ResidentStore {
  public:
   static ResidentStore& OfProcess();
   // The resident of this pack, shared if already there; Fill is still to be called. `sources` are
-  // the pack's values. PLUGIN_ERROR where the pack is illegal. `file`: of a saved form, which
-  // no model without that file gets.
+  // the pack's values, `name` that of the first, for messages. PLUGIN_ERROR where the pack is
+  // illegal. `file`: of a saved form, which no model without that file gets.
   Result<std::shared_ptr<Resident>> Find(const std::shared_ptr<Engine>& engine, uint32_t device,
                                          const ge_pack& pack, std::vector<PackSource> sources,
-                                         std::string_view file = {});
+                                         std::string_view name, std::string_view file = {});
 
   // From now on everyone who asks gets a pack of its own: for finding a key that says too little.
   void ShareNone() { share_none_.store(true, std::memory_order_relaxed); }
@@ -111,6 +116,7 @@ class ResidentStore {
   struct Counts {
     uint64_t residents = 0, bytes = 0;  // that live now
     uint64_t present_bytes = 0;         // of them, in memory now
+    uint64_t host_bytes = 0;            // of these, in the host's
     uint64_t fills = 0;                 // since the process began
     uint64_t mapped = 0;                // packs taken from files, since then
     uint64_t places = 0;                // of payloads that are remembered

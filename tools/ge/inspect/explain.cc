@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ge/base/replace_file.h"
+#include "ge/compile/compiled/device_needs.h"
 #include "ge/compile/explain/plan_explain.h"
 #include "tools/ge/command.h"
 #include "tools/ge/plot/plot.h"
@@ -17,6 +18,15 @@ namespace {
 // Names are any bytes; what is no UTF-8 is replaced.
 void PrintJson(const nlohmann::json& j) {
   fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+// Of devices that state a limit.
+void PrintMemory(const Compiled& c) {
+  for (const DeviceNeed& need : DeviceNeeds(c)) {
+    if (need.limit == 0) continue;
+    fmt::print("memory {}: {} bytes of arena, {} of packs, {} of states; its limit is {}\n",
+               need.memory, need.arena, need.packs, need.states, need.limit);
+  }
 }
 
 void PrintText(const Compiled& c, const Options& o) {
@@ -75,6 +85,7 @@ void PrintText(const Compiled& c, const Options& o) {
   if (o.precision != "f32") {
     fmt::print("precision {}: {}\n", o.precision, RoundedText(CountRounded(c)));
   }
+  PrintMemory(c);
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
 
