@@ -49,6 +49,8 @@ Code CodeOf(std::string_view call, ge_rc rc) {
       return Code::kDeadlineExceeded;
     case GE_DEVICE_LOST:
       return Code::kDeviceLost;
+    case GE_DATA_LOSS:  // of files that a kernel reads
+      return Code::kDataCorrupt;
     case GE_UNAVAILABLE:  // its device or driver is not here
       return call == "engine_create" ? Code::kFailedPrecondition : Code::kPluginError;
     case GE_INVALID_ARGUMENT:

@@ -7,6 +7,7 @@
 #include "ge/stage/runner.h"
 #include "tools/ge/command.h"
 #include "tools/ge/command_line.h"
+#include "tools/ge/data/data.h"
 #include "tools/ge/plugin_new.h"
 #include "tools/ge/price_flags.h"
 #include "tools/ge/train/train.h"
@@ -433,6 +434,7 @@ int Main(int argc, char** argv) {
   AddTune(&subcommands, &options, &code);
   AddBench(&subcommands, &options, &code);
   ge::tool::AddTrain(&subcommands, &code);
+  ge::tool::AddData(&subcommands, &code);
   AddPlugin(&subcommands, &new_plugin, &code);
   ge::tool::RefuseNegatives(&app);
   if (const std::string why = ge::tool::WhyNoSubcommand(app, argc, argv); !why.empty()) {

@@ -24,8 +24,8 @@ using passes::Refusal;
 constexpr uint64_t kWholeUpTo = uint64_t{256} << 20, kPart = 64 << 10, kParts = 64;
 
 [[noreturn]] void Refuse(const std::string& path, const char* what, int error) {
-  const ge_rc rc = error == ENOENT || error == ENOTDIR ? GE_NOT_FOUND : GE_INVALID_ARGUMENT;
-  throw Refusal{rc, fmt::format("cannot {} '{}': {}", what, path, std::strerror(error))};
+  throw Refusal{GE_INVALID_ARGUMENT,
+                fmt::format("cannot {} '{}': {}", what, path, std::strerror(error))};
 }
 
 FileState StateIn(const std::string& path, const struct stat& s) {

@@ -15,7 +15,7 @@ struct FileState {
   int64_t changed_ns = 0;
   bool operator==(const FileState&) const = default;
 };
-// NOT_FOUND or INVALID_ARGUMENT (a folder, a device) as Refusal, naming the path.
+// INVALID_ARGUMENT (not there, a folder, a device) as Refusal, naming the path.
 FileState StateOf(const std::string& path);
 
 class MappedData {

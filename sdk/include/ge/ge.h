@@ -56,6 +56,8 @@ typedef struct ge_runtime ge_runtime;
 typedef struct ge_session ge_session;
 typedef struct ge_run ge_run;
 typedef struct ge_prepared ge_prepared;
+typedef struct ge_batches ge_batches;
+typedef struct ge_batch ge_batch;
 typedef struct ge_cancel_token ge_cancel_token;
 typedef struct ge_any ge_any;
 struct DLManagedTensor; /* of <dlpack/dlpack.h> */
@@ -444,6 +446,49 @@ GE_API ge_status ge_prepared_output(ge_prepared* prepared, uint32_t index, ge_te
                                     ge_error* error);
 /* Not while it runs. */
 GE_API void ge_prepared_destroy(ge_prepared* prepared);
+
+/* ---- batches -----------------------------------------------------------------------------------
+ */
+
+/* Rows of a data entry, a function of their global positions (i64[n] -> columns [n, ...]), batch by
+ * batch. What is made ahead is a cache of a pure function: it is never saved, and a place to go on
+ * is a number. */
+typedef struct ge_batches_options {
+  uint32_t size; /* sizeof(ge_batches_options) */
+  uint32_t reserved;
+  const char* entry; /* NULL: "data" */
+  uint64_t batch;    /* rows, of all ranks together, a multiple of `world`; 0: 64 */
+  /* Batches made before somebody takes them; none where a batch costs less than to wake a thread,
+   * or where the entry reads or writes states. At most as many as ahead_bytes holds, and one. */
+  uint64_t ahead;
+  uint64_t ahead_bytes; /* 0: 1 GiB */
+  /* Of one run, into its part of the batch; 0: what takes about a millisecond. All of the batch
+   * where an entry looks across rows. */
+  uint64_t rows;
+  uint64_t rank, world; /* the slice of each batch that is made; world 0: 1 */
+  uint64_t first;       /* position of the first row */
+  uint64_t limit;       /* rows in all, the last batch may be shorter; 0: there is no end */
+} ge_batches_options;
+/* ahead = 2, all else 0. */
+GE_API void ge_batches_options_init(ge_batches_options* options);
+/* Plans the entry and makes a few rows. `options` NULL: the defaults. It keeps the parts of its
+ * session in use, even when that is destroyed. INVALID_ARGUMENT: not such an entry; UNSUPPORTED:
+ * rows of a column have no one shape. *out is NULL on failure. */
+GE_API ge_status ge_batches_create(ge_session* session, const ge_batches_options* options,
+                                   ge_batches** out, ge_error* error);
+/* The next batch, NULL at the end. After a failure the next call makes the same batch again. One
+ * thread at a time. */
+GE_API ge_status ge_batches_next(ge_batches* batches, const ge_run_options* options, ge_batch** out,
+                                 ge_error* error);
+/* Waits for the rows being made. Batches that somebody has stay. */
+GE_API void ge_batches_destroy(ge_batches* batches);
+/* The columns, by result of the entry, of this rank's rows: do not write to them; they stay as they
+ * are until the batch is released. */
+GE_API ge_status ge_batch_columns(const ge_batch* batch, const ge_tensor** out, uint32_t* n_out);
+/* Position of the batch's first row, of all ranks. */
+GE_API uint64_t ge_batch_position(const ge_batch* batch);
+/* From any thread. Its memory may be written again. */
+GE_API void ge_batch_release(ge_batch* batch);
 
 /* ---- values of any kind ------------------------------------------------------------------------
  */

@@ -58,7 +58,7 @@ class Words(installed.Checks):
 
 
 def command_lines(c):
-    all_names = "they are: run, explain, dump, plugins, ops, passes, compile, replay, bisect, isolate, reduce, tune, bench, train, plugin;"
+    all_names = "they are: run, explain, dump, plugins, ops, passes, compile, replay, bisect, isolate, reduce, tune, bench, train, data, plugin;"
     c.says(2, ["ge: 'frob' is no subcommand of ge; they", all_names, "ge --help says more"], "frob")
     for wrong, right in (("trian", "train"), ("rnu", "run"), ("expl", "explain"), ("Dump", "dump"),
                          ("plugin-s", "plugins")):
@@ -109,7 +109,7 @@ def plugins(c):
     engines = "engine 'foo' is not loaded; found: native, onednn, openblas, ref; ge plugins"
     c.file("m.gt", model("  y = Relu(x)\n"))
     c.says(3, engines, "run", "m.gt", "--engines", "foo", never=("grad",))
-    c.says(3, "plugin 'foo' is not loaded; found: grad; ge plugins", "run", "m.gt", "--plugins", "foo")
+    c.says(3, "plugin 'foo' is not loaded; found: data, grad; ge plugins", "run", "m.gt", "--plugins", "foo")
     said = {"ThrowingInfer": (3, ["node 'odd one'", "infer of acme.ThrowingInfer (plugin '",
                                   "it threw oops; no exception may leave a plugin"]),
             "ThrowNumber": (3, ["node 'odd one'", "it threw what is no std::exception"]),

@@ -165,6 +165,13 @@ def text_format(page):
     return words, {2: ["entry infer ..."], 3: ["entry infer ..."]}
 
 
+def data(page):
+    head = "{'descr': '|u1', 'fortran_order': False, 'shape': (1000, 4), }"
+    words = [f"printf '\\x93NUMPY\\x01\\x00\\x76\\x00%-117s\\n' \"{head}\" >x.npy\n"
+             "head -c 4000 /dev/zero >>x.npy", *commands(page.read_text())]
+    return words, {}
+
+
 def guide(page):
     words, prints = [], {}
     files = []
@@ -181,7 +188,7 @@ def guide(page):
 
 PAGES = {"README": ("README.md", readme), "training": ("docs/training.md", training),
          "text-format": ("docs/text-format.md", text_format),
-         "guide": ("docs/plugin-guide.md", guide),
+         "data": ("docs/data.md", data), "guide": ("docs/plugin-guide.md", guide),
          **{name: (f"docs/{name}.md", commands_alone)
             for name in ("sessions", "engines", "models", "gradients", "capsule")}}
 

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Order and Draw against the Python of docs/data.md; batches on any threads, ahead, rows and worlds.
+
+Example: tests/e2e/data/batches.py --build build/release
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+SEED = 57
+# Of order(position, rows, epoch_rows, seed) and draw(position, seed, name, i): they stay for ever.
+GOLDEN_ORDER = [(0, 1, 1, 0), (5, 10, 8, 1), (23, 10, 8, 1), (999, 1000, 960, 7),
+                (10**9, 2**40, 2**40 - 64, -3), (2**50, 12345678, 12345600, 2**62)]
+GOLDEN_DRAW = [(0, 0, "flip", 0), (1, 1, "flip", 3), (2**40, -5, "random-crop", 1)]
+# Philox4x32-10 of Random123's kat_vectors: counter, key, result.
+KNOWN = [([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+         ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+         ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0],
+          [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1])]
+
+
+def documented():
+    """The functions of the page."""
+    text = (ROOT / "docs/data.md").read_text()
+    scope = {}
+    exec(next(b for b in re.findall(r"```python\n(.*?)```", text, re.S) if "def order" in b), scope)
+    return scope
+
+
+class Check:
+    def __init__(self, build, folder):
+        self.ge, self.folder = ROOT / build / "bin/ge", folder
+        self.passed = self.failed = 0
+        self.python = documented()
+        self.random = random.Random(SEED)
+
+    def check(self, good, what, text=""):
+        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
+        if not good:
+            print(f"FAILED  {what}: {str(text)[:600]}")
+
+    def call(self, *args):
+        return subprocess.run([self.ge, *map(str, args)], capture_output=True, text=True,
+                              cwd=self.folder, check=False,
+                              env={**os.environ, "GE_CACHE_DIR": "off", "GE_PROBE": "fixed"})
+
+    def data(self, pipe, *args):
+        done = self.call("data", "run", pipe, "--json", *args)
+        self.check(done.returncode == 0, f"{pipe} {args}", done.stderr)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def rows(self, nodes, positions):
+        """What a function of ge.data's nodes gives."""
+        (self.folder / "op.gt").write_text(
+            'ge 1\nopset "" 28\nopset "ge.data" 1\nsymbol n\nfn data(position: i64[n]) -> (y) {\n'
+            f'  y = {nodes}\n}}\nentry data "data" = data\n')
+        np.save(self.folder / "p.npy", np.array(positions, dtype=np.int64))
+        done = self.call("run", "op.gt", "--plugins", "data", "--input", "position=p.npy",
+                         "--output", "out")
+        self.check(done.returncode == 0, nodes, done.stderr)
+        return np.load(self.folder / "out/y.npy") if done.returncode == 0 else np.zeros(0)
+
+    def orders(self):
+        python = self.python
+        for counter, key, wanted in KNOWN:
+            self.check(python["philox"](counter, key) == wanted, "Random123's vector", wanted)
+        cases = list(GOLDEN_ORDER)
+        for _ in range(40):
+            rows = int(2 ** self.random.uniform(0, 40))
+            epoch_rows = self.random.randint(1, rows)
+            cases.append((None, rows, epoch_rows, self.random.randint(-2**63, 2**63 - 1)))
+        for position, rows, epoch_rows, seed in cases:
+            positions = [position] if position is not None else \
+                [self.random.randint(0, min(2**62, epoch_rows * 5)) for _ in range(25)]
+            got = self.rows(f"ge.data.Order(position) {{seed={seed}, rows={rows}, "
+                            f"epoch_rows={epoch_rows}}}", positions)
+            wanted = [python["order"](p, rows, epoch_rows, seed) for p in positions]
+            self.check(list(got) == wanted, f"Order of {rows} rows, seed {seed}", [got, wanted])
+        for rows in (1, 2, 3, 100, 1000):
+            got = self.rows(f"ge.data.Order(position) {{seed=1, rows={rows}, epoch_rows={rows}}}",
+                            range(2 * rows))
+            for epoch in (got[:rows], got[rows:]):
+                self.check(sorted(epoch) == list(range(rows)), f"each of {rows} rows once", epoch)
+        self.check(rows < 2 or list(got[:rows]) != list(got[rows:]), "epochs have orders of their own")
+        self.places(64, 4000)
+
+    def places(self, rows, epochs):
+        """Chi-square of where row 0 lands, and of the pairs of the first two places."""
+        got = self.rows(f"ge.data.Order(position) {{seed=9, rows={rows}, epoch_rows={rows}}}",
+                        range(rows * epochs)).reshape(epochs, rows)
+        counts = np.bincount(np.argmin(got, axis=1), minlength=rows)
+        self.chi(counts, "places of row 0")
+        self.chi(np.bincount(got[:, 0], minlength=rows), "rows at place 0")
+        self.chi(np.bincount((got[:, 1] - got[:, 0]) % rows, minlength=rows)[1:], "steps of places")
+
+    def chi(self, counts, what):
+        expected = counts.sum() / len(counts)
+        chi = float(((counts - expected) ** 2 / expected).sum())
+        # Wilson and Hilferty: the cube root of chi-square over its freedom is nearly normal.
+        k = len(counts) - 1
+        z = ((chi / k) ** (1 / 3) - (1 - 2 / (9 * k))) / math.sqrt(2 / (9 * k))
+        p = 0.5 * math.erfc(z / math.sqrt(2))
+        self.check(1e-4 < p < 1 - 1e-4, f"chi-square of {what}", p)
+
+    def draws(self):
+        for _ in range(12):
+            seed, name = self.random.randint(-2**63, 2**63 - 1), self.random.choice(
+                ["flip", "random-crop", "noise 2"])
+            count = self.random.choice([1, 4, 7, 2000])
+            positions = [self.random.randint(0, 2**62) for _ in range(3)]
+            got = self.rows(f'ge.data.Draw(position) {{seed={seed}, name="{name}", count={count}}}',
+                            positions)
+            wanted = [[self.python["draw"](p, seed, name, i) for i in range(count)]
+                      for p in positions]
+            self.check(np.array_equal(got, np.array(wanted, dtype=np.float32)),
+                       f"Draw {name} of {count}", got)
+        got = self.rows('ge.data.Draw(position) {seed=3, name="flip", count=16}', range(4000))
+        self.chi(np.bincount((got * 64).astype(int).ravel(), minlength=64), "draws")
+
+    def digests(self):
+        """One digest a pipe: threads, ahead, rows a run, batch size, passes."""
+        rng = np.random.default_rng(SEED)
+        np.save(self.folder / "pictures.npy", rng.integers(0, 256, (300, 3, 9, 7), dtype=np.uint8))
+        np.save(self.folder / "rows.npy", rng.standard_normal((1000, 5)).astype(np.float32))
+        for pipe in ("rows.npy | shuffle", "pictures.npy | shuffle | normalise imagenet",
+                     "pictures.npy | normalise 0.5 0.25"):
+            found = set()
+            for threads in (1, 2, 4):
+                for ahead in (0, 1, 4):
+                    for rows in (1, 8, 60):
+                        report = self.data(pipe, "--batch", 60, "--batches", 20, "--digest",
+                                           "--threads", threads, "--ahead", ahead, "--rows", rows)
+                        found.add(report.get("digest"))
+            for name in ("fold-constants", "merge-duplicates", "drop-identity"):
+                found.add(self.data(pipe, "--batch", 60, "--batches", 20, "--digest", "--skip",
+                                    name).get("digest"))
+            self.check(len(found) == 1, f"one digest of {pipe}", found)
+        x = np.load(self.folder / "pictures.npy").astype(np.float32)
+        self.data("pictures.npy | normalise 0.5 0.25", "--batch", 60, "--output", "all")
+        got = np.load(self.folder / "all/x.npy")
+        self.check(got.shape == x.shape and
+                   np.abs(got - (x - 127.5) / 63.75).max() < 1e-6, "normalised as numpy does")
+
+    def worlds(self):
+        """Slices of several ranks, merged, are the batches of one."""
+        x = np.load(self.folder / "rows.npy")
+        common = ["--batch", 40, "--output", "w"]
+        self.data("rows.npy | shuffle", *common)
+        one = np.load(self.folder / "w/x.npy")
+        wanted = [self.python["order"](p, 1000, 1000, 1) for p in range(1000)]
+        self.check(np.array_equal(one, x[wanted]), "rows in the order of the page")
+        for world in (2, 4):
+            parts = []
+            for rank in range(world):
+                self.data("rows.npy | shuffle", *common, "--world", world, "--rank", rank)
+                parts.append(np.load(self.folder / "w/x.npy").reshape(-1, 40 // world, 5))
+            merged = np.concatenate(parts, axis=1).reshape(-1, 5)
+            self.check(np.array_equal(merged, one), f"world {world} merged")
+        report = self.data("rows.npy | shuffle", "--batch", 64)
+        self.check(report.get("rows") == 960, "an epoch leaves out what fills no batch", report)
+        self.data("rows.npy | shuffle", "--batch", 40, "--first", 400, "--batches", 3, "--output", "w")
+        self.check(np.array_equal(np.load(self.folder / "w/x.npy"), one[400:520]), "from row 400 on")
+
+    def across(self):
+        """An entry that looks across rows is made by whole batches, and says so."""
+        (self.folder / "mix.gt").write_text(
+            'ge 1\nopset "" 28\nopset "ge.data" 1\nsymbol n\nconst axes : i64[1] = [0]\n'
+            'fn data(position: i64[n]) -> (y) {\n'
+            '  d = ge.data.Draw(position) {seed=1, name="x", count=2000}\n'
+            '  m = ReduceMean(d, axes)\n  y = Sub(d, m)\n}\nentry data "data" = data\n')
+        wanted = self.data("mix.gt", "--batch", 64, "--batches", 3, "--digest", "--rows", 64)
+        found = self.data("mix.gt", "--batch", 64, "--batches", 3, "--digest")
+        self.check(found.get("digest") == wanted.get("digest") and found.get("rows_a_run") == 64,
+                   "rows that are mixed", [found, wanted])
+
+    def refusals(self):
+        np.save(self.folder / "fortran.npy", np.asfortranarray(np.zeros((3, 4))))
+        np.save(self.folder / "one.npy", np.float32(3))
+        np.save(self.folder / "text.npy", np.array(["a", "b"]))
+        (self.folder / "cut.npy").write_bytes((self.folder / "rows.npy").read_bytes()[:500])
+        (self.folder / "x.what").write_text("x")
+        for pipe, args, text in [
+                ("none.npy", [], "cannot open 'none.npy': No such file"),
+                ("x.what", [], "'x.what' is of no known kind; wanted a name that ends with "),
+                ("fortran.npy", [], "column-major order; save numpy.ascontiguousarray"),
+                ("one.npy", [], "holds one number, wanted rows along an axis"),
+                ("text.npy", [], "has elements '<U1', wanted numbers"),
+                ("cut.npy", [], "its shape wants 20000 bytes, it has 372"),
+                ("rows.npy | shufle", [], "there is no step 'shufle'; the steps are shuffle"),
+                ("rows.npy shuffle", [], "put a bar between them"),
+                ("rows.npy | | shuffle", [], "an empty step between bars"),
+                ("", [], "the pipe names no source"),
+                ("'rows.npy", [], "a quote ' has no end"),
+                ("rows.npy | shuffle 3", [], "step 'shuffle 3': wanted no argument"),
+                ("rows.npy | select y", [], "wanted columns that there are, not 'y': x"),
+                ("rows.npy | normalise imagenet", [], "a column of bytes or pictures"),
+                ("rows.npy", ["--world", 3], "batch is 64 with world 3"),
+                ("rows.npy", ["--rank", 1], "rank is 1 of world 1"),
+                ("rows.npy", ["--entry", "x"], "entry 'x'"),
+                ("rows.npy", ["--batch", 0], "batch is 0")]:
+            done = self.call("data", "run", pipe, *args)
+            self.check(done.returncode == 2 and text in done.stderr, f"{pipe} {args} is refused",
+                       f"{done.returncode} {done.stderr}")
+            self.check(not done.stdout, "nothing on stdout", done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default=os.environ.get("GE_BUILD", "build/release"))
+    print(f"seed {SEED}")
+    with tempfile.TemporaryDirectory() as folder:
+        c = Check(parser.parse_args().build, pathlib.Path(folder))
+        c.orders()
+        c.draws()
+        c.digests()
+        c.worlds()
+        c.across()
+        c.refusals()
+    print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
+    return c.failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+// ge data: a pipeline's batches, what it consists of, its graph.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ge/batches/batches.h"
+#include "tools/ge/command.h"
+
+namespace ge::tool {
+
+class SubcommandList;
+
+struct DataOptions {
+  // The pipe, or a model with the entry `data`, becomes common.model.
+  Options common;
+  std::string pipe, test;
+  uint64_t batches = 0;  // of run; 0: those of an epoch
+  BatchesOptions rows;   // batch, ahead, rows, first
+  bool digest = false;
+};
+
+void AddData(SubcommandList* to, int* code);
+
+// A session whose model has the entry `data`.
+Result<SignalledSession> OpenPipe(const DataOptions& o);
+
+// What the entry's graph says of where its rows come from.
+struct PipeFacts {
+  int64_t rows = -1, epoch_rows = -1;  // -1: it has no Order
+  bool shuffle = false;
+  std::string source, digest;  // of the first operator that reads one
+};
+Result<PipeFacts> FactsOf(const Session& session, const std::string& entry);
+
+int DataRun(const DataOptions& o);
+int DataInfo(const DataOptions& o);
+
+}  // namespace ge::tool
