@@ -1,0 +1,209 @@
+/* Batches of a data entry: what is lent stays, the end, a place to go on, ranks, failures and
+ * cancelled calls, states, sessions that go first. batches_client MODEL: batches.gt. */
+#define _POSIX_C_SOURCE 200809L
+#include <dirent.h>
+#include <ge/ge.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tests/e2e/clients/check.h"
+
+#define CHECK(x) Check((x), #x, __LINE__, &error)
+#define CHECK_OK(x) Check((x) == GE_STATUS_OK, #x, __LINE__, &error)
+#define CHECK_BAD(x, code, words) \
+  Check((x) == (code) && strstr(error.message, words), #x, __LINE__, &error)
+
+static ge_error error = {.size = sizeof(ge_error)};
+
+static ge_session* Open(const char* model) {
+  ge_session_options options;
+  ge_session* s = NULL;
+  ge_session_options_init(&options);
+  options.plugins = "data";
+  options.prices = GE_PRICES_ANALYTIC;
+  CHECK_OK(ge_session_create(&options, &s, &error));
+  CHECK_OK(ge_session_load_file(s, model, GE_FORMAT_AUTO, &error));
+  return s;
+}
+
+static ge_batches* Begin(ge_session* s, ge_batches_options options) {
+  ge_batches* b = NULL;
+  CHECK_OK(ge_batches_create(s, &options, &b, &error));
+  return b;
+}
+
+static ge_batches_options Options(const char* entry, uint64_t batch) {
+  ge_batches_options o;
+  ge_batches_options_init(&o);
+  o.entry = entry;
+  o.batch = batch;
+  return o;
+}
+
+/* The column `p` of entry "rows" is the positions; `x` some numbers of each. */
+static int Holds(const ge_batch* batch, int64_t first, int64_t rows) {
+  const ge_tensor* columns = NULL;
+  uint32_t n = 0;
+  CHECK_OK(ge_batch_columns(batch, &columns, &n));
+  if (n != 2 || columns[0].rank != 1 || columns[0].dims[0] != rows) return 0;
+  const int64_t* p = columns[0].data;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (p[i] != first + i) return 0;
+  }
+  return columns[1].rank == 2 && columns[1].dims[0] == rows && columns[1].dtype == 1;
+}
+
+static int Threads(void) {
+  int n = 0;
+  DIR* d = opendir("/proc/self/task");
+  while (d && readdir(d)) ++n;
+  if (d) closedir(d);
+  return n;
+}
+
+static void Lent(ge_session* s) {
+  ge_batches_options o = Options("rows", 96);
+  o.first = 1000;
+  o.limit = 96 * 20 + 7;
+  ge_batches* b = Begin(s, o);
+  ge_batch *held[10], *next = NULL;
+  for (int i = 0; i < 10; ++i) {
+    CHECK_OK(ge_batches_next(b, NULL, &held[i], &error));
+    CHECK(held[i] && Holds(held[i], 1000 + 96 * i, 96));
+    CHECK(ge_batch_position(held[i]) == (uint64_t)(1000 + 96 * i));
+  }
+  for (int i = 10; i < 21; ++i) {
+    CHECK_OK(ge_batches_next(b, NULL, &next, &error));
+    CHECK(next && Holds(next, 1000 + 96 * i, i < 20 ? 96 : 7));
+    ge_batch_release(next);
+  }
+  for (int i = 0; i < 3; ++i) {
+    CHECK_OK(ge_batches_next(b, NULL, &next, &error));
+    CHECK(next == NULL); /* the end stays */
+  }
+  ge_batches_destroy(b);
+  for (int i = 0; i < 10; ++i) {
+    CHECK(Holds(held[i], 1000 + 96 * i, 96)); /* whoever has it has it */
+    ge_batch_release(held[i]);
+  }
+}
+
+static void Ranks(ge_session* s) {
+  for (uint64_t rank = 0; rank < 4; ++rank) {
+    ge_batches_options o = Options("rows", 40);
+    o.rank = rank;
+    o.world = 4;
+    o.limit = 46; /* of 6 rows: 1, 2, 1, 2 */
+    o.rows = 3;
+    ge_batches* b = Begin(s, o);
+    ge_batch* batch = NULL;
+    CHECK_OK(ge_batches_next(b, NULL, &batch, &error));
+    CHECK(Holds(batch, (int64_t)rank * 10, 10));
+    ge_batch_release(batch);
+    CHECK_OK(ge_batches_next(b, NULL, &batch, &error));
+    const int64_t from = 40 + (int64_t)rank * 6 / 4;
+    CHECK(Holds(batch, from, 40 + (int64_t)(rank + 1) * 6 / 4 - from));
+    ge_batch_release(batch);
+    ge_batches_destroy(b);
+  }
+}
+
+/* An entry that counts its runs: one run a batch, and none ahead. */
+static void States(ge_session* s) {
+  ge_batches* b = Begin(s, Options("counted", 64));
+  ge_batch* batch = NULL;
+  for (int i = 0; i < 5; ++i) {
+    const ge_tensor* columns = NULL;
+    uint32_t n = 0;
+    CHECK_OK(ge_batches_next(b, NULL, &batch, &error));
+    CHECK_OK(ge_batch_columns(batch, &columns, &n));
+    CHECK(n == 1 && ((const int64_t*)columns[0].data)[0] == i);
+    ge_batch_release(batch);
+  }
+  ge_batches_destroy(b);
+}
+
+static void Cancelled(ge_session* s) {
+  ge_cancel_token* token = NULL;
+  ge_run_options run = {.size = sizeof run};
+  ge_batches_options o = Options("rows", 4096);
+  ge_batches* b = Begin(s, o);
+  ge_batch* batch = NULL;
+  CHECK_OK(ge_cancel_token_create(&token, &error));
+  run.cancel = token;
+  CHECK_OK(ge_batches_next(b, &run, &batch, &error));
+  ge_batch_release(batch);
+  CHECK_OK(ge_cancel_token_cancel(token));
+  CHECK(ge_batches_next(b, &run, &batch, &error) == GE_STATUS_CANCELLED);
+  CHECK(batch == NULL);
+  CHECK_OK(ge_cancel_token_reset(token));
+  CHECK_OK(ge_batches_next(b, &run, &batch, &error)); /* the same one */
+  CHECK(batch && Holds(batch, 4096, 4096));
+  ge_batch_release(batch);
+  ge_batches_destroy(b);
+  ge_cancel_token_destroy(token);
+}
+
+static void Refused(ge_session* s) {
+  ge_batches_options o = Options("nothing", 8);
+  ge_batches* b = NULL;
+  ge_batch* batch = NULL;
+  const ge_status bad = GE_STATUS_INVALID_ARGUMENT;
+  CHECK_BAD(ge_batches_create(s, &o, &b, &error), bad, "is no data entry");
+  CHECK(b == NULL);
+  o = Options("none", 8);
+  CHECK(ge_batches_create(s, &o, &b, &error) == bad);
+  o = Options("whole", 8);
+  CHECK_BAD(ge_batches_create(s, &o, &b, &error), GE_STATUS_UNSUPPORTED, "rows along the first");
+  o = Options("rows", 7);
+  o.world = 2;
+  CHECK_BAD(ge_batches_create(s, &o, &b, &error), bad, "a multiple of the world");
+  o = Options("rows", 8);
+  o.rows = 9;
+  CHECK_BAD(ge_batches_create(s, &o, &b, &error), bad, "rows of a run are 9");
+  o = Options("rows", 8);
+  o.size = 8;
+  CHECK_BAD(ge_batches_create(s, &o, &b, &error), bad, "ge_batches_options");
+  CHECK_BAD(ge_batches_create(s, NULL, NULL, &error), bad, "out is NULL");
+  CHECK_BAD(ge_batches_next(NULL, NULL, &batch, &error), bad, "batches is NULL");
+  CHECK(ge_batch_columns(NULL, NULL, NULL) == bad);
+  CHECK(ge_batch_position(NULL) == 0);
+  ge_batch_release(NULL);
+  ge_batches_destroy(NULL);
+  ge_batches_options_init(NULL);
+}
+
+/* Destroyed while rows are made, and behind its session; no thread is left. */
+static void Ends(const char* model) {
+  const int before = Threads();
+  for (int i = 0; i < 20; ++i) {
+    ge_session* s = Open(model);
+    ge_batches_options o = Options("rows", 4096);
+    o.ahead = 4;
+    ge_batches* b = Begin(s, o);
+    ge_batch* batch = NULL;
+    CHECK_OK(ge_batches_next(b, NULL, &batch, &error));
+    if (i % 2 == 0) ge_session_destroy(s);
+    if (i % 4 == 0) ge_batch_release(batch);
+    ge_batches_destroy(b);
+    if (i % 4 != 0) ge_batch_release(batch);
+    if (i % 2 != 0) ge_session_destroy(s);
+  }
+  CHECK(Threads() == before);
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  ge_session* s = Open(argv[1]);
+  Lent(s);
+  Ranks(s);
+  States(s);
+  Cancelled(s);
+  Refused(s);
+  ge_session_destroy(s);
+  Ends(argv[1]);
+  printf("%d passed, %d failed, 0 skipped\n", passed, failed);
+  return failed != 0;
+}
