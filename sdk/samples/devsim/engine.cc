@@ -50,8 +50,9 @@ void ge_engine::DescribeDevice(uint32_t d, uint32_t number) {
   own.max_streams = static_cast<uint32_t>(options.streams);
   own.timeout_ns = options.timeout_ms * 1'000'000;
   if (options.memory_is_host) return;
-  Link(nullptr, id, options.link_gbps);
-  Link(id, nullptr, options.link_gbps);
+  const uint64_t told = options.link_told != 0 ? options.link_told : options.link_gbps;
+  Link(nullptr, id, told);
+  Link(id, nullptr, told);
   if (options.pinned == 0 || options.pinned_gbps == 0) return;
   Link(domains[1].id, id, options.pinned_gbps);
   Link(id, domains[1].id, options.pinned_gbps);
@@ -119,8 +120,21 @@ ge_rc ge_engine::Perform(const devsim::Task& task, uint32_t on, bool on_stream, 
     Trace("end", *task.exec);
     return rc;
   }
+  const uint64_t end_ns = options.paced != 0 ? NowNs() + TaskNs(task) : 0;
   if (task.bytes != 0) std::memcpy(task.dst, task.src, task.bytes);
+  StayUntil(end_ns);
   return GE_OK;
+}
+
+uint64_t ge_engine::NowNs() const { return host->now_ns(host->host); }
+
+void ge_engine::StayUntil(uint64_t ns) const {
+  constexpr uint64_t kLateNs = 300'000;  // a sleep may end so much later
+  for (uint64_t now = NowNs(); now < ns; now = NowNs()) {
+    if (ns - now > kLateNs) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(ns - now - kLateNs));
+    }
+  }
 }
 
 // Without memory of its own a device reads and writes where the host does.

@@ -57,6 +57,10 @@ struct ge_engine {
   // Draws the longest delay of one stream, in us: none, half or all of the options' limit, so that
   // one stream may run far ahead of another.
   uint64_t DrawSlowness();
+  // Of the host's clock.
+  uint64_t NowNs() const;
+  // Returns at that time, exactly: it does not sleep to the end.
+  void StayUntil(uint64_t ns) const;
   // Virtual time of a task.
   uint64_t TaskNs(const devsim::Task& task) const;
   // One piece of work of device `on`: delay, injected failure, launch or copy. By a worker thread,

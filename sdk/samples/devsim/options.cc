@@ -21,6 +21,9 @@ constexpr Key kKeys[] = {
     {"take_seed", &Options::take_seed, 0, UINT64_MAX},
     {"link_latency_ns", &Options::link_latency_ns, 0, 1'000'000'000},
     {"link_gbps", &Options::link_gbps, 1, 1'000'000},
+    {"link_told", &Options::link_told, 0, 1'000'000},
+    {"paced", &Options::paced, 0, 1},
+    {"round_trip_ns", &Options::round_trip_ns, 0, 1'000'000'000},
     {"peer_gbps", &Options::peer_gbps, 0, 1'000'000},
     {"streams", &Options::streams, 1, 16},
     {"pinned", &Options::pinned, 0, 1},
@@ -91,11 +94,11 @@ ge_rc SetOne(std::string_view name, std::string_view value, Options* out, ge_err
   return Fail(
       err, GE_INVALID_ARGUMENT, UINT32_MAX,
       "devsim: option '%.*s' is not known; wanted wrap, ops, fail_compile, price, take, "
-      "take_seed, link_latency_ns, link_gbps, peer_gbps, memory, streams, pinned, pinned_gbps, "
-      "grow, "
-      "capture, strict, delay, delay_us, trace, clock, devices, fail_at, late_at, lost_at, hang_at "
-      "or "
-      "timeout_ms, each with =VALUE, or scope=call or scope=device",
+      "take_seed, link_latency_ns, link_gbps, link_told, paced, round_trip_ns, peer_gbps, memory, "
+      "streams, pinned, pinned_gbps, grow, capture, strict, delay, delay_us, trace, clock, "
+      "devices, "
+      "fail_at, late_at, lost_at, hang_at or timeout_ms, each with =VALUE, or scope=call or "
+      "scope=device",
       static_cast<int>(name.size()), name.data());
 }
 

@@ -8,6 +8,9 @@
 //   fail_compile=OP+OP... segments with one of these operators do not compile (none)
 //   link_latency_ns=N   price of a copy in either direction (2000) ...
 //   link_gbps=N         ... and its speed in GB/s (10)
+//   link_told=N         speed that the links are told to have, beside what they do (0 = link_gbps)
+//   paced=1             copies take their link's time on the host's clock, too (0)
+//   round_trip_ns=N     the host sees the end of work so much later, and nobody is told (0)
 //   peer_gbps=N         two devices copy to each other directly, so fast (0 = they do not)
 //   pinned=1            offers page-locked host memory, where the host's end of copies then lies
 //                       (0)
@@ -53,7 +56,8 @@ struct Options {
   std::string fail_compile;
   std::string trace, clock;
   uint64_t price = 100, take = 100, take_seed = 1;
-  uint64_t link_latency_ns = 2000, link_gbps = 10, peer_gbps = 0;
+  uint64_t link_latency_ns = 2000, link_gbps = 10, link_told = 0, peer_gbps = 0;
+  uint64_t paced = 0, round_trip_ns = 0;
   uint64_t memory = 0;          // bytes of each device; 0 = no limit
   bool memory_is_host = false;  // they have none of their own
   uint64_t streams = 2;

@@ -1,6 +1,7 @@
 // devsim: simulated asynchronous devices around another engine's .so. It exists to test a host:
 // its memory faults when the host touches it, its work is late by random times, and its failures
 // arrive through events. options.h lists what can be set.
+#include <algorithm>
 #include <cfenv>
 #include <cstdio>
 #include <memory>
@@ -8,6 +9,7 @@
 #include "capture.h"
 #include "engine.h"
 #include "ge/ge_plugin.hpp"
+#include "stamps.h"
 
 namespace devsim {
 namespace {
@@ -234,14 +236,38 @@ ge_rc StreamSignal(ge_stream* stream, ge_event* event, uint64_t value, ge_err* e
   return QueueEvent(stream, Task::Kind::kSignal, event, value, err);
 }
 
+ge_rc StreamStamp(ge_stream* stream, ge_stamps* stamps, uint32_t index, ge_err* err) {
+  return Guard(err, "devsim: stream_stamp", [&]() -> ge_rc {
+    const ge_rc rc = CheckStamp(*stamps, index, stream->engine(), stream->device(), err);
+    if (rc != GE_OK) return rc;
+    if (stream->capture() != nullptr) {
+      return Fail(err, GE_FAILED_PRECONDITION, UINT32_MAX,
+                  "devsim: stream_stamp inside of a capture; take it before or behind");
+    }
+    stamps->ns[index] = 0;
+    return Queue(stream, err, [&](Task* task) -> ge_rc {
+      task->kind = Task::Kind::kStamp;
+      task->stamps = stamps;
+      task->stamp = index;
+      return GE_OK;
+    });
+  });
+}
+
 ge_rc EventWait(ge_event* event, uint64_t value, uint64_t timeout_ns, ge_err* err) {
   return Guard(err, "devsim: event_wait", [&] {
+    ge_engine& e = *event->engine();
+    const uint64_t round_trip = e.options.round_trip_ns;
+    const uint64_t begin = round_trip != 0 ? e.NowNs() : 0;
     uint64_t at_ns = 0;
     ge_rc rc = event->Called(&value, err);
     if (rc != GE_OK) return rc;
     rc = event->Wait(value, timeout_ns, &at_ns, err);
-    if (rc == GE_OK) event->engine()->clock.HostReaches(at_ns);
-    return rc;
+    if (rc != GE_OK || at_ns == 0) return rc;
+    if (e.clock.on()) return e.clock.HostReaches(at_ns + round_trip), rc;
+    const uint64_t end = timeout_ns > UINT64_MAX - begin ? UINT64_MAX : begin + timeout_ns;
+    e.StayUntil(std::min(at_ns + round_trip, end));
+    return at_ns + round_trip > end ? static_cast<ge_rc>(GE_PENDING) : rc;
   });
 }
 
@@ -338,10 +364,10 @@ constexpr ge_engine_api kApi = {
     Shape,
     0,  // promises
     0,
-    nullptr,  // stamps
-    nullptr,
-    nullptr,
-    nullptr,
+    StampsCreate,
+    StampsDestroy,
+    StreamStamp,
+    StampsRead,
     CaptureBegin,
     CaptureEnd,
     CaptureLaunch,

@@ -8,6 +8,7 @@
 #include "capture.h"
 #include "engine.h"
 #include "ge/ge_plugin.hpp"
+#include "stamps.h"
 
 namespace {
 
@@ -162,13 +163,18 @@ void ge_stream::Do(devsim::Task* task) {
   }
   if (task->kind == devsim::Task::Kind::kSignal) {
     if (error_.code == GE_OK) {
-      task->event->Reach(task->value, now_ns_);
+      const bool told = !engine_->clock.on() && engine_->options.round_trip_ns != 0;
+      task->event->Reach(task->value, told ? engine_->NowNs() : now_ns_);
     } else {
       task->event->Fail(error_);
     }
     return;
   }
   if (error_.code != GE_OK) return;
+  if (task->kind == devsim::Task::Kind::kStamp) {
+    task->stamps->ns[task->stamp].store(engine_->NowNs(), std::memory_order_release);
+    return;
+  }
   (void)std::fesetenv(&task->float_mode);
   ge_err err = NoError();
   ge_rc rc = GE_OK;

@@ -24,9 +24,10 @@ struct ge_event {
   // What nobody has signalled yet counts as reached, or with option strict is
   // GE_FAILED_PRECONDITION.
   ge_rc Called(uint64_t* value, ge_err* err);
-  void Reach(uint64_t value, uint64_t at_ns);  // at_ns: in virtual time, 0 without a clock
+  void Reach(uint64_t value, uint64_t at_ns);  // at_ns: as Wait tells it, else 0
   void Fail(const ge_err& error);
-  // GE_PENDING after the timeout. *at_ns: the time when `value` was reached.
+  // GE_PENDING after the timeout. *at_ns: the time when `value` was reached, in virtual time;
+  // without a clock, with option round_trip_ns, in the host's.
   ge_rc Wait(uint64_t value, uint64_t timeout_ns, uint64_t* at_ns, ge_err* err);
 
  private:
@@ -41,7 +42,7 @@ struct ge_event {
 namespace devsim {
 
 struct Task {
-  enum class Kind { kLaunch, kCopy, kSignal, kWait, kCapture } kind = Kind::kLaunch;
+  enum class Kind { kLaunch, kCopy, kSignal, kWait, kStamp, kCapture } kind = Kind::kLaunch;
   Task* next = nullptr;
   uint64_t queued_ns = 0;  // by the host, in virtual time
   fenv_t float_mode;       // of the thread that queued it: the worker computes in it
@@ -58,6 +59,8 @@ struct Task {
   ge_event* event = nullptr;
   uint64_t value = 0;
   ge_capture* capture = nullptr;  // kCapture
+  ge_stamps* stamps = nullptr;    // kStamp
+  uint32_t stamp = 0;
 };
 
 }  // namespace devsim
