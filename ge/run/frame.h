@@ -8,6 +8,7 @@
 #include "ge/run/device_values.h"
 #include "ge/run/program.h"
 #include "ge/run/red_zones.h"
+#include "ge/run/stream_stamps.h"
 
 namespace ge {
 
@@ -130,7 +131,8 @@ class Frame {
     ge_frame* frame;
   };
   std::vector<EngineFrame> engine_frames_;
-  std::unique_ptr<Captures> captures_;  // null: nothing to capture
+  std::unique_ptr<Captures> captures_;           // null: nothing to capture
+  std::unique_ptr<StreamStamps> stream_stamps_;  // null: streams take no times; behind the streams
 };
 
 }  // namespace ge

@@ -10,6 +10,7 @@
 #include "ge/run/device_wait.h"
 #include "ge/run/frame.h"
 #include "ge/run/state_memory.h"
+#include "ge/run/stream_stamps.h"
 
 namespace ge {
 namespace {
@@ -79,6 +80,7 @@ Result<std::unique_ptr<Program>> Program::Make(const Plan& plan, ProgramParts pa
 Result<std::unique_ptr<Frame>> Program::NewFrame() const {
   auto frame = std::make_unique<Frame>(*this);
   GE_RETURN_IF_ERROR(frame->Build());
+  if (parts_.clock != nullptr) frame->stream_stamps_ = StreamStamps::Make(plan_, parts_);
   return frame;
 }
 
@@ -146,7 +148,10 @@ Status Program::RunIn(Frame* frame, const void* const* inputs, void* const* outp
   }
   if (!timed) return Issue<Mode::kPlain>(frame);
   Status status = Issue<Mode::kTimed>(frame);
-  if (status.ok()) parts_.clock->Take(frame->stamps_, frame->epoch_ == 1);
+  if (!status.ok()) return status;
+  std::span<const RunClock::Span> work;
+  if (frame->stream_stamps_ != nullptr) work = frame->stream_stamps_->Read();
+  parts_.clock->Take(frame->stamps_, work, frame->epoch_ == 1);
   return status;
 }
 
@@ -215,7 +220,12 @@ void Program::Tell(Frame* frame, void* record) const {
 template <Program::Mode kMode>
 void Program::Begin(Frame* frame, void* record) const {
   auto& r = *static_cast<Frame::Record*>(record);
-  if constexpr (kMode == Mode::kTimed) frame->stamps_[r.index] = RunClock::Now();
+  if constexpr (kMode == Mode::kTimed) {
+    frame->stamps_[r.index] = RunClock::Now();
+    if (frame->stream_stamps_ != nullptr && r.stream != nullptr) {
+      frame->stream_stamps_->Before(r.index, r.stream);
+    }
+  }
   if constexpr (kMode == Mode::kGuarded) OpenZones(r.op, r.launch, r.copy, frame->zones_.get());
   if constexpr (kMode == Mode::kObserved) Attend(frame, &r);
 }
@@ -283,6 +293,11 @@ Status Program::Issue(Frame* frame) const {
       break;
     }
     if constexpr (kMode == Mode::kObserved) Tell(frame, &r);
+    if constexpr (kMode == Mode::kTimed) {
+      if (frame->stream_stamps_ != nullptr && r.stream != nullptr) {
+        frame->stream_stamps_->After(r.index, r.stream);
+      }
+    }
   }
   if (interrupt) interrupt->EnterPlugin(nullptr);
   if (!failed && !stopped) {
