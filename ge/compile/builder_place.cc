@@ -12,6 +12,7 @@
 #include "ge/place/from_offers.h"
 #include "ge/place/pins.h"
 #include "ge/price/correct.h"
+#include "ge/price/links.h"
 
 namespace ge {
 namespace {
@@ -59,6 +60,9 @@ Status Builder::WithLastFailure(Status placed) const {
 Status Builder::Query() {
   GE_ASSIGN_OR_RETURN(c_->view_, GraphView::Make(c_->graph, function()));
   GE_RETURN_IF_ERROR(DescribeEngines(engines(), HostMachine(), &c_->plan));
+  if (options_.price_cache != nullptr) {
+    c_->links = CorrectLinks(BooksOf(engines()), *options_.price_cache, &c_->plan);
+  }
   if (asked_) {
     c_->plan.layouts = std::move(asked_->layouts);
     c_->offers = std::move(asked_->offers);
@@ -146,7 +150,7 @@ Status Builder::ChooseFreeParts(const AskEngines& ask) {
     return ExpandAgain(Floats(), &c_->graph, c_->fn, c_->expanded,
                        "as at " + DimsText(near_[0]->dims), &notes_);
   }
-  return ChooseDecompositions(engines(), ask, Floats(), &c_->graph, c_->fn,
+  return ChooseDecompositions(engines(), options_.price_cache, ask, Floats(), &c_->graph, c_->fn,
                               PinnedNodes(function(), place_.pins), &c_->expanded, &notes_,
                               &market_cover_, &asked_);
 }

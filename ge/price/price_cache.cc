@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -162,6 +163,28 @@ bool PriceCache::Find(const PriceBook& book, const OfferName& name, PriceRow* ou
     }
   }
   return file_ && file_->Find(book, name.signature, name.shape, out);
+}
+
+std::vector<PriceRow> PriceCache::RowsOf(const PriceBook& book,
+                                         const std::string& signature) const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::map<std::string, PriceRow, std::less<>> by_shape;
+  if (file_) {
+    file_->ForEachRow(book, signature, [&](std::string_view shape, const PriceRow& row) {
+      by_shape.insert_or_assign(std::string(shape), row);
+    });
+  }
+  if (const auto b = books_.find(book); b != books_.end()) {
+    for (const auto& [key, kept] : b->second) {
+      if (SignatureOf(key) != signature) continue;
+      by_shape.insert_or_assign(std::string(ShapeOf(key)), kept.row);
+    }
+  }
+  std::vector<PriceRow> out;
+  for (auto& [shape, row] : by_shape) out.push_back(std::move(row));
+  std::stable_sort(out.begin(), out.end(),
+                   [](const PriceRow& a, const PriceRow& b) { return a.size < b.size; });
+  return out;
 }
 
 void PriceCache::Add(const PriceBook& book, const OfferName& name, Kind kind, double asked_ns,

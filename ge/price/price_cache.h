@@ -47,6 +47,8 @@ class PriceCache {
   std::vector<PriorRow> AsPriors(const PriceBook& book) const;
   // The row of exactly this offer; false when there is none.
   bool Find(const PriceBook& book, const OfferName& name, PriceRow* out) const;
+  // All rows of a signature, sizes ascending.
+  std::vector<PriceRow> RowsOf(const PriceBook& book, const std::string& signature) const;
   using Kind = PriceKind;
   // `asked_ns` is the engine's price in the same circumstance. Doubtful samples are dropped where
   // there are sound ones, and sound ones replace doubtful ones. `trusted_now`: this cache takes

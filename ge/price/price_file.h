@@ -32,6 +32,13 @@ class PriceFile : public PriceFit::Stored {
   // The row of exactly this offer in the sorted part, with its family; false where there is none.
   bool Find(const PriceBook& book, std::string_view signature, std::string_view shape,
             PriceRow* out);
+  // Calls use(shape, row) for each row of a signature in the sorted part.
+  template <class Use>
+  void ForEachRow(const PriceBook& book, std::string_view signature, Use use) {
+    for (const RowView& row : RowsOf(GroupKeyOf(book.plugin_hash, book.device, signature)).rows) {
+      if (row.signature == signature) use(row.shape, row.row);
+    }
+  }
   // IndexedSize of all rows of a signature that are sound alone.
   uint64_t SoundSizes(const PriceBook& book, std::string_view signature);
   // Records appended since the file was sorted.

@@ -147,7 +147,11 @@ void Session::SavePrices() {
 
 void Session::Remember(Compiled* compiled, double observe_budget_ms) {
   if (!price_cache_) return;
-  RecordRuns(engines_, compiled, price_cache_.get(), observe_budget_ms, load_watch_.Busy());
+  // Without a folder other sessions of the process would still plan by what this one has seen: they
+  // are to plan as if it had not run.
+  const PriceOptions& prices = options_.build.prices;
+  const bool links = !CacheFolder().empty() || prices.mode == PriceMode::kMeasure || prices.replan;
+  RecordRuns(engines_, compiled, price_cache_.get(), observe_budget_ms, load_watch_.Busy(), links);
 }
 
 // Times what may beat the plan by its corrected prices and was never timed: a plan that runs as

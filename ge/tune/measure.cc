@@ -12,6 +12,7 @@
 #include "ge/host/host_load.h"
 #include "ge/price/correct.h"
 #include "ge/tune/offer_timer.h"
+#include "ge/tune/record_links.h"
 
 namespace ge {
 namespace {
@@ -328,13 +329,14 @@ MeasureReport MeasureOffers(const EngineList& engines, const Graph& graph, const
 }
 
 void RecordRuns(const EngineList& engines, Compiled* compiled, PriceCache* cache,
-                double observe_budget_ms, bool busy) {
+                double observe_budget_ms, bool busy, bool links) {
   if (!compiled->clock) return;
   const RunClock::Summary summary = compiled->clock->Read();
   if (summary.total.count == 0) return;
   const uint32_t seen = compiled->clock->warm_runs() + 1;
   if (seen == compiled->recorded_runs) return;
   compiled->recorded_runs = seen;
+  if (links) RecordLinks(engines, *compiled, summary, busy, cache);
   // A view of its own: the plan's may be in use for another frame's exec.
   auto view = GraphView::Make(compiled->graph, compiled->graph.fn(compiled->fn));
   if (!view.ok()) return;

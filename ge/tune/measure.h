@@ -42,8 +42,9 @@ MeasureReport MeasureOffers(const EngineList& engines, const Graph& graph, const
 
 // Learns from the runs of a plan: a segment of one offer gives that offer's price, a larger one is
 // split by the times of its offers alone. Times offers without such a time within the budget. Does
-// nothing when there was no timed run since the last call. `busy`: doubtful rows.
+// nothing when there was no timed run since the last call. `busy`: doubtful rows. `links`: notes
+// copies and waits too (record_links.h).
 void RecordRuns(const EngineList& engines, Compiled* compiled, PriceCache* cache,
-                double observe_budget_ms, bool busy);
+                double observe_budget_ms, bool busy, bool links);
 
 }  // namespace ge

@@ -27,6 +27,7 @@
 #include "ge/memory/memory.h"
 #include "ge/place/options.h"
 #include "ge/plan/check/check.h"
+#include "ge/price/links.h"
 #include "ge/price/price_cache.h"
 #include "ge/run/frame.h"
 #include "ge/run/program.h"
@@ -143,6 +144,7 @@ class Compiled : public std::enable_shared_from_this<Compiled> {
   uint64_t folded_bytes = 0;  // of constants that were made for this plan
   uint32_t struck_offers = 0;
   double compile_ms = 0;
+  std::vector<LinkPrice> links;     // of the plan, where prices are corrected
   MeasureReport measured;           // with PriceMode::kMeasure
   std::string question;             // see rehearsed.h; empty where none is kept
   bool recalled = false;            // the plan is one that a rehearsal found

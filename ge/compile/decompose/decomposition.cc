@@ -372,11 +372,11 @@ bool HasDecompositions(const Graph& g, const Function& f) {
   return !NodesWithParts(g, f).empty() || !QuantizedWeightsOf(g, f).empty();
 }
 
-Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
-                            const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
-                            const std::vector<NodeId>& whole, std::vector<NodeId>* expanded,
-                            DecompositionNotes* notes, MarketCover* cover,
-                            std::optional<AskedOffers>* asked) {
+Status ChooseDecompositions(const EngineList& engines, const PriceCache* cache,
+                            const AskEngines& ask, const FloatsOfWeight& floats, Graph* graph,
+                            FunctionId fn, const std::vector<NodeId>& whole,
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
+                            MarketCover* cover, std::optional<AskedOffers>* asked) {
   Market m;
   m.graph = graph;
   m.fn = fn;
@@ -386,6 +386,7 @@ Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
   std::erase_if(quantized, [&](NodeId n) { return std::count(whole.begin(), whole.end(), n) > 0; });
   if (free.empty() && quantized.empty()) return {};
   GE_RETURN_IF_ERROR(DescribeEngines(engines, HostMachine(), &m.plan));
+  if (cache != nullptr) CorrectLinks(BooksOf(engines), *cache, &m.plan);
   GE_RETURN_IF_ERROR(ask(*graph, m.whole_fn(), &m.plan.layouts, &m.whole));
   for (const NodeId n : TakeCoded(*graph, m.whole_fn(), m.whole, free, notes)) {
     std::erase(free, n);

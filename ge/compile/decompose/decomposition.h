@@ -19,6 +19,7 @@
 #include "ge/engine/offers.h"
 #include "ge/ir/graph.h"
 #include "ge/plan/plan.h"
+#include "ge/price/links.h"
 
 namespace ge {
 
@@ -42,12 +43,12 @@ bool HasDecompositions(const Graph& graph, const Function& function);
 // bind them. A graph without a cover stays as it is: PLACE names the node that no engine
 // takes. *expanded: nodes that became parts. *cover: the cheapest cover, unless all nodes are
 // plainly cheaper whole, which needs no search. *asked: the offers for the graph, where it
-// stays.
-Status ChooseDecompositions(const EngineList& engines, const AskEngines& ask,
-                            const FloatsOfWeight& floats, Graph* graph, FunctionId fn,
-                            const std::vector<NodeId>& whole, std::vector<NodeId>* expanded,
-                            DecompositionNotes* notes, MarketCover* cover,
-                            std::optional<AskedOffers>* asked);
+// stays. `cache` corrects links; null: they count as engines tell them.
+Status ChooseDecompositions(const EngineList& engines, const PriceCache* cache,
+                            const AskEngines& ask, const FloatsOfWeight& floats, Graph* graph,
+                            FunctionId fn, const std::vector<NodeId>& whole,
+                            std::vector<NodeId>* expanded, DecompositionNotes* notes,
+                            MarketCover* cover, std::optional<AskedOffers>* asked);
 
 // Expands just these nodes, as ChooseDecompositions did before on the same graph (its *expanded),
 // so the resulting nodes have the same ids. Skips ids of no such node. Each part gets the note

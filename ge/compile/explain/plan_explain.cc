@@ -73,6 +73,38 @@ std::string ShapeClassName(const Compiled& compiled) {
   return compiled.shape_class ? fmt::format("{:08x}", *compiled.shape_class >> 32) : "";
 }
 
+// Links as they count; a wait's time is part of no latency here.
+static nlohmann::json LinksJson(const Compiled& compiled) {
+  nlohmann::json all = nlohmann::json::array();
+  const Plan& plan = compiled.plan;
+  for (const LinkPrice& l : compiled.links) {
+    all.push_back({{"from", plan.domains[l.from].name},
+                   {"to", plan.domains[l.to].name},
+                   {"engine", plan.engines[l.engine].name},
+                   {"pinned", l.pinned},
+                   {"told_latency_ns", l.told.latency_ns},
+                   {"told_bytes_per_ns", l.told.bytes_per_ns},
+                   {"latency_ns", l.now.latency_ns},
+                   {"bytes_per_ns", l.now.bytes_per_ns},
+                   {"source", l.source},
+                   {"wait_ns", l.wait_ns},
+                   {"wait_source", l.wait_source}});
+  }
+  return all;
+}
+
+static nlohmann::json MemoryJson(const Compiled& compiled) {
+  nlohmann::json memory = nlohmann::json::array();
+  for (const DeviceNeed& need : DeviceNeeds(compiled)) {
+    memory.push_back({{"memory", need.memory},
+                      {"arena_bytes", need.arena},
+                      {"pack_bytes", need.packs},
+                      {"state_bytes", need.states}});
+    if (need.limit != 0) memory.back()["limit_bytes"] = need.limit;
+  }
+  return memory;
+}
+
 nlohmann::json ExplainPlan(const Compiled& compiled) {
   nlohmann::json nodes = nlohmann::json::array();
   std::map<NodeId, uint32_t> taken;  // equal for the nodes of one offer
@@ -111,16 +143,9 @@ nlohmann::json ExplainPlan(const Compiled& compiled) {
                      {"refusals", refusals},
                      {"decomposition", r.decomposition}});
   }
-  nlohmann::json memory = nlohmann::json::array();
-  for (const DeviceNeed& need : DeviceNeeds(compiled)) {
-    memory.push_back({{"memory", need.memory},
-                      {"arena_bytes", need.arena},
-                      {"pack_bytes", need.packs},
-                      {"state_bytes", need.states}});
-    if (need.limit != 0) memory.back()["limit_bytes"] = need.limit;
-  }
   return {{"nodes", nodes},
-          {"device_memory", memory},
+          {"device_memory", MemoryJson(compiled)},
+          {"links", LinksJson(compiled)},
           {"predicted_ns", compiled.plan.predicted_ns},
           {"offers_measured", compiled.measured.measured},
           {"offers_left", compiled.measured.left},

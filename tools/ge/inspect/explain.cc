@@ -29,6 +29,24 @@ void PrintMemory(const Compiled& c) {
   }
 }
 
+// Links that are not as their engine tells them, and waits for devices.
+void PrintLinks(const Compiled& c) {
+  const Plan& plan = c.plan;
+  for (const LinkPrice& l : c.links) {
+    if (l.source == "told" && l.wait_source == "none") continue;
+    fmt::print("link {} to {}{}: {} + {:.3g} GB/s, {}", plan.domains[l.from].name,
+               plan.domains[l.to].name, l.pinned ? ", page-locked" : "", Ns(l.now.latency_ns),
+               l.now.bytes_per_ns, l.source);
+    if (l.source != "told") {
+      fmt::print(" (told {} + {:.3g} GB/s)", Ns(l.told.latency_ns), l.told.bytes_per_ns);
+    }
+    if (l.wait_source != "none") {
+      fmt::print("; the host's wait {}, {}", Ns(l.wait_ns), l.wait_source);
+    }
+    fmt::print("\n");
+  }
+}
+
 void PrintText(const Compiled& c, const Options& o) {
   std::vector<Row> rows;
   const std::map<NodeId, std::string> layouts = LayoutsTaken(c.plan);
@@ -86,6 +104,7 @@ void PrintText(const Compiled& c, const Options& o) {
     fmt::print("precision {}: {}\n", o.precision, RoundedText(CountRounded(c)));
   }
   PrintMemory(c);
+  PrintLinks(c);
   for (const std::string& text : c.offers.rejected) fmt::print("rejected: {}\n", text);
 }
 
