@@ -33,6 +33,8 @@ Code CodeOf(ge_rc rc) {
     case GE_INVALID_ARGUMENT:
     case GE_OUT_OF_RANGE:
       return Code::kInvalidArgument;
+    case GE_DATA_LOSS:  // in files that an operator reads
+      return Code::kDataCorrupt;
     case GE_OUT_OF_MEMORY:
       return Code::kResourceExhausted;
     case GE_CANCELLED:

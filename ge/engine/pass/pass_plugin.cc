@@ -119,7 +119,11 @@ class Reader {
 Code CodeOf(ge_rc rc) {
   switch (rc) {
     case GE_INVALID_ARGUMENT:
+    case GE_OUT_OF_RANGE:
+    case GE_NOT_FOUND:  // what an option names
       return Code::kInvalidArgument;
+    case GE_DATA_LOSS:  // in files that an option names
+      return Code::kDataCorrupt;
     case GE_UNIMPLEMENTED:
       return Code::kUnsupported;
     case GE_OUT_OF_MEMORY:

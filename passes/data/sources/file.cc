@@ -28,9 +28,10 @@ constexpr uint64_t kWholeUpTo = uint64_t{256} << 20, kPart = 64 << 10, kParts = 
                 fmt::format("cannot {} '{}': {}", what, path, std::strerror(error))};
 }
 
-FileState StateIn(const std::string& path, const struct stat& s) {
-  if (!S_ISREG(s.st_mode)) {
-    throw Refusal{GE_INVALID_ARGUMENT, fmt::format("'{}' is not a regular file", path)};
+FileState StateIn(const std::string& path, const struct stat& s, mode_t wanted = S_IFREG) {
+  if ((s.st_mode & S_IFMT) != wanted) {
+    throw Refusal{GE_INVALID_ARGUMENT, fmt::format("'{}' is not a {}", path,
+                                                   wanted == S_IFREG ? "regular file" : "folder")};
   }
   return {s.st_dev, s.st_ino, static_cast<uint64_t>(s.st_size),
           s.st_mtim.tv_sec * 1'000'000'000 + s.st_mtim.tv_nsec};
@@ -44,6 +45,33 @@ FileState StateOf(const std::string& path) {
   return StateIn(path, s);
 }
 
+FileState FolderState(const std::string& path) {
+  struct stat s {};
+  if (stat(path.c_str(), &s) != 0) Refuse(path, "open", errno);
+  return StateIn(path, s, S_IFDIR);
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat s {};
+  return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+bool IsFile(const std::string& path) {
+  struct stat s {};
+  return stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode);
+}
+
+std::string Shown(std::string_view text) {
+  std::string out(text.substr(0, 100));
+  for (char& c : out) c = c >= ' ' && c <= '~' ? c : '?';
+  return out;
+}
+
+std::string_view FileName(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
 std::shared_ptr<const MappedData> MappedData::Open(const std::string& path) {
   std::shared_ptr<MappedData> out(new MappedData);
   out->path_ = path;
@@ -51,7 +79,8 @@ std::shared_ptr<const MappedData> MappedData::Open(const std::string& path) {
   if (out->fd_ < 0) Refuse(path, "open", errno);
   struct stat s {};
   if (fstat(out->fd_, &s) != 0) Refuse(path, "look at", errno);
-  const uint64_t bytes = StateIn(path, s).bytes;
+  out->state_ = StateIn(path, s);
+  const uint64_t bytes = out->state_.bytes;
   if (bytes == 0) return out;
   void* at = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, out->fd_, 0);
   if (at == MAP_FAILED) Refuse(path, "map", errno);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace ge::data {
 
@@ -17,6 +18,14 @@ struct FileState {
 };
 // INVALID_ARGUMENT (not there, a folder, a device) as Refusal, naming the path.
 FileState StateOf(const std::string& path);
+// The same of a folder: its time is that of the last name added or removed.
+FileState FolderState(const std::string& path);
+bool IsFolder(const std::string& path);
+bool IsFile(const std::string& path);
+// Characters outside printable ASCII as '?', at most 100: for messages about hostile bytes.
+std::string Shown(std::string_view text);
+// What stands behind the last '/'.
+std::string_view FileName(std::string_view path);
 
 class MappedData {
  public:
@@ -26,6 +35,7 @@ class MappedData {
   MappedData& operator=(const MappedData&) = delete;
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }
+  const FileState& state() const { return state_; }  // when it was mapped
   // Refuses a file that is shorter now than when it was mapped: reading on would be a fault. Called
   // ahead of each read of rows.
   void Check() const;
@@ -33,6 +43,7 @@ class MappedData {
  private:
   MappedData() = default;
   std::string path_;
+  FileState state_;
   int fd_ = -1;
   std::span<const std::byte> bytes_;
 };

@@ -7,7 +7,7 @@
 
 namespace ge::data {
 
-std::shared_ptr<const Source> OpenNpy(const std::string& path, const OpenOptions&) {
+std::shared_ptr<Source> OpenNpy(const std::string& path, const OpenOptions&) {
   auto out = std::make_shared<ArraySource>(path);
   const auto file = MappedData::Open(path);
   const NpyHead head = ReadNpyHead(path, file->bytes());

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <list>
 #include <mutex>
+#include <utility>
 
 #include "passes/data/sources/file.h"
 #include "passes/data/sources/readers.h"
@@ -14,11 +17,14 @@ namespace {
 struct Kind {
   std::string_view ending;
   Reader open;
+  bool parts = false;  // such a file may have a training and a test part
 };
 // The endings of names, and who reads such files.
 constexpr Kind kKinds[] = {
-    {".npy", OpenNpy},
+    {".npy", OpenNpy}, {".npz", OpenNpz, true}, {".bin", OpenCifar},
+    {".idx", OpenIdx}, {"-ubyte", OpenIdx},     {"-ubyte.gz", OpenIdx},
 };
+constexpr Kind kFolder = {"/", OpenFolder, true};
 
 std::string KnownEndings() {
   std::string out;
@@ -26,22 +32,72 @@ std::string KnownEndings() {
   return out;
 }
 
+const Kind& KindOf(const std::string& path) {
+  if (IsFolder(path)) return kFolder;
+  for (const Kind& k : kKinds) {
+    if (path.ends_with(k.ending)) return k;
+  }
+  StateOf(path);  // a path that is not there is the likelier mistake
+  throw Refusal{
+      GE_INVALID_ARGUMENT,
+      fmt::format("'{}' is of no known kind; wanted a folder, or a name that ends with {}", path,
+                  KnownEndings())};
+}
+
+constexpr int64_t kMostFiles = 100'000;
+
+// a-{00..07}.tar -> a-00.tar ... a-07.tar; a path without such a range alone.
+std::vector<std::string> Expand(const std::string& path) {
+  const size_t open = path.find('{'), dots = path.find("..", open), close = path.find('}', dots);
+  if (open == std::string::npos || dots == std::string::npos || close == std::string::npos) {
+    return {path};
+  }
+  const auto number = [&](size_t at, size_t end, int64_t* n) {
+    const auto r = std::from_chars(path.data() + at, path.data() + end, *n);
+    return r.ec == std::errc() && r.ptr == path.data() + end && *n >= 0;
+  };
+  int64_t first = 0, last = 0;
+  if (!number(open + 1, dots, &first) || !number(dots + 2, close, &last)) return {path};
+  if (last < first || last - first >= kMostFiles) {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  fmt::format("'{}' names files {} to {}; wanted 1 to {} of them", path, first,
+                              last, kMostFiles)};
+  }
+  std::vector<std::string> out;
+  for (int64_t i = first; i <= last; ++i) {
+    out.push_back(fmt::format("{}{:0{}}{}", path.substr(0, open), i, dots - open - 1,
+                              path.substr(close + 1)));
+  }
+  return out;
+}
+
+// PATH#test -> PATH and its part.
+std::string CutPart(const std::string& path, OpenOptions* options) {
+  for (const auto& [ending, part] :
+       {std::pair<std::string_view, Part>{"#test", Part::kTest}, {"#train", Part::kTrain}}) {
+    if (!path.ends_with(ending)) continue;
+    options->part = part;
+    return path.substr(0, path.size() - ending.size());
+  }
+  return path;
+}
+
 // The sources opened last, for nodes of one pipeline and of sessions beside each other. A source
 // whose files have changed is opened again.
 class Shared {
  public:
   std::shared_ptr<const Source> Open(const std::string& path, const OpenOptions& options) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    const FileState state = StateOf(path);
+    std::unique_lock<std::timed_mutex> lock(mutex_, std::defer_lock);
+    while (!lock.try_lock_for(std::chrono::milliseconds(20))) CheckStop(options);
     const auto same = [&](const Item& i) { return i.path == path; };
     const auto at = std::find_if(items_.begin(), items_.end(), same);
-    if (at != items_.end() && at->state == state) {
+    if (at != items_.end() && IsAsItWas(*at->source)) {
       items_.splice(items_.begin(), items_, at);
       return at->source;
     }
     if (at != items_.end()) items_.erase(at);
     auto source = OpenSource(path, options);
-    items_.push_front({path, state, source});
+    items_.push_front({path, source});
     if (items_.size() > kMost) items_.pop_back();
     return source;
   }
@@ -50,23 +106,41 @@ class Shared {
   static constexpr size_t kMost = 8;
   struct Item {
     std::string path;
-    FileState state;
     std::shared_ptr<const Source> source;
   };
-  std::mutex mutex_;
-  std::list<Item> items_;  // the one used last first
+  static bool IsAsItWas(const Source& source) {
+    return std::all_of(source.watched().begin(), source.watched().end(), [](const Watched& w) {
+      if (IsFolder(w.path)) return FolderState(w.path) == w.state;
+      return IsFile(w.path) && StateOf(w.path) == w.state;
+    });
+  }
+  std::timed_mutex mutex_;  // held while a source is opened, so that it is opened once
+  std::list<Item> items_;   // the one used last first
 };
 
 }  // namespace
 
+void RefusePart(const std::string& path, Part part, std::string_view has) {
+  throw Refusal{GE_NOT_FOUND, fmt::format("'{}' has no {} part; it has {}", path,
+                                          part == Part::kTest ? "test" : "training", has)};
+}
+
 std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOptions& options) {
-  for (const Kind& k : kKinds) {
-    if (path.ends_with(k.ending)) return k.open(path, options);
+  OpenOptions own = options;
+  const std::string file = CutPart(path, &own);
+  const auto files = Expand(file);
+  std::shared_ptr<Source> source;
+  if (files.size() > 1 || files[0] != file) {
+    source = OpenConcat(files, own);
+  } else {
+    const Kind& kind = KindOf(file);
+    if (own.part != Part::kAny && !kind.parts) {
+      RefusePart(file, own.part, "rows without parts; name the file of the other part");
+    }
+    source = kind.open(file, own);
   }
-  StateOf(path);  // a path that is not there is the likelier mistake
-  throw Refusal{GE_INVALID_ARGUMENT,
-                fmt::format("'{}' is of no known kind; wanted a name that ends with {}", path,
-                            KnownEndings())};
+  source->SetPath(path);
+  return source;
 }
 
 std::shared_ptr<const Source> SharedSource(const std::string& path, const std::string& digest,

@@ -6,10 +6,24 @@
 
 namespace ge::data {
 
+void CheckStop(const OpenOptions& options) {
+  if (options.stop != nullptr && __atomic_load_n(options.stop, __ATOMIC_RELAXED) != 0) {
+    throw Refusal{GE_CANCELLED, "reading the data was cancelled"};
+  }
+}
+
 uint64_t Column::row_bytes() const {
   uint64_t bits = plugin::ElementBits(dtype);
   for (const int64_t d : dims) bits *= static_cast<uint64_t>(d);
   return bits / 8;
+}
+
+std::string KindOfColumn(const Column& c) {
+  if (c.kind == Column::Kind::kPicture) return fmt::format("column '{}', pictures", c.name);
+  if (c.kind == Column::Kind::kText) return fmt::format("column '{}', texts", c.name);
+  if (!c.classes.empty()) return fmt::format("column '{}', classes", c.name);
+  return fmt::format("column '{}', {}[{}]", c.name, plugin::DTypeName(c.dtype),
+                     fmt::join(c.dims, ","));
 }
 
 size_t Source::ColumnOf(std::string_view name) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "ge/ge_plugin.h"
+#include "passes/data/sources/file.h"
 #include "passes/kit/refusal.h"
 
 namespace ge::data {
@@ -29,10 +30,18 @@ struct Column {
   uint64_t row_bytes() const;  // of an array
 };
 
+// "column 'x', f32[3,4]", for messages.
+std::string KindOfColumn(const Column& column);
+
 // A blob of a row: the owner's bytes where they lie still, else copied into `held`.
 struct Blob {
   std::span<const std::byte> bytes;
   std::vector<std::byte> held;
+};
+
+struct Watched {
+  std::string path;
+  FileState state;
 };
 
 class Source {
@@ -42,7 +51,11 @@ class Source {
   const std::vector<Column>& columns() const { return columns_; }
   // The path that it was opened by.
   const std::string& path() const { return path_; }
-  // 16 hexadecimal digits: of the names, sizes and contents of the files (digest.h).
+  void SetPath(std::string path) { path_ = std::move(path); }
+  // The files and folders that were read, as they were then: the source is good while they are.
+  const std::vector<Watched>& watched() const { return watched_; }
+  void Watch(std::string path, const FileState& state) { watched_.push_back({path, state}); }
+  // 16 hexadecimal digits: of the names, sizes and contents of the files (file.h).
   const std::string& digest() const { return digest_; }
   // By name; throws NOT_FOUND with the names that there are.
   size_t ColumnOf(std::string_view name) const;
@@ -58,16 +71,24 @@ class Source {
   int64_t rows_ = 0;
   std::vector<Column> columns_;
   std::string path_, digest_;
+  std::vector<Watched> watched_;
 };
+
+enum class Part { kAny, kTrain, kTest };
 
 struct OpenOptions {
   // Not 0 = give up with GE_CANCELLED; NULL: nobody can stop it.
   const uint32_t* stop = nullptr;
+  // Of folders and archives with a training and a test part. kAny: the training part, where there
+  // are parts. Set by the path's end: `PATH#test`, `PATH#train`.
+  Part part = Part::kAny;
 };
+// Throws GE_CANCELLED where the caller has asked for it; readers call it every few milliseconds.
+void CheckStop(const OpenOptions& options);
 
 // By the ending of the name, or by what the folder holds; `a-{00..07}.tar` is one table of all the
-// files, which must exist and have the same columns. NOT_FOUND, INVALID_ARGUMENT (no such kind),
-// GE_DATA_LOSS (damaged).
+// files, which must exist and have the same columns; `PATH#test` is the test part. NOT_FOUND (also:
+// no such part), INVALID_ARGUMENT (no such kind), GE_DATA_LOSS (damaged).
 std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOptions& options);
 
 // The same, shared by whoever opens the same path while its files stay as they are. Where `digest`
