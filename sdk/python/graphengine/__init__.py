@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Optional, Union
 
 from graphengine import _native
 from graphengine._error import Error
-from graphengine._native import Prepared, Run, Runtime, TensorInfo
+from graphengine._native import Batches, Prepared, Run, Runtime, TensorInfo
 from graphengine.inference_session import (InferenceSession, ModelMetadata, NodeArg,
                                            disable_telemetry_events, enable_telemetry_events,
                                            get_build_info, get_version_string, has_collective_ops,
@@ -28,10 +28,10 @@ from graphengine.ort_value import IOBinding, OrtDevice, OrtValue
 SessionIOBinding = IOBinding
 
 __version__ = _native.version()
-__all__ = ["Error", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding",
+__all__ = ["Batches", "Error", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding",
            "InferenceSession", "ModelMetadata", "NodeArg", "Observing", "OrtDevice", "OrtValue", "Prepared",
            "Run", "RunOptions", "Runtime", "Session", "SessionIOBinding", "SessionOptions", "TensorInfo",
-           "disable_telemetry_events", "enable_telemetry_events", "engines", "get_all_providers",
+           "batches", "disable_telemetry_events", "enable_telemetry_events", "engines", "get_all_providers",
            "get_available_providers", "get_build_info", "get_device", "get_include",
            "get_version_string", "has_collective_ops", "preload_dlls", "set_default_logger_severity",
            "set_default_logger_verbosity", "set_global_thread_pool_sizes", "set_seed"]
@@ -85,8 +85,35 @@ class Observing:
 def engines() -> List[str]:
     """The engines that lie in the package; $GE_PLUGIN_PATH and $GE_PLUGIN_EXTRA may name others."""
     folder = pathlib.Path(__file__).resolve().parent / "lib" / "graphengine"
-    # grad brings passes; it is named by Session(plugins=...).
-    return sorted(path.stem for path in folder.glob("*.so") if path.stem != "grad")
+    # data and grad bring passes; they are named by Session(plugins=...).
+    return sorted(path.stem for path in folder.glob("*.so") if path.stem not in ("data", "grad"))
+
+
+_NOTHING = b"""ge 1
+opset "" 28
+fn nothing(x: f32[1]) -> (y) {
+  y = Identity(x)
+}
+entry infer "nothing" = nothing
+"""
+
+
+def batches(pipe: Union[str, "os.PathLike[str]"], batch: int = 64, *,
+            test: Union[str, "os.PathLike[str]"] = "", seed: int = 0, entry: str = "data",
+            session: Optional[Dict[str, Any]] = None, **options: int) -> Batches:
+    """Batches of a data pipeline, `SOURCE | step | step`: dicts of arrays by column, without end.
+
+    seed: of the order and of random steps. test: a source or pipe whose rows are those of the entry
+    "data_test" (entry=). limit: rows in all. first, rank, world, ahead, rows: as Session.batches
+    takes them. session: options of the Session that makes the rows.
+    """
+    pipe, test = os.fspath(pipe), os.fspath(test)
+    quote = "'" if "'" not in pipe + test else '"'
+    if quote in pipe + test:
+        raise Error("a pipe has quotes of both kinds, and takes one of them", "INVALID_ARGUMENT", 1)
+    asked = (f"data:pipe={quote}{pipe}{quote};test={quote}{test}{quote};seed={seed};batch={batch}")
+    made = Session(_NOTHING, format="text", plugins="data", passes=asked, **(session or {}))
+    return made.batches(entry, batch=batch, **options)
 
 
 def get_include() -> str:

@@ -309,7 +309,11 @@ nb::object GiveArray(ge_tensor* tensor, const Home& home, const std::string& wha
     Raise(GE_STATUS_FAILED_PRECONDITION, what + " was given out before");
   }
   const ge_tensor t = *tensor;
-  const nb::capsule owner = Owner(tensor, home);
+  return ArrayOver(t, Owner(tensor, home), what, form);
+}
+
+nb::object ArrayOver(const ge_tensor& t, const nb::capsule& owner, const std::string& what,
+                     Form form) {
   const Element* element = ElementOf(t.dtype);
   if (!element || element->bits == 0) {
     Raise(GE_STATUS_UNSUPPORTED, what + " is of texts, which ge.h does not hand out");

@@ -71,6 +71,10 @@ struct Home {
 // the pool is gone. Takes `tensor`'s memory in any case.
 nanobind::object GiveArray(ge_tensor* tensor, const Home& home, const std::string& what, Form form);
 
+// An array over a tensor's memory, which stays until `owner` goes.
+nanobind::object ArrayOver(const ge_tensor& tensor, const nanobind::capsule& owner,
+                           const std::string& what, Form form);
+
 // A new numpy array of this type and these dims.
 nanobind::object NewArray(const Element& element, const int64_t* dims, int32_t rank,
                           const std::string& what);

@@ -14,6 +14,7 @@
 #include "without_gil.h"
 
 namespace nb = nanobind;
+using graphengine::Batches;
 using graphengine::Port;
 using graphengine::Prepared;
 using graphengine::Run;
@@ -126,6 +127,16 @@ void AddPrepared(nb::module_& m) {
            "Binds another array of the same type and shape.");
 }
 
+void AddBatches(nb::module_& m) {
+  nb::class_<Batches>(m, "Batches",
+                      "The batches of a data entry, one after the other. One thread at a time.")
+      .def(
+          "__iter__", [](nb::handle self) { return nb::borrow(self); },
+          nb::sig("def __iter__(self) -> Batches"))
+      .def("__next__", &Batches::Next, nb::sig("def __next__(self) -> dict[str, typing.Any]"),
+           "Arrays by column. They stay as they are while somebody has them.");
+}
+
 constexpr const char* kSessionText =
     "One loaded model, by a path or by its bytes.\n\n"
     "engines: \"onednn,ref\" or a list, None for all; plugins: \"acme_ops,./mine.so\" or a list, "
@@ -188,6 +199,10 @@ void AddRunning(nb::class_<Session>& c) {
            nb::sig("def prepare" GE_RUN_ARGUMENTS "Prepared"),
            "As `run`, for runs on the same arrays to come; they are read where they lie, but what "
            "had to be copied is copied once.")
+      .def("batches", &Session::Batches, nb::arg("entry") = nb::none(), nb::arg("words"),
+           nb::sig("def batches(self, entry: str | None = None, **words: int) -> Batches"),
+           "The rows of a data entry (\"data\") batch by batch, made ahead: batch=64, ahead=2, "
+           "ahead_bytes,\nrows, rank=0, world=1, first=0, limit=0, as in ge_batches_options.")
       .def("compile", &Session::Compile, nb::arg("shapes"), nb::arg("entry") = nb::none(),
            nb::sig("def compile(self, shapes: typing.Mapping[str, typing.Any], "
                    "entry: str | None = None) -> None"),
@@ -294,5 +309,6 @@ NB_MODULE(_native, m) {
   AddRuntime(m);
   AddRun(m);
   AddPrepared(m);
+  AddBatches(m);
   AddSession(m);
 }

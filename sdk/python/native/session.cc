@@ -143,6 +143,11 @@ std::unique_ptr<Prepared> Session::Prepare(nb::handle feed, nb::handle out,
       std::make_unique<Call>(Open(), Entry(entry), feed, out, FormOf(outputs)));
 }
 
+std::unique_ptr<graphengine::Batches> Session::Batches(std::optional<std::string_view> entry,
+                                                       const nb::kwargs& words) {
+  return std::make_unique<graphengine::Batches>(Open(), Entry(entry.value_or("data")), words);
+}
+
 void Session::Compile(nb::handle shapes, std::optional<std::string_view> entry) {
   const std::shared_ptr<Handle> handle = Open();
   const std::shared_ptr<const EntryPorts> ports = Entry(entry);

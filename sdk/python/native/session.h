@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "array.h"
+#include "batches.h"
 #include "ge/ge.h"
 #include "model.h"
 #include "prepared.h"
@@ -57,6 +58,9 @@ class Session {
   std::unique_ptr<Prepared> Prepare(nanobind::handle feed, nanobind::handle out,
                                     std::optional<std::string_view> entry,
                                     std::string_view outputs);
+  // Of the entry, "data" where it is none.
+  std::unique_ptr<graphengine::Batches> Batches(std::optional<std::string_view> entry,
+                                                const nanobind::kwargs& words);
   void Compile(nanobind::handle shapes, std::optional<std::string_view> entry);
   void Cancel();
   void SetTimeLimit(double seconds);
