@@ -36,14 +36,8 @@ Result<std::span<const std::byte>> ReadTensorMember(const CapsuleReader& capsule
     return refuse(
         fmt::format("it has {} bytes behind its header, wanted {}", array->data.size(), *wanted));
   }
-  // They are read where they lie. A mapping begins at a page, so this is their place in the file.
-  const auto place = reinterpret_cast<uintptr_t>(array->data.data());
-  const auto element = static_cast<uintptr_t>(DTypeBytes(tensor.dtype, 1).value_or(1));
-  if (place % std::bit_floor(std::max<uintptr_t>(element, 1)) == 0) return array->data;
-  return refuse(
-      fmt::format("its elements of {} bytes are not aligned in the file; ge dump MODEL "
-                  "--values writes them aligned",
-                  element));
+  const auto element = static_cast<uint64_t>(DTypeBytes(tensor.dtype, 1).value_or(1));
+  return capsule.Aligned(array->data, std::bit_floor(std::max<uint64_t>(element, 1)));
 }
 
 }  // namespace ge

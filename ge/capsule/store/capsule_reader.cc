@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "ge/capsule/store/member_name.h"
 #include "ge/capsule/store/zip_directory.h"
 #include "ge/capsule/store/zip_format.h"
@@ -81,6 +83,23 @@ Status CapsuleReader::ReadMembers(const CapsuleLimits& limits) {
   right_ = std::make_unique<std::atomic<bool>[]>(members_.size());
   for (size_t i = 0; i < members_.size(); ++i) by_name_.emplace(members_[i].name, i);
   return {};
+}
+
+Result<std::span<const std::byte>> CapsuleReader::Aligned(std::span<const std::byte> bytes,
+                                                          uint64_t align) const {
+  if (bytes.empty() || reinterpret_cast<uintptr_t>(bytes.data()) % align == 0) return bytes;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  AlignedBytes& copy = copies_[bytes.data()];
+  if (!copy) {
+    copy = AllocateAligned(bytes.size(), 64);
+    if (!copy) {
+      return Status(
+          Code::kResourceExhausted,
+          fmt::format("no memory to align {} bytes of capsule '{}'", bytes.size(), path_));
+    }
+    std::memcpy(copy.get(), bytes.data(), bytes.size());
+  }
+  return std::span<const std::byte>(copy.get(), bytes.size());
 }
 
 Result<std::span<const std::byte>> CapsuleReader::Map(std::string_view name) const {

@@ -6,13 +6,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "ge/base/aligned.h"
 #include "ge/base/mapped_file.h"
 #include "ge/base/status.h"
 
@@ -55,6 +58,10 @@ class CapsuleReader {
   Result<std::span<const std::byte>> Read(std::string_view name) const;
   // The same, without the checksum: nobody may trust such bytes.
   Result<std::span<const std::byte>> Map(std::string_view name) const;
+  // The same bytes where they begin at a multiple of `align` (at most 64), else a copy that lives
+  // as long as the reader: writers of ZIP files beside ours align nothing. RESOURCE_EXHAUSTED.
+  Result<std::span<const std::byte>> Aligned(std::span<const std::byte> bytes,
+                                             uint64_t align) const;
   // IO_ERROR where the file has changed since it was opened.
   Status Check() const { return file_ ? file_->Check() : Status(); }
 
@@ -72,6 +79,8 @@ class CapsuleReader {
   std::vector<Member> members_;
   std::unordered_map<std::string_view, size_t> by_name_;  // of members_
   mutable std::unique_ptr<std::atomic<bool>[]> right_;    // checksums found right, by member
+  mutable std::mutex mutex_;                              // of copies_
+  mutable std::map<const std::byte*, AlignedBytes> copies_;
 };
 
 // Whether the bytes begin as those of a capsule do.

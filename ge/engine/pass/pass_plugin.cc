@@ -132,8 +132,6 @@ Code CodeOf(ge_rc rc) {
       return Code::kCancelled;
     case GE_DEADLINE:
       return Code::kDeadlineExceeded;
-    case GE_DATA_LOSS:
-      return Code::kDataCorrupt;
     case GE_FAILED_PRECONDITION:
       return Code::kFailedPrecondition;
     default:

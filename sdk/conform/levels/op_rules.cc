@@ -238,6 +238,39 @@ std::vector<ge_buf> GuardedInputs(const OpSample& s,
   return in;
 }
 
+// What the operator keeps for a node, from its `open` to its `close`.
+class Kept {
+ public:
+  Kept(const ge_op_def& op, mock::Host& host, const ge_node* node)
+      : op_(op), host_(host), node_(node) {}
+  Kept(const Kept&) = delete;
+  Kept& operator=(const Kept&) = delete;
+  ~Kept() {
+    if (!opened_) return;
+    mock::CallScope scope(host_, "close");
+    op_.close(kept_);
+    scope.Returned();
+  }
+  // True where there is nothing to open.
+  bool Open(std::string* why) {
+    if (op_.open == nullptr) return true;
+    mock::Error err(host_);
+    mock::CallScope scope(host_, "open");
+    const ge_rc rc = op_.open(node_, host_.api(), &kept_, err.get());
+    scope.Returned();
+    *why = err.Text("open", rc);
+    return opened_ = rc == GE_OK;
+  }
+  void* get() const { return kept_; }
+
+ private:
+  const ge_op_def& op_;
+  mock::Host& host_;
+  const ge_node* node_;
+  void* kept_ = nullptr;
+  bool opened_ = false;
+};
+
 bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& sample, unsigned char garbage,
                std::vector<Tensor>* out, std::string* why) {
   const mock::Graph& g = sample.sample.graph;
@@ -260,6 +293,9 @@ bool RunKernel(const ge_op_def& op, mock::Host& host, const OpSample& sample, un
   call.host = &me;
   call.resize = KernelHost::Resize;
   call.api = host.api();
+  Kept kept(op, host, call.node);
+  if (!kept.Open(why)) return false;
+  call.kept = kept.get();
   mock::Arena arena("the arguments of a kernel", host.style.exact);
   const ge_kernel_call* given = arena.Struct(host.style, call, GE_TAG_KERNEL_CALL);
   mock::Error err(host);

@@ -22,7 +22,8 @@ HEADERS = ["ge.h", "ge.hpp", "ge_mock_host.hpp", "ge_plugin.h", "ge_plugin.hpp",
            "ge_plugin_pass.h"]
 FILES = ["bin/ge", "lib/libgraphengine.so", "lib/libgraphengine.so.0", "lib/libge_omp.so",
          "lib/libgraphengine_image.so", *(f"include/ge/{h}" for h in HEADERS),
-         *(f"lib/graphengine/{e}.so" for e in ("grad", "native", "onednn", "openblas", "ref")),
+         *(f"lib/graphengine/{e}.so" for e in ("data", "grad", "native", "onednn", "openblas",
+                                             "ref")),
          "lib/cmake/GraphEngine/GraphEngineConfig.cmake",
          "lib/cmake/GraphEngine/GraphEngineConfigVersion.cmake",
          "lib/cmake/GraphEngine/ge_plugin.map", "lib/pkgconfig/graphengine.pc",
@@ -92,7 +93,7 @@ def check_programs(c, prefix, build, folder):
     code, text = run([prefix / "bin/ge", "plugins", "--json"], folder)
     found = json.loads(text)["plugins"] if code == 0 else []
     names = {f["name"] for f in found if f["loaded"]}
-    wanted = {"grad", "native", "onednn", "openblas", "ref"}
+    wanted = {"data", "grad", "native", "onednn", "openblas", "ref"}
     c.check(names == wanted, "plugins of the installed tree", text)
     c.check(all(f["path"].startswith(str(prefix)) for f in found), "and of no other", text)
     models = [ROOT / "build/models" / m for m in ("lenet.onnx", "squeezenet.onnx")]
