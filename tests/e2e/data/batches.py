@@ -191,7 +191,7 @@ class Check:
         (self.folder / "x.what").write_text("x")
         for pipe, args, text in [
                 ("none.npy", [], "cannot open 'none.npy': No such file"),
-                ("x.what", [], "'x.what' is of no known kind; wanted a name that ends with "),
+                ("x.what", [], "'x.what' is of no known kind; wanted a"),
                 ("fortran.npy", [], "column-major order; save numpy.ascontiguousarray"),
                 ("one.npy", [], "holds one number, wanted rows along an axis"),
                 ("text.npy", [], "has elements '<U1', wanted numbers"),
