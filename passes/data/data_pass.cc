@@ -44,6 +44,7 @@ void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool 
   chain.seed = static_cast<uint64_t>(e->option[kSeed].i);
   chain.batch = e->option[kBatch].i;
   chain.test = test;
+  chain.options = options;
   chain.position = Position(&fn);
   for (size_t i = 0; i < chain.source->columns().size(); ++i) {
     chain.columns.push_back({chain.source->columns()[i].name, i, {}});

@@ -15,6 +15,7 @@ namespace ge::data {
 ge_op_def OrderOp();
 ge_op_def DrawOp();
 ge_op_def RowsOp();
+ge_op_def WindowsOp();
 
 inline constexpr char kDomain[] = "ge.data";
 

@@ -14,23 +14,19 @@ struct Known {
   void (*apply)(const Step&, Chain*);
 };
 constexpr Known kSteps[] = {
-    {"shuffle", ApplyShuffle},
-    {"select", ApplySelect},
-    {"normalise", ApplyNormalise},
+    {"shuffle", ApplyShuffle}, {"select", ApplySelect}, {"normalise", ApplyNormalise},
+    {"tokens", ApplyTokens},   {"pack", ApplyPack},
 };
 
 }  // namespace
 
-int64_t Chain::EpochRows() const {
-  const int64_t rows = source->rows();
-  return test || rows < batch ? rows : rows / batch * batch;
-}
+int64_t Chain::EpochRows() const { return test || rows < batch ? rows : rows / batch * batch; }
 
 Val Chain::Row() {
   if (row) return row;
   Attrs attrs;
   attrs.Int("seed", static_cast<int64_t>(seed))
-      .Int("rows", source->rows())
+      .Int("rows", rows)
       .Int("epoch_rows", EpochRows())
       .Int("shuffle", shuffle ? 1 : 0);
   row = fn->Node(kDomain, "Order", {position}, attrs, 1)[0];

@@ -24,13 +24,17 @@ struct ChainColumn {
 };
 
 struct Chain {
-  Chain(Fn* f, std::shared_ptr<const Source> s) : fn(f), source(std::move(s)) {}
+  Chain(Fn* f, std::shared_ptr<const Source> s)
+      : fn(f), source(std::move(s)), rows(source->rows()) {}
   Fn* fn;
   std::shared_ptr<const Source> source;
+  int64_t rows;         // of the source, or windows of its tokens
+  OpenOptions options;  // for steps that read
   uint64_t seed = 0;
   int64_t batch = 1;
   bool test = false;     // random steps are left out, or centred
   bool shuffle = false;  // rows are permuted in each epoch
+  bool tokens = false;   // the only column is one of texts, which a step takes as tokens
   Val position, row;     // row: none until the first column is read
   std::vector<ChainColumn> columns;
   std::vector<std::string> used;  // names of draws, so that no two are the same
@@ -52,5 +56,7 @@ void Apply(const Step& step, Chain* chain);
 void ApplyShuffle(const Step& step, Chain* chain);
 void ApplySelect(const Step& step, Chain* chain);
 void ApplyNormalise(const Step& step, Chain* chain);
+void ApplyTokens(const Step& step, Chain* chain);
+void ApplyPack(const Step& step, Chain* chain);
 
 }  // namespace ge::data

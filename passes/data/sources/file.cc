@@ -102,6 +102,8 @@ void MappedData::Check() const {
                             path_, s.st_size, bytes_.size())};
 }
 
+uint64_t Xxh3(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
 struct Digest::State {
   XXH3_state_t xxh;
 };

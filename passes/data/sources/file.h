@@ -48,6 +48,9 @@ class MappedData {
   std::span<const std::byte> bytes_;
 };
 
+// XXH3 of 64 bits, without a seed.
+uint64_t Xxh3(std::span<const std::byte> bytes);
+
 // A digest of names, sizes and contents, in the order that they were added: xxHash's XXH3 of 64
 // bits. Of contents beyond 256 MiB in all, 64 KiB at 64 places of each further file.
 class Digest {

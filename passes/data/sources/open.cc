@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "passes/data/sources/file.h"
+#include "passes/data/sources/gerec.h"
 #include "passes/data/sources/readers.h"
 
 namespace ge::data {
@@ -21,8 +22,9 @@ struct Kind {
 };
 // The endings of names, and who reads such files.
 constexpr Kind kKinds[] = {
-    {".npy", OpenNpy}, {".npz", OpenNpz, true}, {".bin", OpenCifar},
-    {".idx", OpenIdx}, {"-ubyte", OpenIdx},     {"-ubyte.gz", OpenIdx},
+    {".npy", OpenNpy},     {".npz", OpenNpz, true}, {".bin", OpenCifar}, {".idx", OpenIdx},
+    {"-ubyte", OpenIdx},   {"-ubyte.gz", OpenIdx},  {".csv", OpenCsv},   {".tsv", OpenTsv},
+    {".jsonl", OpenJsonl}, {".txt", OpenLines},     {".tar", OpenTar},   {".gerec", OpenGerec},
 };
 constexpr Kind kFolder = {"/", OpenFolder, true};
 

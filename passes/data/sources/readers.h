@@ -15,6 +15,11 @@ std::shared_ptr<Source> OpenNpy(const std::string& path, const OpenOptions& opti
 std::shared_ptr<Source> OpenNpz(const std::string& path, const OpenOptions& options);
 std::shared_ptr<Source> OpenIdx(const std::string& path, const OpenOptions& options);
 std::shared_ptr<Source> OpenCifar(const std::string& path, const OpenOptions& options);
+std::shared_ptr<Source> OpenTar(const std::string& path, const OpenOptions& options);
+std::shared_ptr<Source> OpenCsv(const std::string& path, const OpenOptions& options);
+std::shared_ptr<Source> OpenTsv(const std::string& path, const OpenOptions& options);
+std::shared_ptr<Source> OpenJsonl(const std::string& path, const OpenOptions& options);
+std::shared_ptr<Source> OpenLines(const std::string& path, const OpenOptions& options);
 // A folder of MNIST's or CIFAR's files, or of pictures.
 std::shared_ptr<Source> OpenFolder(const std::string& path, const OpenOptions& options);
 std::shared_ptr<Source> OpenPictures(const std::string& path, const OpenOptions& options);

@@ -1,5 +1,4 @@
 """Runs the entry `data` of a pipe by `ge run`, and counts checks. Used by the scripts of this folder."""
-import json
 import os
 import pathlib
 import re
@@ -28,13 +27,19 @@ class DataRun:
         print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
         return 1 if self.failed else 0
 
+    def write(self, name, data):
+        path = self.here / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return name
+
     def check(self, name, good, detail=""):
         self.passed += bool(good)
         self.failed += not good
         if not good:
             print(f"FAILED  {name}: {str(detail).strip()[:2000]}")
 
-    def call(self, pipe, positions=(0,), more=(), options=""):
+    def call(self, pipe, positions=(0,), more=(), options=";batch=1"):
         np.save(self.here / "position.npy", np.asarray(positions, np.int64))
         shutil.rmtree(self.here / "out", ignore_errors=True)
         env = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
@@ -85,7 +90,3 @@ class DataRun:
         """No run so far took more memory than this."""
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         self.check("memory of the largest run", peak < megabytes, f"{peak:.0f} MB")
-
-
-def last_json(text):
-    return json.loads(text.splitlines()[-1])

@@ -9,6 +9,7 @@ import zipfile
 import zlib
 
 import data_run
+import table_sources
 import numpy as np
 
 
@@ -20,12 +21,6 @@ def idx_bytes(array):
 
 
 class Sources(data_run.DataRun):
-    def write(self, name, data):
-        path = self.here / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data if isinstance(data, bytes) else data.encode())
-        return name
-
     def idx(self):
         r = np.random.default_rng(1)
         for dtype in ("u1", "i1", "i2", "i4", "f4", "f8"):
@@ -210,6 +205,7 @@ def main():
     run = Sources()
     for part in (run.idx, run.cifar, run.npz, run.folders, run.tables_of_files):
         part()
+    table_sources.check(run)
     run.small()
     return run.close()
 
