@@ -183,6 +183,34 @@ class Check:
         self.check(found.get("digest") == wanted.get("digest") and found.get("rows_a_run") == 64,
                    "rows that are mixed", [found, wanted])
 
+    def shown(self):
+        """A sheet of 16 samples, and the graph as text."""
+        done = self.call("data", "show", "pictures.npy | shuffle", "--plot", "sheet.png")
+        self.check(done.returncode == 0, "ge data show", done.stderr)
+        (self.folder / "decode.gt").write_text(
+            'ge 1\nopset "" 28\nfn main(file: u8[n]) -> (y) {\n  y = ImageDecoder(file)\n}\n'
+            'entry infer "main" = main\n')
+        png = np.fromfile(self.folder / "sheet.png", dtype=np.uint8)
+        np.save(self.folder / "png.npy", png)
+        done = self.call("run", "decode.gt", "--input", "file=png.npy", "--output", "sheet")
+        self.check(done.returncode == 0, "the sheet is a PNG", done.stderr)
+        sheet = np.load(self.folder / "sheet/y.npy")
+        x = np.load(self.folder / "pictures.npy")
+        rows = [self.python["order"](p, 300, 256, 1) for p in range(16)]
+        by = 64 // 9
+        for n, row in enumerate(rows):
+            y0, x0 = n // 4 * (9 * by + 2) + 2, n % 4 * (7 * by + 2) + 2
+            part = sheet[y0:y0 + 9 * by:by, x0:x0 + 7 * by:by]
+            self.check(np.array_equal(part, x[row].transpose(1, 2, 0)), f"sample {n} of the sheet")
+        done = self.call("data", "dump", "pictures.npy | normalise imagenet")
+        self.check(done.returncode == 0 and "ge.data.Rows" in done.stdout, "ge data dump", done.stderr)
+        done = self.call("data", "dump", "pictures.npy", "--to", "memory")
+        self.check(done.returncode == 0 and "arena" in done.stdout, "ge data dump --to memory",
+                   done.stderr)
+        done = self.call("data", "show", "rows.npy", "--plot", "no.png")
+        self.check(done.returncode == 2 and "none of the columns x holds pictures" in done.stderr and
+                   not (self.folder / "no.png").exists(), "no pictures", done.stderr)
+
     def refusals(self):
         np.save(self.folder / "fortran.npy", np.asfortranarray(np.zeros((3, 4))))
         np.save(self.folder / "one.npy", np.float32(3))
@@ -225,6 +253,7 @@ def main():
         c.digests()
         c.worlds()
         c.across()
+        c.shown()
         c.refusals()
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return c.failed != 0

@@ -35,5 +35,7 @@ Result<PipeFacts> FactsOf(const Session& session, const std::string& entry);
 
 int DataRun(const DataOptions& o);
 int DataInfo(const DataOptions& o);
+int DataDump(const DataOptions& o);
+int DataShow(const DataOptions& o);
 
 }  // namespace ge::tool

@@ -54,10 +54,22 @@ void AddData(SubcommandList* to, int* code) {
   CLI::App* info = data->add_subcommand("info", "print source, rows and columns");
   AddPipe(info, o.get());
   info->callback([=] { *code = DataInfo(*o); });
+  CLI::App* show = data->add_subcommand("show", "a picture of the first 16 samples");
+  AddPipe(show, o.get());
+  show->add_option("--plot", o->common.plot, "the picture to write")
+      ->type_name("F.png")
+      ->required();
+  show->add_option("--first", o->rows.first, "position of the first sample (default 0)");
+  show->callback([=] { *code = DataShow(*o); });
+  CLI::App* dump = data->add_subcommand("dump", "print the pipeline's graph or plan");
+  AddPipe(dump, o.get());
+  dump->add_option("--to", o->common.to, "stage to stop after (default rewrite); as in ge dump")
+      ->type_name("STAGE");
+  dump->callback([=] { *code = DataDump(*o); });
   data->footer(
       "\nExamples:\n  ge data info x.npy\n  ge data run 'x.npy | shuffle | normalise 0.5 0.5' "
       "--batch "
-      "128 --digest\n");
+      "128 --digest\n  ge data show 'photos | resize 64 | center-crop 64' --plot samples.png\n");
 }
 
 }  // namespace ge::tool

@@ -1,7 +1,6 @@
 #include "tools/ge/train/chart.h"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "tools/ge/command.h"
+#include "tools/ge/png.h"
 
 namespace ge::tool {
 namespace {
@@ -67,48 +67,9 @@ class Canvas {
   std::string dots_;
 };
 
-void AppendChunk(const char* type, const std::string& content, std::string* to) {
-  const auto big = [&](uint32_t v) {
-    for (int shift = 24; shift >= 0; shift -= 8) *to += static_cast<char>(v >> shift);
-  };
-  const std::string body = type + content;
-  big(static_cast<uint32_t>(content.size()));
-  *to += body;
-  big(static_cast<uint32_t>(
-      crc32(0, reinterpret_cast<const Bytef*>(body.data()), static_cast<uInt>(body.size()))));
-}
-
 std::string Canvas::Png() const {
-  std::string head = {0,
-                      0,
-                      kWidth >> 8,
-                      kWidth & 255,
-                      0,
-                      0,
-                      kHeight >> 8,
-                      static_cast<char>(kHeight & 255),
-                      8,
-                      3,
-                      0,
-                      0,
-                      0};
-  std::string palette, rows;
-  for (const auto& ink : kInks) palette.append(reinterpret_cast<const char*>(ink), 3);
-  for (size_t y = 0; y < kHeight; ++y) {
-    rows += '\0';  // no filter
-    rows.append(dots_, y * kWidth, kWidth);
-  }
-  uLongf size = compressBound(rows.size());
-  std::string packed(size, 0);
-  compress(reinterpret_cast<Bytef*>(packed.data()), &size,
-           reinterpret_cast<const Bytef*>(rows.data()), rows.size());
-  packed.resize(size);
-  std::string png = "\x89PNG\r\n\x1a\n";
-  AppendChunk("IHDR", head, &png);
-  AppendChunk("PLTE", palette, &png);
-  AppendChunk("IDAT", packed, &png);
-  AppendChunk("IEND", "", &png);
-  return png;
+  return PngOf(kWidth, kHeight, {reinterpret_cast<const uint8_t*>(dots_.data()), dots_.size()},
+               {&kInks[0][0], sizeof kInks});
 }
 
 struct Scale {
