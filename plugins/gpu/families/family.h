@@ -1,0 +1,31 @@
+// What the engine can do with each kind of unit, a table a family. Pure; one thread records.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "plugins/device/rates.h"
+#include "plugins/device/recorder.h"
+#include "plugins/units/unit.h"
+
+namespace ge_engines::gpu {
+
+struct GpuKind {
+  const UnitKind* kind;
+  // Whether there are kernels for it; null: for all.
+  bool (*takes)(const Unit& unit, const Parser& parser, Why* why);
+  void (*record)(const Unit& unit, device::Recorder* recorder);
+  // Of a unit; post-ops are one more.
+  uint32_t (*kernels)(const Unit& unit);
+};
+
+std::span<const GpuKind> PointwiseKinds();
+std::span<const GpuKind> MoveKinds();
+std::span<const GpuKind> RowKinds();
+std::span<const GpuKind> WindowKinds();
+std::span<const GpuKind> ProductKinds();
+
+// Bias and post-ops of a unit over its result, in place, where it has any.
+void RecordPostOps(const Unit& unit, const device::Ref& result, device::Recorder* recorder);
+
+}  // namespace ge_engines::gpu

@@ -1,0 +1,206 @@
+// Moves of elements: transposes, slices, concatenation, expansion, tiles, pads, look-ups.
+#include "plugins/gpu/kernels/moves.h"
+
+#include <algorithm>
+
+#include "plugins/gpu/families/family.h"
+#include "plugins/gpu/kernel_call.h"
+#include "plugins/gpu/numbers_of.h"
+#include "plugins/gpu/strides.h"
+#include "plugins/units/index/gather.h"
+#include "plugins/units/movement/concat.h"
+#include "plugins/units/movement/depth_to_space.h"
+#include "plugins/units/movement/expand.h"
+#include "plugins/units/movement/pad.h"
+#include "plugins/units/movement/reshape.h"
+#include "plugins/units/movement/slice.h"
+#include "plugins/units/movement/tile.h"
+#include "plugins/units/movement/transpose.h"
+
+namespace ge_engines::gpu {
+namespace {
+
+using device::Reads;
+using device::Recorder;
+using device::Ref;
+using device::Writes;
+
+bool TakesMove(const Unit& u, const Parser& p, Why* why) {
+  const int bytes = p.size(u.in[0]);
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 ||
+         why->Say(GE_WHY_DTYPE, "elements of " + std::to_string(bytes) + " bytes");
+}
+
+// Elements along `dims` from x to y, with these strides.
+struct Move {
+  Dims dims, to, from;
+  int64_t to_first = 0, from_first = 0;
+};
+
+void RecordMove(const Move& move, int bytes, const Ref& y, const Ref& x, Recorder* r) {
+  MoveArgs args;
+  Dims dims = move.dims;
+  std::vector<Dims> strides = {move.to, move.from};
+  MergeAxes(&dims, &strides);
+  args.axes = AxesOf(dims);
+  args.to = StridesFor(strides[0]);
+  args.from = StridesFor(strides[1]);
+  args.to_first = move.to_first;
+  args.from_first = move.from_first;
+  AddKernel(BySize(KernelId::move_1, bytes), args, Product(move.dims), {Writes(y), Reads(x)}, r);
+}
+
+void RecordOnly(const Unit& u, const Move& move, Recorder* r) {
+  const Ref x = r->Read(u.in[0]);
+  RecordMove(move, r->parser().size(u.in[0]), r->Write(u.out[0]), x, r);
+}
+
+void RecordTranspose(const Unit& u, Recorder* r) {
+  const Dims x = StridesOf(r->parser().dims(u.in[0]));
+  Move move{u.dims, StridesOf(u.dims), Dims(u.dims.size(), 0)};
+  for (size_t k = 0; k < u.dims.size(); ++k) {
+    move.from[k] = x[static_cast<size_t>(As<TransposeSpec>(u)->perm[k])];
+  }
+  RecordOnly(u, move, r);
+}
+
+void RecordExpand(const Unit& u, Recorder* r) {
+  RecordOnly(u, {u.dims, StridesOf(u.dims), BroadcastStrides(r->parser().dims(u.in[0]), u.dims)},
+             r);
+}
+
+void RecordTile(const Unit& u, Recorder* r) {
+  const Dims x = r->parser().dims(u.in[0]), from = StridesOf(x), to = StridesOf(u.dims);
+  Move move;
+  for (size_t k = 0; k < x.size(); ++k) {  // the copies, then their elements
+    for (const bool copies : {true, false}) {
+      move.dims.push_back(copies ? u.dims[k] / x[k] : x[k]);
+      move.to.push_back(copies ? to[k] * x[k] : to[k]);
+      move.from.push_back(copies ? 0 : from[k]);
+    }
+  }
+  RecordOnly(u, move, r);
+}
+
+bool TakesTile(const Unit& u, const Parser& p, Why* why) {
+  if (!TakesMove(u, p, why)) return false;
+  return 2 * u.dims.size() <= kMostAxes || why->Say(GE_WHY_SHAPE, "more than four axes");
+}
+
+void RecordDepthToSpace(const Unit& u, Recorder* r) {
+  const Dims x = StridesOf(r->parser().dims(u.in[0]));
+  Move move;
+  for (const MoveSpec::Axis& axis : As<MoveSpec>(u)->axes) {
+    move.dims.push_back(axis.size);
+    move.to.push_back(axis.to);
+    move.from.push_back(x[static_cast<size_t>(axis.x)] * axis.times);
+  }
+  RecordOnly(u, move, r);
+}
+
+void RecordSlice(const Unit& u, Recorder* r) {
+  const Parser& p = r->parser();
+  const Dims x = StridesOf(p.dims(u.in[0]));
+  const Ref from = r->Read(u.in[0]);
+  const auto& boxes = As<SliceSpec>(u)->boxes;
+  for (size_t k = 0; k < boxes.size(); ++k) {
+    const Dims y = p.dims(u.out[k]);
+    if (Product(y) == 0) {
+      (void)r->Write(u.out[k]);
+      continue;
+    }
+    Move move{y, StridesOf(y), Dims(y.size(), 0)};
+    for (size_t a = 0; a < y.size(); ++a) {
+      move.from[a] = x[a] * boxes[k].step[a];
+      move.from_first += x[a] * boxes[k].start[a];
+    }
+    RecordMove(move, p.size(u.in[0]), r->Write(u.out[k]), from, r);
+  }
+}
+
+void RecordConcat(const Unit& u, Recorder* r) {
+  const Parser& p = r->parser();
+  const auto axis = static_cast<size_t>(As<ConcatSpec>(u)->axis);
+  const Dims to = StridesOf(u.dims);
+  std::vector<Ref> from;
+  for (const uint32_t v : u.in) from.push_back(r->Read(v));
+  const Ref y = r->Write(u.out[0]);
+  int64_t at = 0;
+  for (size_t k = 0; k < u.in.size(); ++k) {
+    const Dims x = p.dims(u.in[k]);
+    RecordMove({x, to, StridesOf(x), at * to[axis]}, p.size(u.in[k]), y, from[k], r);
+    at += x[axis];
+  }
+}
+
+uint32_t SliceKernels(const Unit& u) {
+  return static_cast<uint32_t>(As<SliceSpec>(u)->boxes.size());
+}
+uint32_t ConcatKernels(const Unit& u) { return static_cast<uint32_t>(u.in.size()); }
+
+void RecordPad(const Unit& u, Recorder* r) {
+  const auto& spec = *As<FillPadSpec>(u);
+  PadArgs args;
+  args.axes = AxesOf(spec.y);
+  args.from = StridesFor(StridesOf(spec.x));
+  for (size_t k = 0; k < spec.x.size(); ++k) {
+    args.before[k] = spec.before[k];
+    args.size[k] = spec.x[k];
+  }
+  std::vector<device::Use> uses(1);
+  for (const uint32_t v : u.in) uses.push_back(Reads(r->Read(v)));
+  uses[0] = Writes(r->Write(u.out[0]));
+  args.filled = u.in.size() > 1;
+  AddKernel(BySize(KernelId::pad_1, r->parser().size(u.in[0])), args, Product(u.dims),
+            std::move(uses), r);
+}
+
+// A device cannot refuse an index that is out of range, so that all of them are looked at here.
+bool TakesGather(const Unit& u, const Parser& p, Why* why) {
+  if (!TakesMove(u, p, why)) return false;
+  Dims indices;
+  if (!p.constant(u.in[1]) || !p.Integers(u.in[1], &indices)) {
+    return why->Say(GE_WHY_DYNAMIC, "indices are not constant, and a device refuses none");
+  }
+  const auto& spec = *As<GatherSpec>(u);
+  const int64_t size = p.dims(u.in[0])[static_cast<size_t>(spec.axis)];
+  const int64_t least = spec.backwards ? -size : 0;
+  return std::all_of(indices.begin(), indices.end(),
+                     [&](int64_t k) { return k >= least && k < size; }) ||
+         why->Say(GE_WHY_SHAPE, "an index is out of range");
+}
+
+void RecordGather(const Unit& u, Recorder* r) {
+  const Parser& p = r->parser();
+  const Dims x = p.dims(u.in[0]);
+  const auto axis = As<GatherSpec>(u)->axis;
+  GatherArgs args;
+  args.index_count = Divider::By(static_cast<uint64_t>(Product(p.dims(u.in[1]))));
+  args.inner = Divider::By(static_cast<uint64_t>(Product(Dims(x.begin() + axis + 1, x.end()))));
+  args.size = x[static_cast<size_t>(axis)];
+  args.wide = p.dtype(u.in[1]) == GE_I64;
+  const Ref data = r->Read(u.in[0]), indices = r->Read(u.in[1]);
+  AddKernel(BySize(KernelId::gather_1, p.size(u.in[0])), args, Product(u.dims),
+            {Writes(r->Write(u.out[0])), Reads(data), Reads(indices)}, r);
+}
+
+// plugins/device makes views itself, but for those with post-ops, which there are none of.
+void RecordView(const Unit& u, Recorder* r) { r->View(u.out[0], u.in[0]); }
+
+constexpr GpuKind kMoves[] = {
+    {&ViewSpec::kKind, nullptr, RecordView, nullptr},
+    {&TransposeSpec::kKind, TakesMove, RecordTranspose, nullptr},
+    {&ExpandSpec::kKind, TakesMove, RecordExpand, nullptr},
+    {&TileSpec::kKind, TakesTile, RecordTile, nullptr},
+    {&MoveSpec::kKind, TakesMove, RecordDepthToSpace, nullptr},
+    {&SliceSpec::kKind, TakesMove, RecordSlice, SliceKernels},
+    {&ConcatSpec::kKind, TakesMove, RecordConcat, ConcatKernels},
+    {&FillPadSpec::kKind, TakesMove, RecordPad, nullptr},
+    {&GatherSpec::kKind, TakesGather, RecordGather, nullptr},
+};
+
+}  // namespace
+
+std::span<const GpuKind> MoveKinds() { return kMoves; }
+
+}  // namespace ge_engines::gpu

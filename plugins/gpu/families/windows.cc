@@ -1,0 +1,76 @@
+// Pools and convolutions over windows of images.
+#include "plugins/gpu/kernels/windows.h"
+
+#include "plugins/gpu/families/family.h"
+#include "plugins/gpu/kernel_call.h"
+#include "plugins/units/conv/conv.h"
+#include "plugins/units/reduce/pool.h"
+
+namespace ge_engines::gpu {
+namespace {
+
+using device::Reads;
+using device::Recorder;
+using device::Ref;
+using device::Writes;
+
+// The window of images of dims [n, c, spatial...].
+Window WindowFor(const Dims& src, const Dims& dst, const int64_t* kernel, const Dims& stride,
+                 const Dims& dilation, const Dims& pad) {
+  Window w;
+  const size_t axes = src.size() - 2, first = kWindowAxes - axes;
+  for (size_t k = 0; k < axes; ++k) {
+    w.src[first + k] = src[k + 2];
+    w.dst[first + k] = Divider::By(static_cast<uint64_t>(dst[k + 2]));
+    w.kernel[first + k] = kernel[k];
+    w.stride[first + k] = stride[k];
+    w.dilation[first + k] = dilation[k];
+    w.pad[first + k] = pad[k];
+  }
+  return w;
+}
+
+void RecordPool(const Unit& u, Recorder* r) {
+  const auto& spec = *As<PoolSpec>(u);
+  PoolArgs args;
+  args.max = spec.max;
+  args.count_pad = spec.count_pad;
+  args.window = WindowFor(spec.src, spec.dst, spec.kernel.begin(), spec.stride,
+                          Dims(spec.kernel.size(), 1), spec.pad_l);
+  const Ref x = r->Read(u.in[0]);
+  AddKernel(KernelId::pool, args, Product(u.dims), {Writes(r->Write(u.out[0])), Reads(x)}, r);
+}
+
+bool TakesConv(const Unit& u, const Parser&, Why* why) {
+  return !As<ConvSpec>(u)->transposed || why->Say(GE_WHY_OP, "no kernel for ConvTranspose yet");
+}
+
+void RecordConv(const Unit& u, Recorder* r) {
+  const auto& spec = *As<ConvSpec>(u);
+  ConvArgs args;
+  const size_t first = spec.groups > 1 ? 3 : 2;  // spatial axis of the weights
+  args.window = WindowFor(spec.src, spec.dst, spec.weights.begin() + first, spec.stride,
+                          spec.dilation, spec.pad_l);
+  args.groups = spec.groups;
+  args.channels = Divider::By(static_cast<uint64_t>(spec.dst[1]));
+  args.group_out = spec.dst[1] / spec.groups;
+  args.group_in = spec.src[1] / spec.groups;
+  args.biased = u.in.size() > 2;
+  const Ref x = r->Read(u.in[0]), weights = r->Read(u.in[1]);
+  const Ref bias = args.biased ? r->Read(u.in[2]) : x;
+  const Ref y = r->Write(u.out[0]);
+  AddKernel(KernelId::conv, args, Product(u.dims),
+            {Writes(y), Reads(x), Reads(weights), Reads(bias)}, r);
+  RecordPostOps(u, y, r);
+}
+
+constexpr GpuKind kWindows[] = {
+    {&PoolSpec::kKind, nullptr, RecordPool, nullptr},
+    {&ConvSpec::kKind, TakesConv, RecordConv, nullptr},
+};
+
+}  // namespace
+
+std::span<const GpuKind> WindowKinds() { return kWindows; }
+
+}  // namespace ge_engines::gpu

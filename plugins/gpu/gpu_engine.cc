@@ -1,0 +1,113 @@
+#include "plugins/gpu/gpu_engine.h"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "plugins/units/movement/reshape.h"
+
+namespace ge_engines::gpu {
+namespace {
+
+const std::vector<const GpuKind*>& AllKinds() {
+  static const std::vector<const GpuKind*> kinds = [] {
+    std::vector<const GpuKind*> all;
+    for (const auto family :
+         {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(), ProductKinds()}) {
+      for (const GpuKind& kind : family) all.push_back(&kind);
+    }
+    return all;
+  }();
+  return kinds;
+}
+
+// nullptr: the engine has no kernels for such units.
+const GpuKind* KindOf(const Unit& unit) {
+  for (const GpuKind* kind : AllKinds()) {
+    if (kind->kind == &unit.kind()) return kind;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver,
+                     std::string libraries)
+    : Engine(args, std::move(driver)),
+      cuda_(static_cast<const CudaDriver&>(this->driver())),
+      libraries_(std::move(libraries)) {}
+
+GpuEngine::~GpuEngine() { CloseDevices(); }
+
+std::unique_ptr<GpuEngine> GpuEngine::Make(const ge_create_args& args) {
+  std::string libraries;
+  std::string_view rest = gp::View(args.options);
+  for (gp::OptionText t; gp::NextOption(&rest, &t);) {
+    if (t.key == "libraries") {
+      libraries = t.value;
+    } else if (t.key != "device" && t.key != "memory") {
+      throw device::Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) +
+                                                     "'; wanted device, memory or libraries");
+    }
+  }
+  return std::make_unique<GpuEngine>(args, std::make_unique<CudaDriver>(), std::move(libraries));
+}
+
+std::span<const UnitKind* const> GpuEngine::Kinds() const {
+  static const std::vector<const UnitKind*> kinds = [] {
+    std::vector<const UnitKind*> all;
+    for (const GpuKind* kind : AllKinds()) all.push_back(kind->kind);
+    return all;
+  }();
+  return kinds;
+}
+
+bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
+  if (Is<ViewSpec>(unit)) return true;
+  const GpuKind* kind = KindOf(unit);
+  if (kind == nullptr) return why->Say(GE_WHY_OP, "no kernel");
+  if (unit.dims.size() > static_cast<size_t>(kMaxRank)) {
+    return why->Say(GE_WHY_SHAPE, "more than 8 axes");
+  }
+  return kind->takes == nullptr || kind->takes(unit, parser, why);
+}
+
+device::Rates GpuEngine::RatesOf(int device) const {
+  // Of an H100 they are those measured by others: 2 us from one kernel to the next of a stream, 3
+  // us of the host for a launch.
+  constexpr double kLanes = 128, kOpsOfLane = 2;  // of one processor in a clock
+  constexpr double kReached = 0.8;                // of the peaks, by good kernels
+  const DeviceSpeed speed = cuda_.SpeedOf(device);
+  device::Rates r;
+  r.flops_per_ns = kReached * speed.processors * speed.clock_ghz * kLanes * kOpsOfLane;
+  r.bytes_per_ns = kReached * speed.memory_bytes_per_ns;
+  r.kernel_ns = 2000;
+  r.queue_ns = 3000;
+  r.launch_ns = 500;
+  r.copy_ns = 6000;
+  r.pinned_bytes_per_ns = 50;  // PCIe 5.0 x16, less what its packets cost
+  r.pageable_bytes_per_ns = 10;
+  r.peer_bytes_per_ns = 200;
+  return r;
+}
+
+device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
+  device::Work work = device::WorkOf(unit, parser);
+  const GpuKind* kind = KindOf(unit);
+  if (kind == nullptr || work.kernels == 0) return work;
+  if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
+  const bool whole = unit.kind().post_ops == PostOps::kPlain;  // post-ops are its kernel
+  if (!whole && (!unit.post_ops.empty() || !unit.bias.empty())) {
+    ++work.kernels;
+    work.bytes += 2 * device::BytesOf(parser, unit.out[0]);
+  }
+  return work;
+}
+
+void GpuEngine::Record(const Unit& unit, device::Recorder* recorder) const {
+  const GpuKind* kind = KindOf(unit);
+  if (kind == nullptr) throw std::runtime_error("no kernel");
+  kind->record(unit, recorder);
+}
+
+}  // namespace ge_engines::gpu

@@ -1,0 +1,99 @@
+// Windows of images of up to three axes: pools, and the plain convolution that stands in where a
+// library has none. Missing axes in front have size 1.
+#pragma once
+
+#include "plugins/gpu/kernels/args.h"
+#include "plugins/gpu/kernels/functions.h"
+#include "plugins/gpu/kernels/index.h"
+
+namespace ge_engines::gpu {
+
+inline constexpr int kWindowAxes = 3;
+
+struct Window {
+  int64_t src[kWindowAxes] = {1, 1, 1};
+  Divider dst[kWindowAxes];
+  int64_t kernel[kWindowAxes] = {1, 1, 1}, stride[kWindowAxes] = {1, 1, 1};
+  int64_t dilation[kWindowAxes] = {1, 1, 1}, pad[kWindowAxes] = {};
+};
+
+// First pixel of the window of result pixel n, which becomes what counts the planes.
+GE_GPU_BODY uint64_t FirstPixel(const Window& w, uint64_t n, int64_t (&first)[kWindowAxes]) {
+  for (int k = kWindowAxes - 1; k >= 0; --k) {
+    const uint64_t over = w.dst[k].Quotient(n);
+    first[k] = static_cast<int64_t>(n - over * w.dst[k].divisor) * w.stride[k] - w.pad[k];
+    n = over;
+  }
+  return n;
+}
+
+// Calls use(pixel, tap) for the taps that lie in the image.
+template <class Use>
+GE_GPU_BODY void EachTap(const Window& w, const int64_t (&first)[kWindowAxes], const Use& use) {
+  for (int64_t i = 0; i < w.kernel[0]; ++i) {
+    const int64_t x = first[0] + i * w.dilation[0];
+    if (x < 0 || x >= w.src[0]) continue;
+    for (int64_t j = 0; j < w.kernel[1]; ++j) {
+      const int64_t y = first[1] + j * w.dilation[1];
+      if (y < 0 || y >= w.src[1]) continue;
+      for (int64_t k = 0; k < w.kernel[2]; ++k) {
+        const int64_t z = first[2] + k * w.dilation[2];
+        if (z < 0 || z >= w.src[2]) continue;
+        use((x * w.src[1] + y) * w.src[2] + z, (i * w.kernel[1] + j) * w.kernel[2] + k);
+      }
+    }
+  }
+}
+
+// Places: result, x. One thread a pixel of the result.
+struct PoolArgs : Args<2> {
+  Window window;
+  bool max = true, count_pad = false;
+};
+
+GE_GPU_BODY void PoolThread(const PoolArgs& a, int64_t i) {
+  int64_t first[kWindowAxes];
+  const Window& w = a.window;
+  const uint64_t plane = FirstPixel(w, static_cast<uint64_t>(i), first);
+  const float* x = a.in<float>(1) + static_cast<int64_t>(plane) * w.src[0] * w.src[1] * w.src[2];
+  float v = a.max ? -INFINITY : 0.0f;
+  int64_t count = 0;
+  EachTap(w, first, [&](int64_t pixel, int64_t) {
+    v = a.max ? Greater(v, x[pixel]) : v + x[pixel];
+    ++count;
+  });
+  if (a.count_pad) count = w.kernel[0] * w.kernel[1] * w.kernel[2];
+  a.out<float>(0)[i] = a.max ? v : v / static_cast<float>(count);
+}
+
+// Places: result, x, weights, bias.
+struct ConvArgs : Args<4> {
+  Window window;
+  Divider channels;                     // of the result
+  int64_t group_out = 1, group_in = 1;  // channels of one group
+  int64_t groups = 1;
+  bool biased = false;
+};
+
+GE_GPU_BODY void ConvThread(const ConvArgs& a, int64_t i) {
+  int64_t first[kWindowAxes];
+  const Window& w = a.window;
+  const uint64_t plane = FirstPixel(w, static_cast<uint64_t>(i), first);
+  const uint64_t image = a.channels.Quotient(plane);
+  const auto channel = static_cast<int64_t>(plane - image * a.channels.divisor);
+  const int64_t group = channel / a.group_out;
+  const int64_t pixels = w.src[0] * w.src[1] * w.src[2];
+  const int64_t taps = w.kernel[0] * w.kernel[1] * w.kernel[2];
+  const int64_t from = (static_cast<int64_t>(image) * a.groups + group) * a.group_in;
+  const float* x = a.in<float>(1) + from * pixels;
+  const float* weights = a.in<float>(2) + channel * a.group_in * taps;
+  float sum = 0;
+  for (int64_t c = 0; c < a.group_in; ++c, x += pixels, weights += taps) {
+    float part = 0;
+    EachTap(w, first, [&](int64_t pixel, int64_t tap) { part += x[pixel] * weights[tap]; });
+    sum += part;
+  }
+  a.out<float>(0)[i] = sum + (a.biased ? a.in<float>(3)[channel] : 0.0f);
+}
+
+}  // namespace ge_engines::gpu

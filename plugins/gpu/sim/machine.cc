@@ -1,0 +1,204 @@
+#include "plugins/gpu/sim/machine.h"
+
+#include <algorithm>
+#include <cfenv>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include "ge/ge_plugin.hpp"
+
+namespace ge_engines::gpu::sim {
+namespace {
+
+using simulated::Call;
+using simulated::Code;
+using simulated::Schedule;
+namespace gp = ge::plugin;
+
+[[noreturn]] void Refuse(const std::string& text) {
+  throw std::runtime_error("GE_SIM_CUDA: " + text);
+}
+
+std::string Spelt(const char* name) {
+  std::string text = name;
+  std::replace(text.begin(), text.end(), ' ', '_');
+  return text;
+}
+
+uint64_t NumberOf(std::string_view text) {
+  char* end = nullptr;
+  const std::string copy(text);
+  const uint64_t n = std::strtoull(copy.c_str(), &end, 10);
+  if (copy.empty() || *end != 0) Refuse("'" + copy + "' is no number");
+  return n;
+}
+
+Code CodeNamed(std::string_view name) {
+  for (const Code code : {Code::kOutOfMemory, Code::kInvalid, Code::kFailed, Code::kDeviceLost}) {
+    if (Spelt(CodeName(code)) == name) return code;
+  }
+  Refuse("no call answers '" + std::string(name) + "'");
+}
+
+Call CallNamed(std::string_view name) {
+  if (name == "any") return Call::kCount;
+  for (int c = 0; c < static_cast<int>(Call::kCount); ++c) {
+    if (Spelt(CallName(static_cast<Call>(c))) == name) return static_cast<Call>(c);
+  }
+  Refuse("no call is named '" + std::string(name) + "'");
+}
+
+Schedule ScheduleNamed(std::string_view name) {
+  static constexpr std::pair<std::string_view, Schedule> kNames[] = {
+      {"eager", Schedule::kEager},
+      {"lazy", Schedule::kLazy},
+      {"seeded", Schedule::kSeeded},
+      {"adversarial", Schedule::kAdversarial},
+      {"timed", Schedule::kTimed}};
+  for (const auto& [known, schedule] : kNames) {
+    if (known == name) return schedule;
+  }
+  Refuse("no schedule is named '" + std::string(name) + "'");
+}
+
+std::string_view Part(std::string_view* rest) {
+  const size_t end = rest->find(':');
+  const std::string_view part = rest->substr(0, end);
+  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
+  return part;
+}
+
+}  // namespace
+
+Machine& Machine::Get() {
+  static Machine machine;
+  return machine;
+}
+
+Machine::Machine() {
+  const char* options = std::getenv("GE_SIM_CUDA");
+  try {
+    Read(options == nullptr ? "" : options);
+  } catch (const std::exception& x) {
+    wrong_ = x.what();
+    simulator_ = std::make_unique<simulated::Simulator>(simulated::SimulatorOptions{});
+  }
+}
+
+void Machine::Read(const std::string& options) {
+  simulated::SimulatorOptions o;
+  uint64_t devices = 1, stall = 0;
+  std::string_view fail, fail_work, rest = options;
+  for (gp::OptionText t; gp::NextOption(&rest, &t);) {
+    if (t.key == "devices") {
+      devices = NumberOf(t.value);
+    } else if (t.key == "driver") {
+      driver_ = static_cast<int>(NumberOf(t.value));
+    } else if (t.key == "bytes") {
+      bytes_ = NumberOf(t.value);
+    } else if (t.key == "schedule") {
+      o.schedule = ScheduleNamed(t.value);
+    } else if (t.key == "seed") {
+      o.seed = NumberOf(t.value);
+    } else if (t.key == "fail") {
+      fail = t.value;
+    } else if (t.key == "fail_work") {
+      fail_work = t.value;
+    } else if (t.key == "stall_work") {
+      stall = NumberOf(t.value);
+    } else if (t.key == "calls") {
+      calls_ = t.value;
+    } else if (t.key == "reports") {
+      reports_ = t.value;
+    } else {
+      Refuse("there is no option '" + std::string(t.key) + "'");
+    }
+  }
+  simulated::DeviceOptions device;
+  device.name = "gpu";
+  device.bytes = bytes_;
+  device.launch_ns = 2000;
+  device.copy_latency_ns = 6000;
+  device.host_bytes_per_ns = 50;
+  device.pageable_fraction = 0.2;
+  device.peer_bytes_per_ns = 200;
+  device.local_bytes_per_ns = 2700;
+  o.devices.assign(devices, device);
+  retained_.assign(devices, 0);
+  simulator_ = std::make_unique<simulated::Simulator>(o);
+  if (!fail.empty()) {
+    const Call call = CallNamed(Part(&fail));
+    const uint64_t k = NumberOf(Part(&fail));
+    simulator_->FailCall(call, k, CodeNamed(fail));
+  }
+  if (!fail_work.empty()) {
+    const uint64_t k = NumberOf(Part(&fail_work));
+    simulator_->FailWork(k, CodeNamed(fail_work));
+  }
+  if (stall != 0) simulator_->StallWork(stall);
+}
+
+Machine::~Machine() { Tell(); }
+
+void Machine::Tell() {
+  const auto append = [](const std::string& path, const std::string& text) {
+    std::FILE* file = std::fopen(path.c_str(), "a");
+    if (file == nullptr) return;
+    (void)std::fputs(text.c_str(), file);
+    (void)std::fclose(file);
+  };
+  if (!calls_.empty()) append(calls_, std::to_string(simulator_->calls()) + "\n");
+  if (reports_.empty()) return;
+  simulator_->Finish();
+  for (const auto& report : simulator_->reports()) append(reports_, report.text() + "\n");
+}
+
+std::string Machine::Found() const {
+  if (!wrong_.empty()) return wrong_;
+  const auto reports = simulator_->reports();
+  return reports.empty() ? "" : "the simulator found: " + reports.front().text();
+}
+
+cuda::Status Machine::Of(Code code) {
+  if (!simulator_->reports().empty()) return cuda::kLaunchFailed;
+  switch (code) {
+    case Code::kOk:
+      return cuda::kSuccess;
+    case Code::kNotReady:
+      return cuda::kNotReady;
+    case Code::kOutOfMemory:
+      return cuda::kOutOfMemory;
+    case Code::kInvalid:
+      return cuda::kInvalidValue;
+    case Code::kFailed:
+      return cuda::kIllegalAddress;
+    case Code::kDeviceLost:
+      return cuda::kEccUncorrectable;
+    case Code::kCapture:
+      return cuda::kCaptureInvalidated;
+  }
+  return cuda::kUnknown;
+}
+
+cuda::Status Machine::Launch(cuda::Stream stream, const char* name,
+                             std::vector<simulated::Range> reads,
+                             std::vector<simulated::Range> writes, std::function<void()> body) {
+  simulated::Kernel work;
+  work.name = name;
+  work.reads = std::move(reads);
+  work.writes = std::move(writes);
+  work.body = [body = std::move(body)] {
+    std::fenv_t own;  // a device rounds in its own way, whatever its callers do
+    (void)std::fegetenv(&own);
+    (void)std::fesetenv(FE_DFL_ENV);
+    body();
+    (void)std::fesetenv(&own);
+    return true;
+  };
+  return Of(simulator_->Launch(static_cast<simulated::Stream>(reinterpret_cast<uintptr_t>(stream)),
+                               std::move(work)));
+}
+
+}  // namespace ge_engines::gpu::sim

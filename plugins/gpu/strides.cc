@@ -1,0 +1,59 @@
+#include "plugins/gpu/strides.h"
+
+#include <stdexcept>
+
+namespace ge_engines::gpu {
+
+Dims BroadcastStrides(const Dims& x, const Dims& y) {
+  const Dims dense = StridesOf(x);
+  Dims s(y.size(), 0);
+  const size_t missing = y.size() - x.size();
+  for (size_t k = 0; k < x.size(); ++k) s[missing + k] = x[k] == 1 ? 0 : dense[k];
+  return s;
+}
+
+void MergeAxes(Dims* dims, std::vector<Dims>* strides) {
+  Dims merged;
+  std::vector<Dims> kept(strides->size());
+  for (size_t k = 0; k < dims->size(); ++k) {
+    const int64_t size = (*dims)[k];
+    if (size == 1) continue;
+    bool joins = !merged.empty();
+    for (size_t t = 0; joins && t < kept.size(); ++t) {
+      joins = kept[t].back() == (*strides)[t][k] * size;
+    }
+    if (joins) {
+      merged.back() *= size;
+    } else {
+      merged.push_back(size);
+    }
+    for (size_t t = 0; t < kept.size(); ++t) {
+      if (joins) {
+        kept[t].back() = (*strides)[t][k];
+      } else {
+        kept[t].push_back((*strides)[t][k]);
+      }
+    }
+  }
+  *dims = merged;
+  *strides = std::move(kept);
+}
+
+Axes AxesOf(const Dims& dims) {
+  if (dims.size() > kMostAxes) throw std::runtime_error("a tensor of more than 8 axes");
+  Axes axes;
+  axes.count = static_cast<int32_t>(dims.size());
+  for (size_t k = 0; k < dims.size(); ++k) {
+    axes.size[k] = Divider::By(static_cast<uint64_t>(dims[k]));
+  }
+  return axes;
+}
+
+Strides StridesFor(const Dims& strides) {
+  if (strides.size() > kMostAxes) throw std::runtime_error("a tensor of more than 8 axes");
+  Strides s;
+  for (size_t k = 0; k < strides.size(); ++k) s.at[k] = strides[k];
+  return s;
+}
+
+}  // namespace ge_engines::gpu

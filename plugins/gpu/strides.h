@@ -1,0 +1,23 @@
+// Strides of tensors that meet along common axes, and those axes with as few of them as will do.
+// Plain values.
+#pragma once
+
+#include <vector>
+
+#include "plugins/gpu/kernels/index.h"
+#include "plugins/units/layout.h"
+
+namespace ge_engines::gpu {
+
+// Strides of x, dense, along the axes of y: 0 where it is repeated.
+Dims BroadcastStrides(const Dims& x, const Dims& y);
+
+// Axes of one element go, and neighbours become one where all tensors allow it. `strides`: of each
+// tensor along `dims`.
+void MergeAxes(Dims* dims, std::vector<Dims>* strides);
+
+// For kernels. At most kMostAxes axes.
+Axes AxesOf(const Dims& dims);
+Strides StridesFor(const Dims& strides);
+
+}  // namespace ge_engines::gpu

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# The engine gpu: without a driver, with drivers of each fault, and on the simulated vendor.
+set -eu
+cd "$(dirname "$0")/../../.."
+exec python3 tests/e2e/engines/gpu.py "$@"
