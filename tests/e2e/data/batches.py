@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 import numpy as np
 
@@ -211,6 +212,28 @@ class Check:
         self.check(done.returncode == 2 and "none of the columns x holds pictures" in done.stderr and
                    not (self.folder / "no.png").exists(), "no pictures", done.stderr)
 
+    def packed(self):
+        """Records: the same rows, read by us and by zipfile and numpy."""
+        pipe = "pictures.npy | select picture=x"
+        done = self.call("data", "pack", pipe, "-o", "all.gerec", "--json")
+        self.check(done.returncode == 0 and json.loads(done.stdout)["rows"] == 300, "ge data pack",
+                   done.stderr)
+        with zipfile.ZipFile(self.folder / "all.gerec") as z:
+            self.check(z.testzip() is None, "a ZIP file")
+            with z.open("picture.npy") as member:
+                self.check(np.array_equal(np.load(member), np.load(self.folder / "pictures.npy")),
+                           "its array")
+        wanted, found = (self.data(p, "--batch", 60, "--digest").get("digest") for p in (
+            "pictures.npy | shuffle | normalise 0.5 0.5",
+            "all.gerec | shuffle | normalise 0.5 0.5"))
+        self.check(wanted == found, "the same batches from records", [wanted, found])
+        self.call("data", "pack", pipe, "-o", "a-00.gerec", "--batches", 2, "--batch", 75)
+        self.call("data", "pack", pipe, "-o", "a-01.gerec", "--first", 150, "--batches", 2, "--batch", 75)
+        found = self.data("a-{00..01}.gerec | shuffle | normalise 0.5 0.5", "--batch", 60, "--digest")
+        self.check(wanted == found.get("digest"), "two parts are one table", found)
+        done = self.call("data", "pack", pipe, "-o", "none/all.gerec")
+        self.check(done.returncode == 2 and "none/all.gerec" in done.stderr, "no such folder", done.stderr)
+
     def refusals(self):
         np.save(self.folder / "fortran.npy", np.asfortranarray(np.zeros((3, 4))))
         np.save(self.folder / "one.npy", np.float32(3))
@@ -254,6 +277,7 @@ def main():
         c.worlds()
         c.across()
         c.shown()
+        c.packed()
         c.refusals()
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return c.failed != 0

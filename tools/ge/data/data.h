@@ -37,5 +37,6 @@ int DataRun(const DataOptions& o);
 int DataInfo(const DataOptions& o);
 int DataDump(const DataOptions& o);
 int DataShow(const DataOptions& o);
+int DataPack(const DataOptions& o);
 
 }  // namespace ge::tool

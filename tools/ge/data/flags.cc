@@ -66,6 +66,14 @@ void AddData(SubcommandList* to, int* code) {
   dump->add_option("--to", o->common.to, "stage to stop after (default rewrite); as in ge dump")
       ->type_name("STAGE");
   dump->callback([=] { *code = DataDump(*o); });
+  CLI::App* pack = data->add_subcommand("pack", "write the rows as records that are mapped");
+  AddPipe(pack, o.get());
+  pack->add_option("-o,--output", o->common.output_file, "the file to write")
+      ->type_name("F.gerec")
+      ->required();
+  pack->add_option("--batches", o->batches, "how many (default: all rows)");
+  pack->add_option("--first", o->rows.first, "position of the first row (default 0)");
+  pack->callback([=] { *code = DataPack(*o); });
   data->footer(
       "\nExamples:\n  ge data info x.npy\n  ge data run 'x.npy | shuffle | normalise 0.5 0.5' "
       "--batch "
