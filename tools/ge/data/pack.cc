@@ -101,7 +101,9 @@ Result<std::vector<PackedColumn>> TakeAll(Batches* batches, uint64_t rows, bool 
 }
 
 Status PackPipe(const DataOptions& o) {
-  GE_ASSIGN_OR_RETURN(const SignalledSession session, OpenPipe(o));
+  DataOptions each = o;
+  each.rows.batch = 1;  // an epoch of all rows
+  GE_ASSIGN_OR_RETURN(const SignalledSession session, OpenPipe(each));
   GE_ASSIGN_OR_RETURN(const PipeFacts facts, FactsOf(*session, o.rows.entry));
   if (o.batches == 0 && facts.rows < 0) {
     return Status(Code::kInvalidArgument,
