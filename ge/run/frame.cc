@@ -93,8 +93,11 @@ const PlanDevice* Frame::PinningDevice() const {
   const Plan& plan = program_.plan();
   for (const Instruction& ins : plan.functions[0].code) {
     if (ins.op != PlanOp::kCopy) continue;
+    const auto& values = plan.functions[0].values;  // not the engine's first: that may be lost
+    const PlanDomain& at = plan.domains[std::max(values[ins.src].domain, values[ins.dst].domain)];
     for (const PlanDevice& device : plan.devices) {
-      if (device.engine == ins.engine && device.pinned != 0) return &device;
+      const bool its = device.engine == ins.engine && device.engine_device == at.engine_device;
+      if (its && device.pinned != 0) return &device;
     }
   }
   return nullptr;

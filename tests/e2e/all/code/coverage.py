@@ -40,7 +40,8 @@ FOLDERS = ("frontend/", "ge/", "passes/", "streams/", "plugins/")
 # Objects of one instruction set, and the word of /proc/cpuinfo that a processor needs for them.
 SETS = {"cpu_simd_avx2.dir": "avx2", "cpu_simd_avx512.dir": "avx512bw", "cpu_simd_avx512_bf16.dir": "avx512_bf16",
         "native_vnni.dir": "avx512_vnni"}
-TEST, UNIT, UNIT_CPU = (f"build/release/bin/{name}" for name in ("ge-test", "ge-unit", "ge-unit-cpu"))
+TEST, UNIT, UNIT_CPU, UNIT_DEVICE = (f"build/release/bin/{name}"
+                                     for name in ("ge-test", "ge-unit", "ge-unit-cpu", "ge-unit-device"))
 NODES = [TEST, "--onnx-node", "build/node-tests/node"]
 ALL = "native,onednn,openblas,ref"
 # Scripts of tests/e2e that are about no time, and reach what other steps do not.
@@ -66,7 +67,7 @@ def steps():
         found += [(f"onnx-node-{e}", [*NODES, "--engines", f"{e},ref", "--policy", "priority"])
                   for e in ("native", "onednn", "openblas")]
     found += [("text", [TEST, "tests/text"]), ("unit", [UNIT]), ("unit-cpu", [UNIT_CPU]),
-              ("random-models", [TEST, "--random-models", "20"])]
+              ("unit-device", [UNIT_DEVICE]), ("random-models", [TEST, "--random-models", "20"])]
     where = {path.stem: path.relative_to(ROOT) for path in (ROOT / "tests/e2e").glob("*/*.sh") if path.parent.name != "all"}
     return found + [(name, ["bash", str(where[name])]) for name in SCRIPTS]
 

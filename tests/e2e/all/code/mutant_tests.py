@@ -16,7 +16,8 @@ import time
 import mutant_tree
 from mutant_tree import BUILD, STATE, TREE
 
-PROGRAM, UNIT, UNIT_CPU = (BUILD / "bin" / name for name in ("ge-test", "ge-unit", "ge-unit-cpu"))
+PROGRAM, UNIT, UNIT_CPU, UNIT_DEVICE = (BUILD / "bin" / name
+                                        for name in ("ge-test", "ge-unit", "ge-unit-cpu", "ge-unit-device"))
 NODE = ["--onnx-node", "build/node-tests/node"]
 # As in ./test: what an engine takes of the node tests is counted, so that declining is noticed.
 NODE_STEPS = {
@@ -220,6 +221,8 @@ def all_parts(scripts, rough, paths):
         yield from unit_parts("unit", UNIT)
     if cpu:
         yield from unit_parts("unit-cpu", UNIT_CPU)
+    if any(path.startswith("plugins/device") for path in paths):
+        yield from unit_parts("unit-device", UNIT_DEVICE)
     for step, words in NODE_STEPS.items():
         whole = Part(step, "as a whole", [PROGRAM, *NODE, *words])
         whole.whole = True
