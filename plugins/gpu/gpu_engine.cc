@@ -95,6 +95,10 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   device::Work work = device::WorkOf(unit, parser);
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr || work.kernels == 0) return work;
+  for (const PostOp& q : unit.post_ops) {
+    constexpr uint64_t kAlign = 256;
+    if (q.channel != nullptr) work.packed += (4 * q.channel->size() + kAlign - 1) / kAlign * kAlign;
+  }
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
   const bool whole = unit.kind().post_ops == PostOps::kPlain;  // post-ops are its kernel
   if (!whole && (!unit.post_ops.empty() || !unit.bias.empty())) {

@@ -48,7 +48,8 @@ Ref ChannelPack(const Unit& unit, size_t norm, int which, int64_t channels, Reco
       }
     };
     return recorder->Pack({node.in[1], node.in[2], node.in[3], node.in[4]},
-                          "channels " + std::to_string(which) + " " + std::to_string(eps),
+                          "channels " + std::to_string(which) + " " + std::to_string(eps) + " of " +
+                              std::to_string(channels),
                           4 * static_cast<uint64_t>(channels), fill, 0);
   }
   throw std::runtime_error("factors of channels that no node has");
@@ -63,8 +64,8 @@ Ref BiasPack(uint32_t value, float factor, Recorder* recorder) {
       static_cast<float*>(to)[i] = factor * static_cast<const float*>(from[0])[i];
     }
   };
-  return recorder->Pack({value}, "times " + std::to_string(factor), 4 * static_cast<uint64_t>(n),
-                        fill, 0);
+  return recorder->Pack({value}, "times " + std::to_string(factor) + " of " + std::to_string(n),
+                        4 * static_cast<uint64_t>(n), fill, 0);
 }
 
 // The unit's bias and post-ops as steps of a chain over places.

@@ -45,7 +45,7 @@ GE_GPU_BODY float Remainder(float x, float y) {  // of a quotient rounded down
 GE_GPU_BODY void ApplyUnary(Fn fn, float a, float b, Four* x) {
   switch (fn) {
     GE_CASE(kLinear, a * v + b);
-    GE_CASE(kRelu, v < 0 ? a * v : v);
+    GE_CASE(kRelu, v < 0 ? (a == 0 ? 0.0f : a * v) : v);  // infinity times 0 is NaN
     GE_CASE(kClip, Clamped(v, a, b));
     GE_CASE(kSigmoid, Sigmoid(v));
     GE_CASE(kTanh, tanhf(v));
