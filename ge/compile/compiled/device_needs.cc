@@ -32,8 +32,9 @@ void AddStatesTo(DeviceNeed* need, const PlanFunction& f) {
   for (const PlanValueId v : f.inputs) see(v, 1);
   for (const PlanValueId v : f.outputs) see(v, f.values[v].alias_of != 0 ? 1 : 2);
   for (const auto& [state, held] : states) {
+    const PlanValueId last = held.second;
     AddNeed(need, &need->states, held.first,
-            [&] { return fmt::format("state '{}'", f.values[held.second].name); });
+            [&] { return fmt::format("state '{}'", f.values[last].name); });
   }
 }
 
