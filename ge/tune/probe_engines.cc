@@ -8,6 +8,7 @@
 #include "ge/host/machine.h"
 #include "ge/place/from_offers.h"
 #include "ge/price/correct.h"
+#include "ge/tune/link_timer.h"
 #include "ge/tune/measure.h"
 #include "ge/tune/work_sample.h"
 
@@ -31,6 +32,7 @@ Result<MeasureReport> Measure(const EngineList& engines, double budget_ms, Price
   }
   const bool busy = IsBusy();
   const LoadWatch watch;
+  MeasureLinks(engines, plan, busy, cache);
   MeasureOptions options;
   options.budget_ms = budget_ms;
   options.trusted_now = false;
