@@ -45,7 +45,7 @@ class RunClock {
     std::vector<Sample> segments;  // by segment; count 0 where it was not timed by itself
     std::vector<Copy> copies;      // those between domains on streams
     // By device: of a visit of the host, from its first call until it has waited, the time in which
-    // neither did work.
+    // neither did work. The lower quartile.
     std::vector<Sample> waits;
     Sample total;
   };
@@ -55,7 +55,8 @@ class RunClock {
  private:
   static constexpr uint64_t kFirst = 5, kEvery = 64;
   static constexpr uint32_t kKeep = 15;  // samples of each segment, the newest
-  Sample Of(size_t row) const;
+  // What is greater than such a share of its samples.
+  Sample Of(size_t row, double share = 0.5) const;
   void Put(size_t row, double ns, bool cold);
   void PutWork(std::span<const uint64_t> stamps, std::span<const Span> work, bool cold);
   // Visits of the host to a device in one run.

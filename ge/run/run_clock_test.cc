@@ -140,5 +140,17 @@ TEST(RunClockTest, TwoWaitsOfOneVisitAreOne) {
   EXPECT_NEAR(clock.Read().waits[1].ns, 10'000 + 30'000, 1);
 }
 
+TEST(RunClockTest, ABusyMachineMakesFewVisitsLonger) {
+  const VisitPlan visit;
+  RunClock clock(visit.plan);
+  const RunClock::Span work[] = {{0, 20'000}, {20'000, 60'000}, {60'000, 90'000}, {}, {}, {}};
+  for (int run = 0; run < 12; ++run) {
+    const uint64_t late = run % 3 == 0 ? 10'000 : 900'000;
+    const uint64_t at[] = {0, 0, 0, 0, 0, 0, 90'000 + late};
+    clock.Take(at, work, false);
+  }
+  EXPECT_NEAR(clock.Read().waits[1].ns, 10'000, 1);
+}
+
 }  // namespace
 }  // namespace ge

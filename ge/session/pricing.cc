@@ -33,6 +33,13 @@ constexpr double kObservedShare = 0.03, kObservedMs = 2;
 // Of the cheapest at corrected prices: at a session's end only who would be taken next time.
 constexpr double kWouldBeTaken = 1.1;
 
+// Whether part of the plan's price is of no offer: ways to a device and the wait for it.
+bool GoesToDevices(const Compiled& c) {
+  const auto& segments = c.plan.functions[0].segments;
+  return std::any_of(segments.begin(), segments.end(),
+                     [&](const PlanSegment& s) { return c.plan.devices[s.device].async; });
+}
+
 // Whether what runs of this machine show counts for prices, and is kept for other sessions.
 bool Learns(PriceMode mode) { return mode == PriceMode::kCached || mode == PriceMode::kMeasure; }
 
@@ -140,7 +147,9 @@ void Session::SavePrices() {
   // Known times are compared with guesses, of which some are too low: a plan would go to each of
   // these in turn, and be slower.
   for (const auto& c : plans_.All()) {
-    if (c->recorded_runs > 0 && end > NowMs()) TryRivals(*c, end - NowMs(), kWouldBeTaken);
+    // Beside a device who seems dearer by its price alone may be cheaper.
+    const double within = GoesToDevices(*c) ? MeasureOptions().rival : kWouldBeTaken;
+    if (c->recorded_runs > 0 && end > NowMs()) TryRivals(*c, end - NowMs(), within);
   }
   price_cache_->Save();
 }
