@@ -58,15 +58,17 @@ class Checks:
         text = ";".join(f"{key}={value}" for key, value in options.items())
         return f"{self.build / 'lib/samples/devsim.so'}:{text}"
 
-    def ge(self, command, model, engines, cache, *options):
+    def run_ge(self, words, cache):
         environment = {**os.environ, "GE_CACHE_DIR": str(cache), "GE_PROBE": "fixed"}
-        done = subprocess.run(
-            [str(self.build / "bin/ge"), command, str(self.folder / f"{model}.gt"), "--json",
-             "--engines", engines, *options], capture_output=True, text=True, env=environment,
-            timeout=120, check=False)
+        done = subprocess.run([str(self.build / "bin/ge"), *words, "--json"], capture_output=True,
+                              text=True, env=environment, timeout=120, check=False)
         if done.returncode != 0:
-            sys.exit(f"FAILED: ge {command} {model}: {done.stderr.strip()}")
+            sys.exit(f"FAILED: ge {' '.join(words)}: {done.stderr.strip()}")
         return json.loads(done.stdout)
+
+    def ge(self, command, model, engines, cache, *options):
+        return self.run_ge([command, str(self.folder / f"{model}.gt"), "--engines", engines,
+                            *options], cache)
 
     def session(self, model, engines, cache):
         return self.ge("run", model, engines, cache, "--repeat", "40")
@@ -123,6 +125,19 @@ def learns_links(c):
     c.expect("and was less as told", told < simulated, told)
 
 
+def tunes(c):
+    """`ge tune` measures the same before any run."""
+    cache, alone = c.folder / "tuned", c.device()
+    c.run_ge(["tune", "--engines", alone, "--measure-budget", "50"], cache)
+    _, links = c.links("large", alone, cache)
+    for way, link in links.items():
+        time = link["latency_ns"] + BYTES / link["bytes_per_ns"]
+        c.expect(f"{way} is tuned", link["source"] == "measured" and time >= 0.9 * BYTES / GBPS,
+                 link)
+    back = links[("devsim/sim:0", "host")]
+    c.expect("the wait is tuned", back["wait_ns"] >= 0.9 * LATE_NS, back)
+
+
 def stays(c):
     """Where it pays, it stays: beside an engine that is far slower than 100 us."""
     cache = c.folder / "stays"
@@ -156,7 +171,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         checks = Checks(args.build.resolve(), pathlib.Path(folder))
-        for case in (leaves, learns_links, stays, fixed):
+        for case in (leaves, learns_links, tunes, stays, fixed):
             case(checks)
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     return 1 if checks.failed else 0
