@@ -20,7 +20,8 @@ void AddNeed(DeviceNeed* need, uint64_t* sum, uint64_t bytes, const Name& name) 
 }
 
 // A state that is not overwritten where it lies has two values during a run.
-void AddStatesTo(DeviceNeed* need, const PlanFunction& f) {
+void AddStatesTo(DeviceNeed* need, const Compiled& c) {
+  const PlanFunction& f = c.plan.functions[0];
   std::map<StateId, std::pair<uint64_t, PlanValueId>> states;
   const auto see = [&](PlanValueId id, uint64_t copies) {
     const PlanValue& v = f.values[id];
@@ -31,10 +32,12 @@ void AddStatesTo(DeviceNeed* need, const PlanFunction& f) {
   };
   for (const PlanValueId v : f.inputs) see(v, 1);
   for (const PlanValueId v : f.outputs) see(v, f.values[v].alias_of != 0 ? 1 : 2);
-  for (const auto& [state, held] : states) {
-    const PlanValueId last = held.second;
-    AddNeed(need, &need->states, held.first,
-            [&] { return fmt::format("state '{}'", f.values[last].name); });
+  for (const auto& entry : states) {
+    AddNeed(need, &need->states, entry.second.first, [&] {
+      const bool known = entry.first < c.graph.states.size();
+      return fmt::format("state '{}'", known ? c.graph.states[entry.first].name
+                                             : f.values[entry.second.second].name);
+    });
   }
 }
 
@@ -66,7 +69,7 @@ std::vector<DeviceNeed> DeviceNeeds(const Compiled& c) {
               [&] { return ArenaName(c.plan); });
     }
     AddPacksTo(&need, c, memory->account().get());
-    AddStatesTo(&need, fn);
+    AddStatesTo(&need, c);
     if (need.total() > 0) needs.push_back(std::move(need));
   }
   return needs;
