@@ -27,7 +27,8 @@ Val Position(Fn* fn) {
   return fn->Param("position", type);
 }
 
-void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool test) {
+void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool test,
+              Learned* learned) {
   OpenOptions options;
   options.stop = e->stop;
   auto source = SharedSource(pipe.source, "", options);
@@ -44,6 +45,7 @@ void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool 
   chain.seed = static_cast<uint64_t>(e->option[kSeed].i);
   chain.batch = e->option[kBatch].i;
   chain.test = test;
+  chain.learned = learned;
   chain.options = options;
   chain.position = Position(&fn);
   for (size_t i = 0; i < chain.source->columns().size(); ++i) {
@@ -68,11 +70,12 @@ void Derive(const ge_edit* e) {
     throw Refusal{GE_INVALID_ARGUMENT,
                   fmt::format("batch is {}, wanted 1 or more", e->option[kBatch].i)};
   }
-  AddEntry(e, pipe, name, false);
+  Learned learned;
+  AddEntry(e, pipe, name, false, &learned);
   if (test.empty()) return;
   Pipe of_test = ParsePipe(test);
   if (of_test.steps.empty()) of_test.steps = pipe.steps;
-  AddEntry(e, of_test, name + "_test", true);
+  AddEntry(e, of_test, name + "_test", true, &learned);
 }
 
 const ge_attr_def kOptions[] = {TextSetting("pipe", ""), TextSetting("test", ""),

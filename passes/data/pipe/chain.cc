@@ -14,8 +14,9 @@ struct Known {
   void (*apply)(const Step&, Chain*);
 };
 constexpr Known kSteps[] = {
-    {"shuffle", ApplyShuffle}, {"select", ApplySelect}, {"normalise", ApplyNormalise},
-    {"tokens", ApplyTokens},   {"pack", ApplyPack},
+    {"shuffle", ApplyShuffle}, {"select", ApplySelect},           {"normalise", ApplyNormalise},
+    {"where", ApplyWhere},     {"standardise", ApplyStandardise}, {"tokens", ApplyTokens},
+    {"pack", ApplyPack},
 };
 
 }  // namespace
@@ -30,6 +31,10 @@ Val Chain::Row() {
       .Int("epoch_rows", EpochRows())
       .Int("shuffle", shuffle ? 1 : 0);
   row = fn->Node(kDomain, "Order", {position}, attrs, 1)[0];
+  if (!kept.empty()) {
+    const std::vector<double> list(kept.begin(), kept.end());  // below 2^53
+    row = passes::Gather(fn->Vector(GE_I64, list), row, 0);
+  }
   return row;
 }
 
@@ -49,7 +54,27 @@ Val Chain::ValueOf(ChainColumn* column) {
       .Int("dtype", c.dtype)
       .Ints("dims", c.dims);
   column->value = fn->Node(kDomain, "Rows", {Row()}, attrs, 1)[0];
+  if (!c.classes.empty() && learned != nullptr) column->value = AsLearned(c, column->value);
   return column->value;
+}
+
+// The numbers of test data's classes are those that the training data gave them.
+Val Chain::AsLearned(const Column& c, Val value) {
+  const auto& classes = learned->classes.emplace(c.name, c.classes).first->second;
+  if (classes == c.classes) return value;
+  std::vector<double> to;
+  for (const std::string& name : c.classes) {
+    const auto at = std::find(classes.begin(), classes.end(), name);
+    if (at == classes.end()) {
+      throw Refusal{
+          GE_INVALID_ARGUMENT,
+          fmt::format("column '{}' of '{}' has the class '{}', which the training data have "
+                      "not; leave its rows out by where",
+                      c.name, source->path(), Shown(name))};
+    }
+    to.push_back(static_cast<double>(at - classes.begin()));
+  }
+  return passes::Gather(fn->Vector(GE_I64, to), value, 0);
 }
 
 Val Chain::Draw(const std::string& step, int64_t count) {

@@ -2,6 +2,7 @@
 // columns as they are now. One thread, for one run of the pass.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,12 +24,25 @@ struct ChainColumn {
   Val value;      // none until somebody wants it
 };
 
+// Of an element of a row: (x - mean) * scale.
+struct Standard {
+  std::vector<double> mean, scale;
+};
+
+// What the training data have taught, for the test data: by the column's name.
+struct Learned {
+  std::map<std::string, Standard> standards;
+  std::map<std::string, std::vector<std::string>> classes;
+};
+
 struct Chain {
   Chain(Fn* f, std::shared_ptr<const Source> s)
       : fn(f), source(std::move(s)), rows(source->rows()) {}
   Fn* fn;
   std::shared_ptr<const Source> source;
-  int64_t rows;         // of the source, or windows of its tokens
+  int64_t rows;               // of the source, those kept of it, or windows of its tokens
+  std::vector<int64_t> kept;  // rows of the source, by `where`; empty: all
+  Learned* learned = nullptr;
   OpenOptions options;  // for steps that read
   uint64_t seed = 0;
   int64_t batch = 1;
@@ -45,9 +59,13 @@ struct Chain {
   // The column's value, read from the source where that has not been done.
   Val ValueOf(ChainColumn* column);
   const Column& ColumnOf(const ChainColumn& column) const { return source->columns()[column.of]; }
+  Val AsLearned(const Column& c, Val value);
   // f32[n, count] in [0, 1): a name of its own for each step.
   Val Draw(const std::string& step, int64_t count);
 };
+
+// By its name; refuses the step with the columns that there are.
+ChainColumn* FindColumn(const Step& step, Chain* chain, const std::string& name);
 
 // Applies one step; refuses an unknown one by name with those that there are.
 void Apply(const Step& step, Chain* chain);
@@ -56,6 +74,8 @@ void Apply(const Step& step, Chain* chain);
 void ApplyShuffle(const Step& step, Chain* chain);
 void ApplySelect(const Step& step, Chain* chain);
 void ApplyNormalise(const Step& step, Chain* chain);
+void ApplyWhere(const Step& step, Chain* chain);
+void ApplyStandardise(const Step& step, Chain* chain);
 void ApplyTokens(const Step& step, Chain* chain);
 void ApplyPack(const Step& step, Chain* chain);
 

@@ -15,9 +15,7 @@ void ApplyShuffle(const Step& step, Chain* chain) {
   chain->shuffle = !chain->test;
 }
 
-namespace {
-
-ChainColumn* Find(const Step& step, Chain* chain, const std::string& name) {
+ChainColumn* FindColumn(const Step& step, Chain* chain, const std::string& name) {
   const auto at = std::find_if(chain->columns.begin(), chain->columns.end(),
                                [&](const ChainColumn& c) { return c.name == name; });
   if (at != chain->columns.end()) return &*at;
@@ -26,18 +24,30 @@ ChainColumn* Find(const Step& step, Chain* chain, const std::string& name) {
   RefuseStep(step, fmt::format("columns that there are, not '{}': {}", name, names));
 }
 
-// Columns beside each other as one: [n] as [n, 1], [n, k] as they are, all of one dtype.
+namespace {
+
+// Numbers of several columns in one: of their dtype, else floats.
+int32_t JoinedDtype(const std::vector<int32_t>& dtypes) {
+  const auto has = [&](int32_t d) { return std::count(dtypes.begin(), dtypes.end(), d) != 0; };
+  if (std::count(dtypes.begin(), dtypes.end(), dtypes[0]) == std::ssize(dtypes)) return dtypes[0];
+  return has(GE_F64) ? GE_F64 : GE_F32;
+}
+
+// Columns beside each other as one: [n] as [n, 1], [n, k] as they are.
 Val Joined(const Step& step, Chain* chain, const std::vector<std::string>& names) {
   std::vector<Val> parts;
+  std::vector<int32_t> dtypes;
   for (const std::string& name : names) {
-    Val v = chain->ValueOf(Find(step, chain, name));
+    Val v = chain->ValueOf(FindColumn(step, chain, name));
     const passes::Type type = chain->fn->TypeOf(v);
     if (type.rank > 2) RefuseStep(step, fmt::format("columns of numbers, not '{}'", name));
     if (type.rank == 1) v = passes::Unsqueeze(v, {1});
-    if (!parts.empty() && chain->fn->TypeOf(parts[0]).dtype != type.dtype) {
-      v = chain->fn->Cast(v, chain->fn->TypeOf(parts[0]).dtype);
-    }
+    dtypes.push_back(type.dtype);
     parts.push_back(v);
+  }
+  const int32_t dtype = JoinedDtype(dtypes);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (dtypes[i] != dtype) parts[i] = chain->fn->Cast(parts[i], dtype);
   }
   return parts.size() == 1 ? parts[0] : passes::Concat(parts, 1);
 }
@@ -49,10 +59,10 @@ void ApplySelect(const Step& step, Chain* chain) {
   constexpr std::string_view kWanted = "select COLUMN... or NEW=COLUMN, NEW=[COLUMN,COLUMN,...]";
   if (step.args.empty() && step.named.empty()) RefuseStep(step, kWanted);
   std::vector<ChainColumn> out;
-  for (const std::string& name : step.args) out.push_back(*Find(step, chain, name));
+  for (const std::string& name : step.args) out.push_back(*FindColumn(step, chain, name));
   for (const auto& [name, of] : step.named) {
     if (!of.starts_with('[')) {
-      out.push_back(*Find(step, chain, of));
+      out.push_back(*FindColumn(step, chain, of));
       out.back().name = name;
       continue;
     }
@@ -66,7 +76,7 @@ void ApplySelect(const Step& step, Chain* chain) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     if (names.empty()) RefuseStep(step, kWanted);
-    ChainColumn made{name, Find(step, chain, names[0])->of, Joined(step, chain, names)};
+    ChainColumn made{name, FindColumn(step, chain, names[0])->of, Joined(step, chain, names)};
     out.push_back(std::move(made));
   }
   chain->columns = std::move(out);

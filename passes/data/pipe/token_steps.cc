@@ -30,7 +30,8 @@ void ApplyTokens(const Step& step, Chain* chain) {
 // pack LENGTH: rows are windows of so many tokens: x, and y with the tokens that follow.
 void ApplyPack(const Step& step, Chain* chain) {
   constexpr std::string_view kWanted = "pack LENGTH behind tokens, a length of 1 to 2^24";
-  if (step.args.size() != 1 || !step.named.empty() || !chain->tokens || chain->row) {
+  if (step.args.size() != 1 || !step.named.empty() || !chain->tokens || chain->row ||
+      !chain->kept.empty()) {
     RefuseStep(step, kWanted);
   }
   const int64_t length = WholeOf(step, step.args[0], 1, int64_t{1} << 24, kWanted);

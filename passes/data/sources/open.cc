@@ -46,6 +46,38 @@ const Kind& KindOf(const std::string& path) {
                   KnownEndings())};
 }
 
+// UTF-8 of RFC 3629 without control characters: names of columns are printed and become names of
+// values.
+bool IsPlainText(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto c = static_cast<uint8_t>(text[i++]);
+    if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xc2) || c > 0xf4) return false;
+    const int more = c < 0x80 ? 0 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : 3;
+    for (int k = 0; k < more; ++k) {
+      if (i == text.size()) return false;
+      const auto n = static_cast<uint8_t>(text[i++]);
+      // Overlong forms, surrogates, and what is beyond U+10FFFF.
+      const uint8_t least = k > 0 ? 0x80 : c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
+      const uint8_t most = k > 0 ? 0xbf : c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;
+      if (n < least || n > most) return false;
+    }
+  }
+  return !text.empty();
+}
+
+constexpr size_t kLongestName = 1000;
+
+void WantNames(const Source& source) {
+  for (const Column& c : source.columns()) {
+    if (c.name.size() <= kLongestName && IsPlainText(c.name)) continue;
+    throw Refusal{
+        GE_DATA_LOSS,
+        fmt::format("'{}': the column '{}' has a name of {} bytes, wanted 1 to {} of UTF-8 "
+                    "without control characters",
+                    source.path(), Shown(c.name), c.name.size(), kLongestName)};
+  }
+}
+
 constexpr int64_t kMostFiles = 100'000;
 
 // a-{00..07}.tar -> a-00.tar ... a-07.tar; a path without such a range alone.
@@ -142,6 +174,7 @@ std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOpti
     source = kind.open(file, own);
   }
   source->SetPath(path);
+  WantNames(*source);
   return source;
 }
 

@@ -39,13 +39,13 @@ class DataRun:
         if not good:
             print(f"FAILED  {name}: {str(detail).strip()[:2000]}")
 
-    def call(self, pipe, positions=(0,), more=(), options=";batch=1"):
+    def call(self, pipe, positions=(0,), more=(), options=";batch=1", entry="data"):
         np.save(self.here / "position.npy", np.asarray(positions, np.int64))
         shutil.rmtree(self.here / "out", ignore_errors=True)
         env = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
         return subprocess.run(
             [str(GE), "run", "model.gt", "--plugins", "data", "--engines", "ref", "--threads", "1",
-             "--pass", f'data:pipe="{pipe}"{options}', "--entry", "data", "--input",
+             "--pass", f'data:pipe="{pipe}"{options}', "--entry", entry, "--input",
              "position=position.npy", "--output", "out", *more],
             cwd=self.here, env=env, capture_output=True, text=True, timeout=120, check=False)
 

@@ -64,6 +64,8 @@ def check_csv(run):
             ("inside", "a,b\nx\"y,2\n", "line 2: a quote inside a field; put quotes around it"),
             ("zero", "a,b\nx\0,2\n", "line 2: a byte 0, wanted text"),
             ("nothing", "", "line 1: nothing, wanted the names of the columns"),
+            ("latin", b"a\xe3,b\n1,2\n", "the column 'a?' has a name of 2 bytes, wanted 1 to 1000 of UTF-8"),
+            ("control", "a\tb,c\n1,2\n", "the column 'a?b' has a name of 3 bytes"),
             ("norows", "a,b\n", "has no rows"),
             ("wide", ",".join(f"c{i}" for i in range(70000)) + "\n", "line 1: more than 65536 columns")]:
         run.write(f"{name}.csv", text)
