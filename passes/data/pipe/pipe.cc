@@ -18,17 +18,18 @@ using passes::Refusal;
 struct Word {
   std::string text;
   bool bar = false;
+  bool quoted = false;  // from its first character on: it names nothing
 };
 
 std::vector<Word> WordsOf(std::string_view text) {
   std::vector<Word> out;
   std::string word;
-  bool any = false;
+  bool any = false, quoted = false;
   char quote = 0;
   const auto end = [&] {
-    if (any) out.push_back({std::move(word), false});
+    if (any) out.push_back({std::move(word), false, quoted});
     word.clear();
-    any = false;
+    any = quoted = false;
   };
   for (const char c : text) {
     if (quote != 0 && c == quote) {
@@ -37,10 +38,11 @@ std::vector<Word> WordsOf(std::string_view text) {
       word += c;
     } else if (c == '\'' || c == '"') {
       quote = c;
+      quoted = quoted || !any;
       any = true;
     } else if (c == '|') {
       end();
-      out.push_back({"|", true});
+      out.push_back({"|", true, false});
     } else if (c == ' ' || c == '\t' || c == '\n') {
       end();
     } else {
@@ -64,12 +66,13 @@ bool IsNamed(const std::string& word, size_t* equals) {
                      [](char c) { return (c >= 'a' && c <= 'z') || c == '-' || c == '_'; });
 }
 
-void AddWord(Step* step, const std::string& word) {
+void AddWord(Step* step, const Word& of) {
+  const std::string& word = of.text;
   step->text += (step->text.empty() ? "" : " ") + word;
   size_t equals = 0;
   if (step->name.empty()) {
     step->name = word;
-  } else if (IsNamed(word, &equals)) {
+  } else if (!of.quoted && IsNamed(word, &equals)) {
     step->named[word.substr(0, equals)] = word.substr(equals + 1);
   } else {
     step->args.push_back(word);
@@ -100,7 +103,7 @@ Pipe ParsePipe(std::string_view text) {
     if (w.bar) {
       end();
     } else if (!first) {
-      AddWord(&step, w.text);
+      AddWord(&step, w);
     } else if (out.source.empty()) {
       out.source = w.text;
     } else {
