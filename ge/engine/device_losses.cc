@@ -16,6 +16,7 @@ uint64_t DeviceLosses::Count() { return g_losses.load(std::memory_order_acquire)
 bool DeviceLosses::Add(uint32_t device, const std::string& why) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!why_.emplace(device, why).second) return false;
+  flag_[device].store(true, std::memory_order_release);
   g_losses.fetch_add(1, std::memory_order_release);
   return true;
 }
@@ -24,6 +25,11 @@ bool DeviceLosses::Has(uint32_t device) const {
   if (Count() == 0) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
   return why_.count(device) != 0;
+}
+
+const std::atomic<bool>* DeviceLosses::Flag(uint32_t device) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return &flag_[device];
 }
 
 std::map<uint32_t, std::string> DeviceLosses::All() const {

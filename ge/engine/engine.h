@@ -72,6 +72,7 @@ class Engine {
   void Lose(uint32_t device, bool all, const std::string& why) const;
   bool IsLost(uint32_t device) const { return losses_->Has(device); }
   bool AllLost() const;
+  const std::atomic<bool>* LostFlag(uint32_t device) const { return losses_->Flag(device); }
   std::map<uint32_t, std::string> Losses() const { return losses_->All(); }
   // What is lost for that engine of the same devices is so for this one. Before its first use.
   void ShareLosses(const Engine& other) { losses_ = other.losses_; }

@@ -42,34 +42,47 @@ Status CopyState(const StateHome& home, const ge_buf& from, const ge_buf& to) {
 
 }  // namespace
 
-StateMemory::~StateMemory() {
-  if (!at_host()) home_.memory->Free(block_);
+StateMemory::Held::~Held() {
+  if (!home.at_host()) home.memory->Free(block);
+}
+
+StateMemory::StateMemory(std::byte* host, FreeState free) : held_(std::make_shared<Held>()) {
+  held_->host = {host, free};
+}
+
+const StateHome& StateMemory::home() const {
+  static const StateHome host;
+  return held_ ? held_->home : host;
 }
 
 Result<StateMemory> StateMemory::Make(const StateHome& home, uint64_t bytes,
                                       const std::string& state) {
-  StateMemory m;
+  StateMemory m(std::make_shared<Held>());
   if (home.at_host()) {
-    m.host_.reset(AllocateAligned(bytes, 64).release());
-    if (m.host_) return m;
+    m.held_->host.reset(AllocateAligned(bytes, 64).release());
+    if (m.host() != nullptr) return m;
     return Status(Code::kResourceExhausted, fmt::format("no memory for state '{}'", state));
   }
-  GE_ASSIGN_OR_RETURN(m.block_, home.memory->Make(HeldAs::kState, bytes, home.align,
-                                                  fmt::format("state '{}'", state)));
-  m.home_ = home;
-  m.place_ = {m.block_.address, m.block_.mem, m.block_.number};
+  GE_ASSIGN_OR_RETURN(
+      const DomainMemory::Block block,
+      home.memory->Make(HeldAs::kState, bytes, home.align, fmt::format("state '{}'", state)));
+  m.held_->home = home;
+  m.held_->block = block;
+  m.held_->place = {block.address, block.mem, block.number};
   return m;
 }
 
 Status StateMemory::CopyOut(void* to, uint64_t bytes) const {
-  if (!at_host()) return CopyOutOf(home_, place_, to, bytes);
-  if (bytes > 0) std::memcpy(to, host_.get(), bytes);
+  if (!at_host()) return CopyOutOf(home(), held_->place, to, bytes);
+  if (bytes > 0) std::memcpy(to, host(), bytes);
   return {};
 }
 
 Status StateMemory::CopyIn(const void* from, uint64_t bytes) {
-  if (!at_host()) return CopyState(home_, StateAtHost(from, bytes), StateOnDevice(place_, bytes));
-  if (bytes > 0) std::memcpy(host_.get(), from, bytes);
+  if (!at_host()) {
+    return CopyState(home(), StateAtHost(from, bytes), StateOnDevice(held_->place, bytes));
+  }
+  if (bytes > 0) std::memcpy(host(), from, bytes);
   return {};
 }
 

@@ -1,8 +1,9 @@
 // StateMemory: the bytes of one state, in the host's memory or in a device's. A plan reads and
-// writes them there; everybody else copies. A move-only value; its engine outlives it. One thread
-// at a time.
+// writes them there; everybody else copies. Who holds it last frees them; its engine outlives it.
+// One thread at a time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,7 +29,9 @@ struct FreeState {
 // The memory that a device's tensors lie in; none: the host's.
 struct StateHome {
   DomainMemory* memory = nullptr;
-  uint64_t align = 64;  // of blocks
+  uint64_t align = 64;                           // of blocks
+  const std::atomic<bool>* lost_flag = nullptr;  // set when the device is lost
+  bool lost() const { return lost_flag != nullptr && lost_flag->load(std::memory_order_acquire); }
   bool at_host() const { return memory == nullptr; }
   friend bool operator==(const StateHome& a, const StateHome& b) { return a.memory == b.memory; }
 };
@@ -45,41 +48,38 @@ class StateMemory {
  public:
   StateMemory() = default;
   // Host memory of ours, or of who gives it.
-  StateMemory(std::byte* host, FreeState free) : host_(host, free) {}
-  StateMemory(StateMemory&& m) noexcept { swap(m); }
-  StateMemory& operator=(StateMemory&& m) noexcept {
-    StateMemory old(std::move(m));
-    swap(old);
-    return *this;
-  }
-  ~StateMemory();
-  void swap(StateMemory& m) noexcept {
-    std::swap(host_, m.host_);
-    std::swap(home_, m.home_);
-    std::swap(place_, m.place_);
-    std::swap(block_, m.block_);
-  }
+  StateMemory(std::byte* host, FreeState free);
+  StateMemory(StateMemory&&) noexcept = default;
+  StateMemory& operator=(StateMemory&&) noexcept = default;
+  void swap(StateMemory& m) noexcept { held_.swap(m.held_); }
   // Not initialised. RESOURCE_EXHAUSTED where memory is short, LIMIT_EXCEEDED where the device's
   // memory has no room for it; `state` names it.
   static Result<StateMemory> Make(const StateHome& home, uint64_t bytes, const std::string& state);
+  // The same bytes, for who must only keep them.
+  StateMemory Share() const { return StateMemory(held_); }
 
-  explicit operator bool() const { return host_ != nullptr || place_.mem != nullptr; }
-  const StateHome& home() const { return home_; }
-  bool at_host() const { return home_.at_host(); }
-  std::byte* host() const { return host_.get(); }  // null where it is not there
+  explicit operator bool() const { return held_ != nullptr; }
+  const StateHome& home() const;
+  bool at_host() const { return home().at_host(); }
+  std::byte* host() const { return held_ ? held_->host.get() : nullptr; }  // null: it is not there
   // What a run is given.
   const void* run_address() const {
-    return at_host() ? static_cast<const void*>(host_.get()) : &place_;
+    return at_host() ? static_cast<const void*>(host()) : &held_->place;
   }
   // The first `bytes`, to and from host memory; both end before they return.
   Status CopyOut(void* to, uint64_t bytes) const;
   Status CopyIn(const void* from, uint64_t bytes);
 
  private:
-  std::unique_ptr<std::byte, FreeState> host_;
-  StateHome home_;
-  DevicePlace place_;
-  DomainMemory::Block block_;  // the same
+  struct Held {
+    std::unique_ptr<std::byte, FreeState> host;
+    StateHome home;
+    DevicePlace place;
+    DomainMemory::Block block;  // the same
+    ~Held();
+  };
+  explicit StateMemory(std::shared_ptr<Held> held) : held_(std::move(held)) {}
+  std::shared_ptr<Held> held_;
 };
 
 // The same for what a run was given.

@@ -94,7 +94,7 @@ Status StateStore::Reset(const Graph& graph) {
   const FaultScope faults(!files.empty());
   std::vector<StateMemory> here(slots_.size());  // all of it, before any state changes
   for (size_t i = 1; i < slots_.size(); ++i) {
-    if (slots_[i].now.at_host()) continue;
+    if (slots_[i].now.host() != nullptr) continue;
     GE_ASSIGN_OR_RETURN(here[i], StateMemory::Make({}, slots_[i].bytes, slots_[i].name));
   }
   for (size_t i = 1; i < slots_.size(); ++i) {
@@ -120,7 +120,7 @@ Status StateStore::Get(const State& state, StateId id, TensorView* out) {
   OutputMemory memory;
   GE_RETURN_IF_ERROR(memory.Reserve("state", state.name, slot.bytes, out));
   GE_RETURN_IF_ERROR(Readable(slot));
-  GE_RETURN_IF_ERROR(slot.now.CopyOut(out->data, slot.bytes));
+  GE_RETURN_IF_ERROR(Out(slot, out->data, slot.bytes));
   memory.Commit();
   return {};
 }
@@ -171,7 +171,7 @@ Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
     if (id != c.cache && id != c.length) continue;
     return CheckCounted([&](StateId s) -> Held {
       if (s == id) return {&given, value.data};
-      return {&slots_[s].type, nullptr, slots_[s].lost ? nullptr : &slots_[s].now};
+      return {&slots_[s].type, nullptr, Readable(slots_[s]).ok() ? &slots_[s].now : nullptr};
     });
   }
   return {};
@@ -208,7 +208,7 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
-  if (value.bytes != slot.bytes || !slot.now.at_host()) {
+  if (value.bytes != slot.bytes || slot.now.host() == nullptr) {
     GE_ASSIGN_OR_RETURN(slot.now, StateMemory::Make({}, value.bytes, slot.name));
     slot.next = {};
     slot.bytes = value.bytes;
@@ -232,7 +232,7 @@ Status StateStore::Read(
     const std::byte* at = slot.now.host();
     if (!slot.now.at_host()) {
       GE_ASSIGN_OR_RETURN(StateMemory copy, StateMemory::Make({}, slot.bytes, slot.name));
-      GE_RETURN_IF_ERROR(slot.now.CopyOut(copy.host(), slot.bytes));
+      GE_RETURN_IF_ERROR(Out(slot, copy.host(), slot.bytes));
       at = copy.host();
       copies.push_back(std::move(copy));
     }
@@ -261,7 +261,7 @@ Status StateStore::Write(std::span<const Const> values) {
   }));
   std::vector<StateMemory> larger(slots_.size());  // or at the host
   for (StateId s = 1; s < slots_.size(); ++s) {
-    if (values[s].bytes == slots_[s].bytes && slots_[s].now.at_host()) continue;
+    if (values[s].bytes == slots_[s].bytes && slots_[s].now.host() != nullptr) continue;
     GE_ASSIGN_OR_RETURN(larger[s], StateMemory::Make({}, values[s].bytes, slots_[s].name));
   }
   for (StateId s = 1; s < slots_.size(); ++s) {
@@ -288,8 +288,7 @@ Result<int64_t> StateStore::NumberOf(StateId id) const {
   std::shared_lock<std::shared_mutex> lock(mutex_);
   GE_RETURN_IF_ERROR(Readable(slots_[id]));
   int64_t number = 0;
-  GE_RETURN_IF_ERROR(
-      slots_[id].now.CopyOut(&number, std::min<uint64_t>(sizeof number, slots_[id].bytes)));
+  GE_RETURN_IF_ERROR(Out(slots_[id], &number, std::min<uint64_t>(sizeof number, slots_[id].bytes)));
   return number;
 }
 
@@ -319,6 +318,7 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
   GE_ASSIGN_OR_RETURN(StateMemory memory, StateMemory::Make({}, bytes, slot.name));
   std::memset(memory.host(), 0, bytes);
   if (rows > 0) {
+    GE_RETURN_IF_ERROR(Readable(slot));
     GE_RETURN_IF_ERROR(ToHost(&slot));
     uint64_t outer = 1;
     for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(type.dims[k].value);
@@ -342,6 +342,7 @@ Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t e
   Slot& slot = slots_[id];
   const int64_t room = RowsAlong(slot.type, axis);
   if (rows < 0 || rows >= room) return {};
+  GE_RETURN_IF_ERROR(Readable(slot));
   GE_RETURN_IF_ERROR(ToHost(&slot));
   uint64_t outer = 1;
   for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(slot.type.dims[k].value);
@@ -354,11 +355,29 @@ Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t e
 }
 
 Status StateStore::Readable(const Slot& slot) const {
+  const StateHome& home = slot.now.home();
+  if (home.lost()) {
+    return Status(
+        Code::kDataCorrupt,
+        fmt::format("state '{}' was lost with device '{}', in whose memory it lay; set it "
+                    "anew, or restore it",
+                    slot.name, home.memory->name()));
+  }
   if (!slot.lost) return {};
   return Status(Code::kDataCorrupt,
                 fmt::format("state '{}' was lost: an engine failed while it overwrote it; set it "
                             "anew, or restore it",
                             slot.name));
+}
+
+Status StateStore::Out(const Slot& slot, void* to, uint64_t bytes) {
+  const Status copied = slot.now.CopyOut(to, bytes);
+  if (copied.code() != Code::kDeviceLost) return copied;
+  return Status(
+      Code::kDataCorrupt,
+      fmt::format("state '{}' was lost with the device in whose memory it lay: {}; set it "
+                  "anew, or restore it",
+                  slot.name, copied.message()));
 }
 
 Status StateStore::Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const {
@@ -377,7 +396,7 @@ Status StateStore::MoveTo(const StateHome& home, Slot* slot) {
   if (slot->now.at_host()) {
     GE_RETURN_IF_ERROR(there.CopyIn(slot->now.host(), slot->bytes));
   } else if (there.at_host()) {
-    GE_RETURN_IF_ERROR(slot->now.CopyOut(there.host(), slot->bytes));
+    GE_RETURN_IF_ERROR(Out(*slot, there.host(), slot->bytes));
   } else {
     GE_RETURN_IF_ERROR(ToHost(slot));
     return MoveTo(home, slot);
@@ -453,6 +472,16 @@ void StateStore::Commit(std::span<const StateId> out, const std::vector<bool>& i
 
 void StateStore::Lose(std::span<const StateId> out, const std::vector<bool>& in_place) {
   for (size_t i = 0; i < out.size(); ++i) slots_[out[i]].lost |= in_place[i];
+}
+
+void StateStore::Leave(std::span<const StateId> in, std::span<const StateId> out,
+                       const std::vector<bool>& in_place, std::vector<StateMemory>* kept) {
+  for (const StateId id : in) kept->push_back(slots_[id].now.Share());
+  for (size_t i = 0; i < out.size(); ++i) {
+    Slot& slot = slots_[out[i]];
+    if (!in_place[i]) kept->push_back(std::move(slot.next));
+    if (in_place[i] && slot.lost) kept->push_back(std::move(slot.now));  // it may be written yet
+  }
 }
 
 uint64_t StateStore::bytes() const {

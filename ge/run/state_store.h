@@ -95,6 +95,10 @@ class StateStore {
   void Commit(std::span<const StateId> out, const std::vector<bool>& in_place);
   // A run failed while overwriting these: nobody reads them until they are set.
   void Lose(std::span<const StateId> out, const std::vector<bool>& in_place);
+  // A device may still use what the run was given: `kept` gets it, or shares it where the run only
+  // reads it. Behind Lose, and before the run's Access ends.
+  void Leave(std::span<const StateId> in, std::span<const StateId> out,
+             const std::vector<bool>& in_place, std::vector<StateMemory>* kept);
   // Bytes of all states, including new values written beside; of them those in devices' memory.
   uint64_t bytes() const;
   uint64_t device_bytes() const;
@@ -103,7 +107,8 @@ class StateStore {
 
  private:
   struct Slot {
-    StateMemory now, next;  // next: none until a run writes beside
+    StateMemory now;   // none where it was lost to a run in flight
+    StateMemory next;  // none until a run writes beside
     uint64_t bytes = 0;
     Type type;  // as it is; static
     bool lost = false;
@@ -122,6 +127,8 @@ class StateStore {
   Status CheckCountedWith(StateId id, const TensorView& value) const;
   Status CheckEdits(uint64_t edits) const;
   Status Readable(const Slot& slot) const;
+  // Copies out of a state that is Readable; its device may be found lost just now.
+  static Status Out(const Slot& slot, void* to, uint64_t bytes);
   // In host memory of its own: allocates where it is elsewhere.
   Status ToHost(Slot* slot);
   // In a memory that a run wants.

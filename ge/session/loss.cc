@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "ge/base/interrupt.h"
-#include "ge/base/log.h"
 #include "ge/control/flow.h"
 
 namespace ge {
@@ -44,11 +43,15 @@ bool Session::MayRepeat(const Status& ran, uint64_t losses) {
   }
   // A plan may have been made while its device was lost.
   const bool new_loss = ran.code() == Code::kDeviceLost || DeviceLosses::Count() != losses;
-  if (!new_loss || Interrupted() || !HasLoss()) {
-    return false;
-  }
-  LogLine(1, "a run is repeated without the lost device: " + ran.ToString());
-  return true;
+  return new_loss && !Interrupted() && HasLoss();
+}
+
+Status Session::NotRepeated(const Status& ran) {
+  return Status(ran.code(),
+                ran.message() +
+                    "; the run was observed, and the record holds what it did until then, so that "
+                    "it is not repeated without the device: run it again")
+      .AtNode(ran.node());
 }
 
 }  // namespace ge

@@ -2,6 +2,7 @@
 // it begins again from its inputs, on a new plan.
 #pragma once
 
+#include "ge/base/log.h"
 #include "ge/engine/device_losses.h"
 #include "ge/session/session.h"
 
@@ -16,7 +17,9 @@ Status Session::RunDespiteLoss(bool repeats, const Once& once) {
   Status ran = once(&callers_in_use);
   if (ran.ok()) [[likely]]
     return ran;
-  if (!repeats || callers_in_use || !MayRepeat(ran, losses)) return ran;
+  if (callers_in_use || !MayRepeat(ran, losses)) return ran;
+  if (!repeats) return NotRepeated(ran);
+  LogLine(1, "a run is repeated without the lost device: " + ran.ToString());
   DropLostPlans();
   ran = once(&callers_in_use);
   if (ran.ok()) repeated_runs_.fetch_add(1, std::memory_order_relaxed);

@@ -321,6 +321,7 @@ class Session {
   template <typename Once>
   Status RunDespiteLoss(bool repeats, const Once& once);
   bool MayRepeat(const Status& ran, uint64_t losses);
+  static Status NotRepeated(const Status& ran);  // what an observed run answers instead
   void DropLostPlans();
   const EngineList& OpenOnes() const {
     return all_open_.load(std::memory_order_acquire) ? engines_ : plan_engines_;

@@ -82,8 +82,16 @@ ge_rc OwnStream::Finish(const char* what, ge_err* err) {
     if (result.ok() || device_.faulty()) break;
   }
   if (!result.ok()) return device_.Unknown(result, what, err);
-  result = device_.Poll(limit, [&] { return driver.EventQuery(device_.number(), event_); });
+  const auto of_the_call = [](const Result& r) {
+    return r.outcome == Outcome::kOutOfMemory || r.outcome == Outcome::kInvalid;
+  };
+  int tries = kTries;
+  result = device_.Poll(limit, [&] {
+    const Result asked = driver.EventQuery(device_.number(), event_);
+    return of_the_call(asked) && --tries > 0 ? Result{Outcome::kNotReady, 0} : asked;
+  });
   if (result.outcome == Outcome::kNotReady) return device_.Silent(limit, what, err);
+  if (of_the_call(result)) return device_.Unknown(result, what, err);
   return device_.Answer(result, what, UINT32_MAX, err);
 }
 

@@ -1,6 +1,7 @@
 // Sessions on simulated devices that fail late, are lost, or never answer: results are those of the
 // engines that are left, or the run is refused by name and the next one is right.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -8,8 +9,11 @@
 
 #include "ge/base/clock.h"
 #include "ge/compile/compiled/kept_run.h"
+#include "ge/session/observation.h"
 #include "tests/unit/graph_session.h"
 #include "tests/unit/random_graph.h"
+#include "tests/unit/simulated.h"
+#include "tests/unit/trained.h"
 
 namespace ge::test {
 namespace {
@@ -49,20 +53,6 @@ bool UsesDevice(Session* session) {
     if (plan.devices[s.device].async) return true;
   }
   return false;
-}
-
-// A session whose outputs are its own, as most callers have it.
-Result<Bytes> RunAllocating(Session* session, const Io& io) {
-  std::vector<TensorView> out(session->graph().fn(1).results.size());
-  const Status ran = session->Run("", io.views, out);
-  Bytes bytes;
-  for (TensorView& t : out) {
-    if (ran.ok())
-      bytes.emplace_back(static_cast<char*>(t.data), static_cast<char*>(t.data) + t.bytes);
-    AlignedBytes(static_cast<std::byte*>(t.data)).reset();
-  }
-  GE_RETURN_IF_ERROR(ran);
-  return bytes;
 }
 
 // ---- loss -----------------------------------------------------------------------------------
@@ -175,6 +165,80 @@ TEST(DeviceLoss, RunsOfOtherThreadsGoOnLikewise) {
     EXPECT_EQ(wrong, 0) << "lost_at " << k;
     EXPECT_EQ(LostDevices(session->get()), 1u);
   }
+}
+
+// ---- states and observers -------------------------------------------------------------------
+
+void ExpectLostByName(const Status& refused) {
+  EXPECT_EQ(refused.code(), Code::kDataCorrupt) << refused.ToString();
+  const std::string& text = refused.message();
+  EXPECT_NE(text.find("state '"), std::string::npos) << text;
+  EXPECT_NE(text.find("was lost with"), std::string::npos) << text;
+  EXPECT_NE(text.find("sim:0"), std::string::npos) << text;
+}
+
+TEST(DeviceLoss, StatesThatLivedThereAreNamedUntilTheyAreSetOrRestored) {
+  for (const bool restores : {false, true}) {
+    SimulatedOptions options;
+    options.engine = ";price=1";
+    options.pinned = 0;
+    auto made = OpenSimulated(1, TrainedGraph(), options);
+    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    Trained host("ref"), device(std::move((*made)->session));
+    ASSERT_TRUE(host.Run("step", 1).ok());
+    ASSERT_TRUE(device.Run("step", 1).ok());
+    (*made)->simulator().LoseDevice(0);
+    std::vector<float> value(kTrainedSide * kTrainedSide);
+    TensorView out;
+    out.data = value.data();
+    out.bytes = kTrainedBytes;
+    ExpectLostByName(device.session->GetState(1, &out));  // no run has met the loss yet
+    for (const char* entry : {"step", "look", "step"}) {
+      ExpectLostByName(device.Run(entry, 2).status());
+    }
+    ExpectLostByName(device.session->GetState(1, &out));
+    const auto nobody = [](auto, auto) { return Status(); };
+    ExpectLostByName(device.session->states().Read(nobody));
+    int64_t steps = host.Steps();
+    std::vector<std::vector<float>> saved = {{}, host.Get(1), host.Get(2)};
+    if (restores) {
+      std::vector<Const> values(4);
+      for (StateId s : {1, 2}) {
+        values[s].type = device.session->states().TypeOf(s);
+        values[s].data = reinterpret_cast<const std::byte*>(saved[s].data());
+        values[s].bytes = kTrainedBytes;
+      }
+      values[3].type = device.session->states().TypeOf(3);
+      values[3].data = reinterpret_cast<const std::byte*>(&steps);
+      values[3].bytes = sizeof steps;
+      ASSERT_TRUE(device.session->states().Write(values).ok());
+    } else {
+      for (StateId s : {1, 2}) ASSERT_TRUE(device.SetTo(s, saved[s]).ok());
+      ASSERT_TRUE(device.session->SetState(3, {DType::kInt64, {}, &steps, sizeof steps}).ok());
+    }
+    ExpectSame(&host, &device);
+    const auto wanted = host.Run("step", 2), found = device.Run("step", 2);
+    ASSERT_TRUE(wanted.ok() && found.ok()) << found.status().ToString();
+    EXPECT_EQ(*wanted, *found);
+    ExpectSame(&host, &device);
+  }
+}
+
+TEST(DeviceLoss, AnObservedRunSaysThatItIsNotRepeated) {
+  Io io(4);
+  auto session = OpenGraph(Lossy("lost_at=3"), RandomGraph(4, Sized(4)));
+  ASSERT_TRUE(session.ok());
+  ObserveOptions observe;
+  observe.record = ::testing::TempDir() + "ge_lost_" + std::to_string(getpid()) + ".gecap";
+  ASSERT_TRUE((*session)->Observe(&observe).ok());
+  const Status lost = RunOnce(session->get(), io).status();
+  EXPECT_EQ(lost.code(), Code::kDeviceLost) << lost.ToString();
+  EXPECT_NE(lost.message().find("the run was observed"), std::string::npos) << lost.ToString();
+  auto again = RunOnce(session->get(), io);
+  ASSERT_TRUE(again.ok()) << again.status().ToString();
+  EXPECT_EQ(*again, Wanted(4, io));
+  EXPECT_EQ((*session)->repeated_runs(), 0u);
+  std::remove(observe.record.c_str());
 }
 
 // ---- devices that never answer ----------------------------------------------------------------

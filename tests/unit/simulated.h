@@ -1,5 +1,5 @@
 // Sessions over ref and the simulated vendor (simdev.so), whose simulator a test sees: its
-// schedule, its faults, its findings. Nodes lie on two devices and on ref, by pins. Tests only.
+// schedule, its faults, its findings. Tests only.
 #pragma once
 
 #include <dlfcn.h>
@@ -40,13 +40,28 @@ struct Simulated {
 };
 
 struct SimulatedOptions {
-  std::string engine;        // more options of simdev, each behind a semicolon
-  std::string before = "";   // engines that come first
-  uint32_t on_devices = 80;  // of a hundred nodes
-  bool strict = false;       // findings fail calls
+  std::string engine;       // more options of simdev, each behind a semicolon
+  std::string before = "";  // engines that come first
+  uint32_t pinned = 80;     // of a hundred nodes
+  std::vector<std::string> pins = {"simdev/sim:0", "simdev/sim:1"};
+  bool strict = false;  // findings fail calls
 };
 
-// Opens a session of an engine of its own. Nodes that simdev offers are pinned by `seed`.
+// So many of a hundred nodes of a RandomGraph, each to one of these.
+inline Status PinAtRandom(uint64_t seed, const Graph& graph, uint32_t percent,
+                          const std::vector<std::string>& where, SessionOptions* to) {
+  GE_ASSIGN_OR_RETURN(auto ref, OpenGraph("ref", graph));
+  GE_ASSIGN_OR_RETURN(const auto placed, ref->Compile("", Io(seed).views));
+  Random random(seed);
+  for (const Node& n : placed->graph.fn(placed->fn).nodes) {
+    if (random.Below(100) >= percent) continue;
+    const uint32_t one = random.Below(static_cast<uint32_t>(where.size()));
+    to->build.place.pins.push_back({"#" + std::to_string(n.id), where[one]});
+  }
+  return {};
+}
+
+// Opens a session of an engine of its own.
 inline Result<std::unique_ptr<Simulated>> OpenSimulated(uint64_t seed, const Graph& graph,
                                                         const SimulatedOptions& options = {}) {
   static std::atomic<uint64_t> number{0};
@@ -57,13 +72,8 @@ inline Result<std::unique_ptr<Simulated>> OpenSimulated(uint64_t seed, const Gra
       with.engines, ParseEngineList(options.before + "ref," + SamplesFolder() +
                                     "simdev.so:device=all;strict=" + (options.strict ? "1" : "0") +
                                     ";label=" + made->label + options.engine));
-  GE_ASSIGN_OR_RETURN(auto ref, OpenGraph("ref", graph));
-  GE_ASSIGN_OR_RETURN(const auto placed, ref->Compile("", Io(seed).views));
-  Random random(seed);
-  for (const Node& n : placed->graph.fn(placed->fn).nodes) {
-    if (random.Below(100) >= options.on_devices) continue;
-    const char* device = random.Chance(50) ? "simdev/sim:0" : "simdev/sim:1";
-    with.build.place.pins.push_back({"#" + std::to_string(n.id), device});
+  if (options.pinned != 0) {
+    GE_RETURN_IF_ERROR(PinAtRandom(seed, graph, options.pinned, options.pins, &with));
   }
   GE_ASSIGN_OR_RETURN(made->session, Session::Create(std::move(with)));
   GE_RETURN_IF_ERROR(made->session->LoadGraph(graph));

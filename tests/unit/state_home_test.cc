@@ -2,105 +2,16 @@
 // and restore see, and that they are those of a run on the host, bit for bit.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <vector>
 
-#include "frontend/text/text.h"
-#include "tests/unit/graph_session.h"
+#include "tests/unit/trained.h"
 
 namespace ge::test {
 namespace {
 
-constexpr int64_t kSide = 160;  // 100 KB: large enough to be overwritten where they lie
-constexpr uint64_t kBytes = kSide * kSide * 4;
-
-// A step of training, and what it has learned.
-const char* const kText = R"(ge 1
-opset "" 28
-opset "ge" 1
-const rate : f32[] = [0.125]
-const one : i64[] = [1]
-state w : f32[160,160] param trainable
-state m : f32[160,160] opt
-state steps : i64[] opt
-fn step(x: f32[160,160]) -> (y) effects [state w, state m, state steps] {
-  rate: f32[] = const rate
-  one: i64[] = const one
-  w: f32[160,160] = ge.Read() effects [state w]
-  m: f32[160,160] = ge.Read() effects [state m]
-  n: i64[] = ge.Read() effects [state steps]
-  y: f32[160,160] = MatMul(x, w)
-  g: f32[160,160] = Mul(y, rate)
-  m2: f32[160,160] = Add(m, g)
-  w2: f32[160,160] = Sub(w, m2)
-  n2: i64[] = Add(n, one)
-  ge.Assign(m2) effects [state m]
-  ge.Assign(w2) effects [state w]
-  ge.Assign(n2) effects [state steps]
-}
-fn look(x: f32[160,160]) -> (y) effects [state w] {
-  w: f32[160,160] = ge.Read() effects [state w]
-  y: f32[160,160] = MatMul(x, w)
-}
-entry train_step "step" = step
-entry infer "look" = look
-)";
-
 std::string OnDevice(const std::string& more = "") {
   return SamplesFolder() + "devsim.so:strict=1" + more;
-}
-
-std::vector<float> Numbers(uint64_t seed) {
-  std::vector<float> out(kSide * kSide);
-  for (size_t i = 0; i < out.size(); ++i) {
-    out[i] = static_cast<float>((i * 7919 + seed * 104729) % 257) / 2048.0f - 0.0625f;
-  }
-  return out;
-}
-
-struct Trained {
-  std::unique_ptr<Session> session;
-  explicit Trained(const std::string& engines) {
-    auto graph = ParseText(kText, "train.gt");
-    EXPECT_TRUE(graph.ok()) << graph.status().ToString();
-    auto opened = OpenGraph(engines, *std::move(graph));
-    EXPECT_TRUE(opened.ok()) << opened.status().ToString();
-    session = *std::move(opened);
-    for (StateId s : {1, 2}) EXPECT_TRUE(SetTo(s, Numbers(s)).ok());
-  }
-  Status SetTo(StateId s, std::vector<float> value) {
-    return session->SetState(s, {DType::kFloat, {kSide, kSide}, value.data(), kBytes});
-  }
-  std::vector<float> Get(StateId s) {
-    std::vector<float> out(kSide * kSide);
-    TensorView v;
-    v.data = out.data();
-    v.bytes = kBytes;
-    EXPECT_TRUE(session->GetState(s, &v).ok());
-    return out;
-  }
-  int64_t Steps() {
-    auto n = session->states().NumberOf(3);
-    return n.ok() ? *n : -1;
-  }
-  Result<std::vector<float>> Run(const char* entry, uint64_t seed) {
-    std::vector<float> x = Numbers(seed), y(x.size());
-    const TensorView in{DType::kFloat, {kSide, kSide}, x.data(), kBytes};
-    TensorView out;
-    out.data = y.data();
-    out.bytes = kBytes;
-    GE_RETURN_IF_ERROR(session->Run(entry, std::span(&in, 1), std::span(&out, 1)));
-    return y;
-  }
-  nlohmann::json Report(const char* entry) {
-    return nlohmann::json::parse(*session->ReportJson(entry));
-  }
-};
-
-void ExpectSame(Trained* a, Trained* b) {
-  for (StateId s : {1, 2}) EXPECT_EQ(a->Get(s), b->Get(s)) << "state " << s;
-  EXPECT_EQ(a->Steps(), b->Steps());
 }
 
 TEST(StateHomes, AStepCopiesItsInputAndItsOutputAlone) {
@@ -114,9 +25,9 @@ TEST(StateHomes, AStepCopiesItsInputAndItsOutputAlone) {
     ExpectSame(&host, &device);
     const auto report = device.Report("step");
     EXPECT_EQ(report["transfers"], 2);
-    EXPECT_EQ(report["transfer_bytes"], 2 * kBytes);
+    EXPECT_EQ(report["transfer_bytes"], 2 * kTrainedBytes);
     EXPECT_EQ(report["state_moves"], 3);  // each once, before the first run
-    EXPECT_GE(report["state_device_bytes"].get<uint64_t>(), 2 * kBytes + 8);
+    EXPECT_GE(report["state_device_bytes"].get<uint64_t>(), 2 * kTrainedBytes + 8);
     const auto c = device.session->Latest("step");
     EXPECT_GE(std::count(c->in_place.begin(), c->in_place.end(), true), 1);
   }
@@ -131,7 +42,7 @@ TEST(StateHomes, TheyAreSetSavedAndRestoredInBetween) {
   };
   both("step", 1);
   both("look", 2);
-  for (Trained* t : {&host, &device}) ASSERT_TRUE(t->SetTo(2, Numbers(77)).ok());
+  for (Trained* t : {&host, &device}) ASSERT_TRUE(t->SetTo(2, TrainedNumbers(77)).ok());
   both("step", 3);
   // Saved, trained on, restored.
   std::vector<std::vector<std::byte>> saved;
@@ -167,7 +78,8 @@ TEST(StateHomes, TheyAreSetSavedAndRestoredInBetween) {
 TEST(StateHomes, EightThreadsStepOneAfterAnother) {
   Trained host("ref"), device(OnDevice(";delay=3;delay_us=50"));
   for (Trained* t : {&host, &device}) {
-    for (StateId s : {1, 2}) ASSERT_TRUE(t->SetTo(s, std::vector<float>(kSide * kSide, 0.5f)).ok());
+    for (StateId s : {1, 2})
+      ASSERT_TRUE(t->SetTo(s, std::vector<float>(kTrainedSide * kTrainedSide, 0.5f)).ok());
   }
   constexpr int kThreads = 8, kEach = 5;
   std::vector<std::thread> threads;

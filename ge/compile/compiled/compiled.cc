@@ -60,7 +60,8 @@ std::vector<StateHome> Compiled::HomesOf(std::span<const PlanValueId> values) co
     const PlanDomain& d = plan.domains[plan.functions[0].values[v].domain];
     StateHome& home = homes.emplace_back();
     if (d.engine == 0) continue;
-    home = {(*engines_)[d.engine - 1]->memory(d.engine_device), static_cast<uint64_t>(d.align)};
+    const Engine& e = *(*engines_)[d.engine - 1];
+    home = {e.memory(d.engine_device), static_cast<uint64_t>(d.align), e.LostFlag(d.engine_device)};
     all_at_host = false;
   }
   if (all_at_host) homes.clear();

@@ -80,6 +80,7 @@ Status ExecutePlan(Compiled* compiled, StateStore* store, std::vector<const void
     store->Lose(compiled->states_out, compiled->in_place);
   if (frame->in_flight()) [[unlikely]] {
     auto run = KeepRun(compiled->shared_from_this(), std::move(packs), std::move(frame));
+    store->Leave(compiled->states_in, compiled->states_out, compiled->in_place, &run->states);
     if (kept != nullptr) *kept = std::move(run);
     return InFlight(ran);
   }

@@ -9,6 +9,7 @@
 
 #include "ge/base/aligned.h"
 #include "ge/compile/compiled/compiled.h"
+#include "ge/run/state_memory.h"
 
 namespace ge {
 
@@ -17,6 +18,7 @@ struct KeptRun {
   std::vector<std::shared_ptr<const void>> values;  // of control flow
   std::vector<AlignedBytes> memory;                 // of outputs
   std::shared_ptr<Compiled> compiled;
+  std::vector<StateMemory> states;  // by the engines of the plan
   Compiled::PinnedPacks packs;
   std::unique_ptr<Frame> frame;
 };

@@ -71,8 +71,11 @@ Result SimDriver::Alloc(int device, uint64_t bytes, void** block) {
   return Of(simulator_.Alloc(device, bytes, block));
 }
 void SimDriver::Free(int, void* block) { (void)simulator_.Free(block); }
-Result SimDriver::PinnedAlloc(int, uint64_t bytes, void** block) {
-  return Of(simulator_.PinnedAlloc(bytes, block));
+Result SimDriver::PinnedAlloc(int device, uint64_t bytes, void** block) {
+  const Code code = simulator_.PinnedAlloc(bytes, block);
+  // The simulator has pinned blocks of no device; to a driver they are one's.
+  if (code == Code::kDeviceLost) simulator_.LoseDevice(device);
+  return Of(code);
 }
 void SimDriver::PinnedFree(int, void* block) { (void)simulator_.PinnedFree(block); }
 

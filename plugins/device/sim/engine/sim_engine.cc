@@ -133,6 +133,8 @@ SimOptions SimOptionsOf(ge_str text) {
       o.fail_work = t.value;
     } else if (t.key == "stall_work") {
       o.stall_work = number(1, UINT64_MAX);
+    } else if (t.key == "price") {
+      o.price = number(0, 1000);
     } else if (t.key == "captures") {
       o.captures = number(0, 1) != 0;
     } else if (t.key == "label") {
@@ -181,8 +183,8 @@ bool SimEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
 Rates SimEngine::RatesOf(int device) const {
   const DeviceOptions& d = options_.simulator.devices[static_cast<size_t>(device)];
   Rates r;
-  r.kernel_ns = static_cast<double>(d.launch_ns);
-  r.copy_ns = static_cast<double>(d.copy_latency_ns);
+  r.kernel_ns = static_cast<double>(d.launch_ns * static_cast<int64_t>(options_.price)) / 100;
+  r.copy_ns = static_cast<double>(d.copy_latency_ns * static_cast<int64_t>(options_.price)) / 100;
   r.pinned_bytes_per_ns = d.host_bytes_per_ns;
   r.pageable_bytes_per_ns = d.host_bytes_per_ns * d.pageable_fraction;
   r.peer_bytes_per_ns = d.peer_bytes_per_ns;

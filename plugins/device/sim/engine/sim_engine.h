@@ -14,6 +14,7 @@
 //   stall_work=K       the K-th piece of work never ends
 //   timeout_ms=N       silence that is taken for loss (30000)
 //   host_gbps=N        speed of copies to and from the host (12)
+//   price=PERCENT      of what a launch and the begin of a copy take, in prices alone (100)
 //   captures=0         the devices capture nothing (1)
 //   label=NAME         simdev_engine(NAME) finds the engine (none)
 #pragma once
@@ -36,6 +37,7 @@ struct SimOptions {
   std::string fail, fail_work;
   uint64_t stall_work = 0;
   bool captures = true;
+  uint64_t price = 100;
   std::string label;
 };
 // Throws Refusal.
