@@ -58,6 +58,7 @@ bool UsesDevice(Session* session) {
 // ---- loss -----------------------------------------------------------------------------------
 
 TEST(DeviceLoss, AtEachPieceOfWorkTheRunGoesOnWithoutTheDevice) {
+  const auto kept = KeptRuns();  // of tests whose devices never answer
   int losses = 0;
   for (const char* fault : {"lost_at=", "scope=device;late_at="}) {
     for (uint64_t seed = 1; seed <= 6; ++seed) {
@@ -86,7 +87,7 @@ TEST(DeviceLoss, AtEachPieceOfWorkTheRunGoesOnWithoutTheDevice) {
   }
   std::printf("%d losses\n", losses);
   EXPECT_GE(losses, 40);
-  EXPECT_EQ(KeptRuns(), 0u);
+  EXPECT_EQ(KeptRuns(), kept);
 }
 
 TEST(DeviceLoss, ALateFailureOfOneCallLosesNoDevice) {
