@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ge/base/status.h"
-#include "ge/image/ge_image.h"
+#include "ge/ge_image.h"
 
 namespace ge {
 

@@ -7,11 +7,13 @@
 #include <span>
 #include <string>
 
-#include "ge/image/ge_image.h"
+#include "ge/ge_image.h"
 
 namespace ge_image {
 
 using Bytes = std::span<const uint8_t>;
+
+constexpr int32_t kSizeWasAll = -1;  // a caller's wish, OK beyond the codecs
 
 struct Outcome {
   int32_t code = GE_IMAGE_OK;
@@ -25,7 +27,8 @@ inline Outcome Unsupported(std::string why) { return {GE_IMAGE_UNSUPPORTED, std:
 // wrap. `samples` of a pixel count where a codec keeps each of them in memory of its own.
 Outcome CheckSize(int64_t width, int64_t height, int64_t samples = 1);
 
-// The picture's destination: packed rows of RGB, even if the caller asked for another order.
+// The picture's destination: packed rows of RGB, even if the caller asked for another order or for
+// a part.
 class Canvas {
  public:
   explicit Canvas(const ge_image_request& request) : request_(request) {}
@@ -33,17 +36,25 @@ class Canvas {
   // Checks the size, then reserves. Called once, before anything of the picture's size is
   // allocated.
   Outcome Begin(int64_t width, int64_t height, int64_t samples = 1);
+  // For a codec that decodes parts: whether one is wanted. Then it calls BeginPart instead of
+  // Begin, and Line for each row of part().
+  bool wants_part() const { return request_.reserve == nullptr; }
+  Outcome BeginPart(int64_t width, int64_t height);
+  const ge_image_box& part() const { return part_; }
+  void Line(const uint8_t* rgb);
   uint8_t* row(int64_t y) { return rgb_ + y * width_ * 3; }
   int64_t width() const { return width_; }
   int64_t height() const { return height_; }
-  // Brings the RGB into the order of the request.
+  // Brings the RGB into the order of the request; hands out the lines of a part.
   void Finish();
 
  private:
   const ge_image_request& request_;
   int64_t width_ = 0, height_ = 0;
   uint8_t *out_ = nullptr, *rgb_ = nullptr;
-  std::unique_ptr<uint8_t[]> own_;  // the RGB where the caller's memory has one channel
+  ge_image_box part_{};
+  std::unique_ptr<uint8_t[]> own_;  // the RGB where the caller's memory has one channel, or is none
+  std::unique_ptr<uint8_t[]> line_;  // of a part, in the order of the request
 };
 
 // value / greatest as eight bits, rounded; value <= greatest < 2^32.

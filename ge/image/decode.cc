@@ -77,11 +77,27 @@ Outcome Decode(const ge_image_request& request) {
     if (text.size() < 2 || !f.begins(text)) continue;
     Canvas canvas(request);
     Outcome outcome = f.decode(in, &canvas);
+    if (outcome.code == kSizeWasAll) return {};
     if (outcome.ok()) canvas.Finish();
     outcome.why = std::string(f.name) + ": " + outcome.why;
     return outcome;
   }
   return Unknown(in);
+}
+
+// RGB as another order; `to` may be `rgb`.
+void Reorder(int32_t order, const uint8_t* rgb, int64_t pixels, uint8_t* to) {
+  for (int64_t i = 0; i < pixels; ++i) {
+    const uint32_t r = rgb[3 * i], g = rgb[3 * i + 1], b = rgb[3 * i + 2];
+    if (order == GE_IMAGE_BGR) {
+      to[3 * i] = static_cast<uint8_t>(b);
+      to[3 * i + 1] = static_cast<uint8_t>(g);
+      to[3 * i + 2] = static_cast<uint8_t>(r);
+    } else {
+      // ITU-R 601 in 16 bits, as Pillow rounds it.
+      to[i] = static_cast<uint8_t>((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16);
+    }
+  }
 }
 
 }  // namespace
@@ -104,6 +120,13 @@ Outcome CheckSize(int64_t width, int64_t height, int64_t samples) {
 
 Outcome Canvas::Begin(int64_t width, int64_t height, int64_t samples) {
   if (Outcome size = CheckSize(width, height, samples); !size.ok()) return size;
+  const auto bytes = static_cast<size_t>(width * height * 3);
+  if (wants_part()) {
+    if (Outcome part = BeginPart(width, height); !part.ok()) return part;
+    own_.reset(new uint8_t[bytes]);
+    rgb_ = own_.get();
+    return {};
+  }
   const bool gray = request_.order == GE_IMAGE_GRAYSCALE;
   out_ = request_.reserve(request_.self, height, width, gray ? 1 : 3);
   if (out_ == nullptr) return {GE_IMAGE_REFUSED, "no memory for the picture"};
@@ -111,23 +134,46 @@ Outcome Canvas::Begin(int64_t width, int64_t height, int64_t samples) {
   height_ = height;
   rgb_ = out_;
   if (gray) {
-    own_.reset(new uint8_t[static_cast<size_t>(width * height * 3)]);
+    own_.reset(new uint8_t[bytes]);
     rgb_ = own_.get();
   }
   return {};
 }
 
-void Canvas::Finish() {
-  const int64_t pixels = width_ * height_;
-  if (request_.order == GE_IMAGE_BGR) {
-    for (int64_t i = 0; i < pixels; ++i) std::swap(rgb_[3 * i], rgb_[3 * i + 2]);
-  } else if (request_.order == GE_IMAGE_GRAYSCALE) {
-    for (int64_t i = 0; i < pixels; ++i) {
-      // ITU-R 601 in 16 bits, as Pillow rounds it.
-      const uint32_t r = rgb_[3 * i], g = rgb_[3 * i + 1], b = rgb_[3 * i + 2];
-      out_[i] = static_cast<uint8_t>((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16);
-    }
+Outcome Canvas::BeginPart(int64_t width, int64_t height) {
+  if (Outcome size = CheckSize(width, height); !size.ok()) return size;
+  width_ = width;
+  height_ = height;
+  part_ = {0, 0, width, height};
+  request_.choose(request_.self, height, width, &part_);
+  if (part_.width == 0 && part_.height == 0) return {kSizeWasAll, ""};
+  const auto within = [](int64_t at, int64_t n, int64_t all) {
+    return at >= 0 && n >= 1 && n <= all && at <= all - n;
+  };
+  if (!within(part_.x, part_.width, width) || !within(part_.y, part_.height, height)) {
+    return {GE_IMAGE_REFUSED, "the part that is wanted does not lie within the picture"};
   }
+  if (request_.order != GE_IMAGE_RGB) {
+    line_.reset(new uint8_t[static_cast<size_t>(part_.width * 3)]);
+  }
+  return {};
+}
+
+void Canvas::Line(const uint8_t* rgb) {
+  if (request_.order != GE_IMAGE_RGB) {
+    Reorder(request_.order, rgb, part_.width, line_.get());
+    rgb = line_.get();
+  }
+  request_.line(request_.self, rgb);
+}
+
+void Canvas::Finish() {
+  if (wants_part()) {
+    if (rgb_ == nullptr) return;  // the codec has handed out the lines
+    for (int64_t y = part_.y; y < part_.y + part_.height; ++y) Line(row(y) + part_.x * 3);
+    return;
+  }
+  if (request_.order != GE_IMAGE_RGB) Reorder(request_.order, rgb_, width_ * height_, out_);
 }
 
 }  // namespace ge_image
@@ -143,7 +189,7 @@ int32_t Answer(int32_t code, std::string_view why, ge_image_request* request) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int32_t ge_image_decode_1(
+extern "C" __attribute__((visibility("default"))) int32_t ge_image_decode_2(
     ge_image_request* request) {
   // What is thrown must not cross the border.
   try {

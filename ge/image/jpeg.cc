@@ -1,11 +1,15 @@
 // JPEG through libjpeg-turbo, with its defaults: the exact inverse transform and "fancy"
-// upsampling, which ONNX asks for.
+// upsampling, which ONNX asks for. Of a part only the blocks are transformed that it needs: whole
+// rows of blocks are skipped, columns are cut, with one block more on each side, where upsampling
+// looks.
 //
 // libjpeg leaves by longjmp when something is wrong. What runs between a setjmp and its longjmp has
 // no object with a destructor; those of the callers outlive the jump.
+#include <algorithm>
 #include <csetjmp>
 #include <cstddef>
 #include <cstdio>
+#include <memory>
 
 // It wants size_t and FILE from whoever includes it.
 #include <jerror.h>
@@ -85,10 +89,42 @@ class JpegReader {
     }
     return true;
   }
+  // The rows of canvas->part(); what lies below is not looked at.
+  bool ReadPart(Canvas* canvas) {
+    const ge_image_box& part = canvas->part();
+    const auto top = static_cast<JDIMENSION>(part.y);
+    const auto end = static_cast<JDIMENSION>(part.y + part.height);
+    auto left = static_cast<JDIMENSION>(part.x);
+    auto width = static_cast<JDIMENSION>(part.width);
+    if (row_ == nullptr) row_.reset(new JSAMPLE[size_t{info_.image_width} * 3]);
+    if (setjmp(errors_.back) != 0) return false;
+    jpeg_start_decompress(&info_);
+    Cut(&left, &width);
+    const auto high = static_cast<JDIMENSION>(info_.max_v_samp_factor * DCTSIZE);
+    const JDIMENSION above = top / high;
+    if (above > 1) jpeg_skip_scanlines(&info_, (above - 1) * high);
+    JSAMPROW row = row_.get();
+    while (info_.output_scanline < end) {
+      const bool wanted = info_.output_scanline >= top;
+      jpeg_read_scanlines(&info_, &row, 1);
+      if (wanted) canvas->Line(row + (part.x - left) * 3);
+    }
+    return true;
+  }
   const jpeg_decompress_struct& info() const { return info_; }
   std::string why() const { return errors_.why; }
 
  private:
+  // Widens the columns by a block to each side, and leaves out the others.
+  void Cut(JDIMENSION* left, JDIMENSION* width) {
+    const auto wide = static_cast<JDIMENSION>(info_.max_h_samp_factor * DCTSIZE);
+    const JDIMENSION end = std::min(*left + *width + wide, info_.output_width);
+    *left -= std::min(*left, wide);
+    *width = end - *left;
+    if (*width < info_.output_width) jpeg_crop_scanline(&info_, left, width);
+  }
+
+  std::unique_ptr<JSAMPLE[]> row_;
   jpeg_decompress_struct info_;
   JpegErrors errors_;
   jpeg_progress_mgr progress_;
@@ -106,9 +142,11 @@ Outcome DecodeJpeg(Bytes in, Canvas* canvas) {
     return Unsupported("has " + std::to_string(info.num_components) + " components" +
                        (ink ? " (CMYK)" : "") + ", wanted gray, YCbCr or RGB");
   }
-  Outcome begun = canvas->Begin(info.image_width, info.image_height);
+  const bool part = canvas->wants_part();
+  const int64_t width = info.image_width, height = info.image_height;
+  Outcome begun = part ? canvas->BeginPart(width, height) : canvas->Begin(width, height);
   if (!begun.ok()) return begun;
-  if (!reader.ReadRows(canvas)) return Corrupt(reader.why());
+  if (!(part ? reader.ReadPart(canvas) : reader.ReadRows(canvas))) return Corrupt(reader.why());
   return {};
 }
 

@@ -14,6 +14,12 @@ ge_port Port(const char* name, uint64_t dtypes) {
   return p;
 }
 
+ge_port OptionalPort(const char* name, uint64_t dtypes) {
+  ge_port p = Port(name, dtypes);
+  p.flags = GE_PORT_OPTIONAL;
+  return p;
+}
+
 ge_attr_def WantedAttr(const char* name, uint32_t kind) {
   ge_attr_def a{};
   a.value.name = ge_text(name);
@@ -25,6 +31,13 @@ ge_attr_def WantedAttr(const char* name, uint32_t kind) {
 ge_attr_def IntAttr(const char* name, int64_t otherwise) {
   ge_attr_def a = WantedAttr(name, GE_ATTR_INT);
   a.value.i = otherwise;
+  a.flags = GE_ATTR_HAS_DEFAULT;
+  return a;
+}
+
+ge_attr_def FloatAttr(const char* name, double otherwise) {
+  ge_attr_def a = WantedAttr(name, GE_ATTR_FLOAT);
+  a.value.f = otherwise;
   a.flags = GE_ATTR_HAS_DEFAULT;
   return a;
 }

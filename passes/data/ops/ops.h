@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,11 @@ ge_op_def OrderOp();
 ge_op_def DrawOp();
 ge_op_def RowsOp();
 ge_op_def WindowsOp();
+ge_op_def PicturesOp();
+ge_op_def PictureSizeOp();
+ge_op_def GoodRowOp();
+ge_op_def RandomBoxOp();
+ge_op_def CropViewOp();
 
 inline constexpr char kDomain[] = "ge.data";
 
@@ -34,8 +40,10 @@ ge_rc Run(ge_err* err, const char* what, Body&& body) {
 
 // Records of ports and attributes; names are literals.
 ge_port Port(const char* name, uint64_t dtypes);
+ge_port OptionalPort(const char* name, uint64_t dtypes);
 ge_attr_def WantedAttr(const char* name, uint32_t kind);
 ge_attr_def IntAttr(const char* name, int64_t otherwise);
+ge_attr_def FloatAttr(const char* name, double otherwise);
 ge_attr_def TextAttr(const char* name, const char* otherwise);
 
 inline ge_buf* Output(const ge_kernel_call& c) { return &c.out[0]; }

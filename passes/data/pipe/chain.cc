@@ -14,9 +14,26 @@ struct Known {
   void (*apply)(const Step&, Chain*);
 };
 constexpr Known kSteps[] = {
-    {"shuffle", ApplyShuffle}, {"select", ApplySelect},           {"normalise", ApplyNormalise},
-    {"where", ApplyWhere},     {"standardise", ApplyStandardise}, {"tokens", ApplyTokens},
+    {"shuffle", ApplyShuffle},
+    {"select", ApplySelect},
+    {"normalise", ApplyNormalise},
+    {"where", ApplyWhere},
+    {"standardise", ApplyStandardise},
+    {"tokens", ApplyTokens},
     {"pack", ApplyPack},
+    {"bad", ApplyBad},
+    {"random-resized-crop", ApplyRandomResizedCrop},
+    {"random-crop", ApplyRandomCrop},
+    {"resize", ApplyResize},
+    {"center-crop", ApplyCenterCrop},
+    {"flip", ApplyFlip},
+    {"gray", ApplyGray},
+    {"rotate", ApplyRotate},
+    {"shift", ApplyShift},
+    {"zoom", ApplyZoom},
+    {"brightness", ApplyBrightness},
+    {"contrast", ApplyContrast},
+    {"noise", ApplyNoise},
 };
 
 }  // namespace
@@ -35,24 +52,42 @@ Val Chain::Row() {
     const std::vector<double> list(kept.begin(), kept.end());  // below 2^53
     row = passes::Gather(fn->Vector(GE_I64, list), row, 0);
   }
+  for (size_t i = 0; replace && i < source->columns().size(); ++i) {
+    if (source->columns()[i].kind != Column::Kind::kPicture) continue;
+    row = fn->Node(kDomain, "GoodRow", {row}, SourceOf({"", i, {}}), 1)[0];
+  }
   return row;
 }
 
+Attrs Chain::SourceOf(const ChainColumn& column) const {
+  Attrs attrs;
+  attrs.Text("source", source->path())
+      .Text("column", ColumnOf(column).name)
+      .Text("digest", source->digest());
+  return attrs;
+}
+
 Val Chain::ValueOf(ChainColumn* column) {
+  if (column->placing.any()) MakePlacing(this, column);
   if (column->value) return column->value;
+  if (column->framed) return MakePictures(this, column);
   const Column& c = ColumnOf(*column);
+  if (c.kind == Column::Kind::kPicture) {
+    throw Refusal{
+        GE_INVALID_ARGUMENT,
+        fmt::format("column '{}' of '{}' holds pictures of any size; bring them to one by "
+                    "'resize 224x224', 'resize 256 | center-crop 224' or "
+                    "'random-resized-crop 224', or leave the column out by select",
+                    c.name, source->path())};
+  }
   if (c.kind != Column::Kind::kArray) {
     throw Refusal{GE_UNIMPLEMENTED,
                   fmt::format("column '{}' of '{}' is no array of one shape, and no step makes it "
                               "one; leave it out by select, or add a step for it",
                               c.name, source->path())};
   }
-  Attrs attrs;
-  attrs.Text("source", source->path())
-      .Text("column", c.name)
-      .Text("digest", source->digest())
-      .Int("dtype", c.dtype)
-      .Ints("dims", c.dims);
+  Attrs attrs = SourceOf(*column);
+  attrs.Int("dtype", c.dtype).Ints("dims", c.dims);
   column->value = fn->Node(kDomain, "Rows", {Row()}, attrs, 1)[0];
   if (!c.classes.empty() && learned != nullptr) column->value = AsLearned(c, column->value);
   return column->value;

@@ -18,10 +18,30 @@ using passes::Attrs;
 using passes::Fn;
 using passes::Val;
 
+// What steps have said about a column of pictures, until Pictures is made of it.
+struct Framing {
+  Val size;             // i64[n, 2] or [1, 2]; none until somebody wants it
+  Val box, view, flip;  // inputs of Pictures; none = the whole picture, as it is, unflipped
+  int64_t height = 0, width = 0;  // of the result; 0: not known yet
+  int64_t shorter = 0;            // of `resize`, until a crop makes the view
+  int64_t channels = 0;           // 0: those of the column
+  bool resized = false;
+};
+
+// One map of places for rotate, shift and zoom, until GridSample is made of it.
+struct Placing {
+  Val radians, right, down, zoom;  // f32[n, 1] each; none = nothing of the kind
+  bool any() const { return radians || right || zoom; }
+};
+
 struct ChainColumn {
   std::string name;
   size_t of = 0;  // of the source
   Val value;      // none until somebody wants it
+  Framing frame = {};
+  bool framed = false;  // some step on pictures was applied
+  Placing placing = {};
+  double range = 0;  // the greatest value of a pixel in `value`; 0: no pixels
 };
 
 // Of an element of a row: (x - mean) * scale.
@@ -49,6 +69,7 @@ struct Chain {
   bool test = false;     // random steps are left out, or centred
   bool shuffle = false;  // rows are permuted in each epoch
   bool tokens = false;   // the only column is one of texts, which a step takes as tokens
+  bool replace = false;  // a row with a damaged picture is replaced by the next good one
   Val position, row;     // row: none until the first column is read
   std::vector<ChainColumn> columns;
   std::vector<std::string> used;  // names of draws, so that no two are the same
@@ -60,6 +81,8 @@ struct Chain {
   Val ValueOf(ChainColumn* column);
   const Column& ColumnOf(const ChainColumn& column) const { return source->columns()[column.of]; }
   Val AsLearned(const Column& c, Val value);
+  // Attributes that name a column of the source.
+  Attrs SourceOf(const ChainColumn& column) const;
   // f32[n, count] in [0, 1): a name of its own for each step.
   Val Draw(const std::string& step, int64_t count);
 };
@@ -78,5 +101,22 @@ void ApplyWhere(const Step& step, Chain* chain);
 void ApplyStandardise(const Step& step, Chain* chain);
 void ApplyTokens(const Step& step, Chain* chain);
 void ApplyPack(const Step& step, Chain* chain);
+void ApplyBad(const Step& step, Chain* chain);
+void ApplyRandomResizedCrop(const Step& step, Chain* chain);
+void ApplyRandomCrop(const Step& step, Chain* chain);
+void ApplyResize(const Step& step, Chain* chain);
+void ApplyCenterCrop(const Step& step, Chain* chain);
+void ApplyFlip(const Step& step, Chain* chain);
+void ApplyGray(const Step& step, Chain* chain);
+void ApplyRotate(const Step& step, Chain* chain);
+void ApplyShift(const Step& step, Chain* chain);
+void ApplyZoom(const Step& step, Chain* chain);
+void ApplyBrightness(const Step& step, Chain* chain);
+void ApplyContrast(const Step& step, Chain* chain);
+void ApplyNoise(const Step& step, Chain* chain);
+
+// Where a column's pending steps become nodes.
+Val MakePictures(Chain* chain, ChainColumn* column);  // of Framing
+void MakePlacing(Chain* chain, ChainColumn* column);  // of Placing
 
 }  // namespace ge::data

@@ -20,7 +20,12 @@ std::vector<double> ListOf(const Step& step, std::string_view text, std::string_
   return out;
 }
 
-bool IsPicture(const passes::Type& t) { return t.dtype == GE_U8 && t.rank == 4; }
+// Whether the column may hold bytes or pixels: asked before its value is made.
+bool MayHoldBytes(const Chain& chain, const ChainColumn& c) {
+  const Column& of = chain.ColumnOf(c);
+  if (of.kind == Column::Kind::kText || !of.classes.empty()) return false;
+  return c.value || c.framed || of.kind == Column::Kind::kPicture || of.dtype == GE_U8;
+}
 
 }  // namespace
 
@@ -43,14 +48,13 @@ void ApplyNormalise(const Step& step, Chain* chain) {
   if (mean.empty() || mean.size() != deviation.size()) RefuseStep(step, kWanted);
   int changed = 0;
   for (ChainColumn& c : chain->columns) {
-    const Column& of = chain->ColumnOf(c);
-    if (of.kind == Column::Kind::kArray && !c.value && of.dtype != GE_U8) continue;
-    if (of.kind == Column::Kind::kText || !of.classes.empty()) continue;
+    if (!MayHoldBytes(*chain, c)) continue;
     const Val x = chain->ValueOf(&c);
     const passes::Type type = chain->fn->TypeOf(x);
-    if (type.dtype != GE_U8 || type.rank < 2) continue;
+    const bool pixels = type.dtype == GE_U8 || (type.dtype == GE_F32 && c.range == 255);
+    if (!pixels || type.rank < 2) continue;
     const bool channels =
-        IsPicture(type) && passes::Is(type.dims[1], static_cast<int64_t>(mean.size()));
+        type.rank == 4 && passes::Is(type.dims[1], static_cast<int64_t>(mean.size()));
     if (mean.size() > 1 && !channels) {
       RefuseStep(step, fmt::format("one number, or as many as column '{}' has channels", c.name));
     }
@@ -67,7 +71,9 @@ void ApplyNormalise(const Step& step, Chain* chain) {
       shift.push_back(mean[i] * 255);
       scale.push_back(1 / (deviation[i] * 255));
     }
-    c.value = (fn.Cast(x, GE_F32) - constant(shift)) * constant(scale);
+    const Val number = type.dtype == GE_F32 ? x : fn.Cast(x, GE_F32);
+    c.value = (number - constant(shift)) * constant(scale);
+    c.range = 1;
     ++changed;
   }
   if (changed == 0) RefuseStep(step, "a column of bytes or pictures ahead of it; there is none");
