@@ -56,13 +56,13 @@ ge_rc RunCropView(const ge_kernel_call* c, ge_err* err) {
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     const uint64_t n = c->out[0].bytes / (4 * sizeof(int64_t));
     const auto draws =
-        c->in[1].ptr != nullptr ? Elements<float>(c->in[1]) : std::span<const float>();
+        InputOf(*c, 1).ptr != nullptr ? Elements<float>(InputOf(*c, 1)) : std::span<const float>();
     if (!draws.empty() && draws.size() != 2 * n) {
       throw Refusal{GE_INVALID_ARGUMENT,
                     fmt::format("CropView: {} draws for {} rows, wanted 2 a row", draws.size(), n)};
     }
     for (uint64_t i = 0; i < n; ++i, out += 4) {
-      const int64_t* size = RowOf(c->in[0], 2, i, n, "CropView");
+      const int64_t* size = RowOf(InputOf(*c, 0), 2, i, n, "CropView");
       if (size[0] < 1 || size[1] < 1 || size[0] > kMostSize || size[1] > kMostSize) {
         throw Refusal{GE_OUT_OF_RANGE,
                       fmt::format("CropView: a picture of {}x{}", size[1], size[0])};

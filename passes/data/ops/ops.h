@@ -47,6 +47,10 @@ ge_attr_def FloatAttr(const char* name, double otherwise);
 ge_attr_def TextAttr(const char* name, const char* otherwise);
 
 inline ge_buf* Output(const ge_kernel_call& c) { return &c.out[0]; }
+// An input; where it is omitted one without memory.
+inline ge_buf InputOf(const ge_kernel_call& c, uint32_t i) {
+  return i < c.n_in && c.in[i].ptr != nullptr ? c.in[i] : ge_buf{};
+}
 // Elements of an input of numbers.
 template <class T>
 std::span<const T> Elements(const ge_buf& b) {

@@ -64,25 +64,25 @@ Frame FrameOf(const ge_kernel_call& c, uint64_t i, uint64_t n) {
 ge_rc RunPictures(const ge_kernel_call* c, ge_err* err) {
   return Run(err, "Pictures", [&] {
     const PictureColumn& pictures = KeptPictures(*c);
-    const auto rows = Elements<int64_t>(c->in[kRow]);
+    const auto rows = Elements<int64_t>(InputOf(*c, kRow));
     WantRows(rows, pictures.source().rows(), "Pictures");
     Planes sizes = SizesOf(*c->node);
-    const auto flip = Elements<uint8_t>(c->in[kFlip]);
-    const bool flips = c->in[kFlip].ptr != nullptr;
+    const auto flip = Elements<uint8_t>(InputOf(*c, kFlip));
+    const bool flips = InputOf(*c, kFlip).ptr != nullptr;
     const auto each = static_cast<uint64_t>(sizes.channels * sizes.height * sizes.width);
-    const bool floats = c->in[kTable].ptr != nullptr;
+    const bool floats = InputOf(*c, kTable).ptr != nullptr;
     if (flips && flip.size() != rows.size()) {
       throw Refusal{GE_INVALID_ARGUMENT,
                     fmt::format("Pictures: {} flips for {} rows", flip.size(), rows.size())};
     }
-    if (floats && Elements<float>(c->in[kTable]).size() != 256 * uint64_t(sizes.channels)) {
+    if (floats && Elements<float>(InputOf(*c, kTable)).size() != 256 * uint64_t(sizes.channels)) {
       throw Refusal{GE_INVALID_ARGUMENT, "Pictures: wanted a table of 256 for each channel"};
     }
     const auto draw = [&](uint64_t i) {
       Planes to = sizes;
       to.flip = flips && flip[i] != 0;
       if (floats) {
-        to.table = static_cast<const float*>(c->in[kTable].ptr);
+        to.table = static_cast<const float*>(InputOf(*c, kTable).ptr);
         to.floats = static_cast<float*>(c->out[0].ptr) + i * each;
       } else {
         to.bytes = static_cast<uint8_t*>(c->out[0].ptr) + i * each;

@@ -12,7 +12,7 @@
 namespace ge::data {
 namespace {
 
-constexpr int64_t kTries = 10, kDraws = 2 * kTries + 2;
+constexpr int64_t kTries = 10, kBoxDraws = 2 * kTries + 2;
 
 struct Limits {
   double area[2], aspect[2];
@@ -86,14 +86,14 @@ ge_rc RunRandomBox(const ge_kernel_call* c, ge_err* err) {
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     const uint64_t n = c->out[0].bytes / (4 * sizeof(int64_t));
     const auto draws =
-        c->in[1].ptr != nullptr ? Elements<float>(c->in[1]) : std::span<const float>();
-    if (!draws.empty() && draws.size() != n * kDraws) {
+        InputOf(*c, 1).ptr != nullptr ? Elements<float>(InputOf(*c, 1)) : std::span<const float>();
+    if (!draws.empty() && draws.size() != n * kBoxDraws) {
       throw Refusal{GE_INVALID_ARGUMENT, fmt::format("RandomBox: {} draws for {} rows, wanted {} a "
                                                      "row",
-                                                     draws.size(), n, kDraws)};
+                                                     draws.size(), n, kBoxDraws)};
     }
     for (uint64_t i = 0; i < n; ++i) {
-      const int64_t* size = RowOf(c->in[0], 2, i, n, "RandomBox");
+      const int64_t* size = RowOf(InputOf(*c, 0), 2, i, n, "RandomBox");
       if (size[0] < 1 || size[1] < 1) {
         throw Refusal{GE_OUT_OF_RANGE,
                       fmt::format("RandomBox: a picture of {}x{}", size[1], size[0])};
@@ -101,7 +101,7 @@ ge_rc RunRandomBox(const ge_kernel_call* c, ge_err* err) {
       if (draws.empty()) {
         Centred(size[0], size[1], l.wanted, l.wanted, out + 4 * i);
       } else {
-        Choose(l, size[0], size[1], draws.data() + i * kDraws, out + 4 * i);
+        Choose(l, size[0], size[1], draws.data() + i * kBoxDraws, out + 4 * i);
       }
     }
   });

@@ -114,8 +114,8 @@ class Pictures(data_run.DataRun):
             color.append(codecs.whole(data)[1])
             gray.append(codecs.whole(data, 2)[1])
         for seed in range(4):
-            self.frames("photos", "x", color, 3, count, seed)
-        self.frames("photos", "x", gray, 1, count, 9)
+            self.frames("photos", "picture", color, 3, count, seed)
+        self.frames("photos", "picture", gray, 1, count, 9)
         return color
 
     def steps_of_photos(self, color):
@@ -125,8 +125,8 @@ class Pictures(data_run.DataRun):
         def of(pipe, **more):
             got = self.rows(f"photos | {pipe}", at, **more)
             if got is not None:
-                self.check(f"{pipe}: labels", np.array_equal(got["y"], labels), got["y"])
-            return got and got["x"]
+                self.check(f"{pipe}: labels", np.array_equal(got["label"], labels), got["label"])
+            return got and got["picture"]
 
         def same(name, got, wanted):
             good = got is not None and got.shape[1:] == wanted[0].shape and all(
@@ -168,7 +168,7 @@ class Pictures(data_run.DataRun):
         if got is not None:
             self.check("normalise: 1 ulp", got.dtype == U and np.all(
                 np.abs(got - wanted) <= np.spacing(np.abs(wanted))), np.abs(got - wanted).max())
-        self.refused("photos", "column 'x' of 'photos' holds pictures of any size; bring them to one")
+        self.refused("photos", "column 'picture' of 'photos' holds pictures of any size; bring them to one")
         self.refused("photos | resize 32", "of different sizes when the shorter side is resized")
         self.refused("photos | flip | resize 32x32 | resize 8x8", "wanted one step that resizes")
         self.refused("photos | resize 32x32 | random-resized-crop 8", "ahead of other crops")
@@ -226,8 +226,8 @@ class Pictures(data_run.DataRun):
                 pipe = f"{source} | resize 16x16 | flip | {steps}"
                 one, two = self.rows(pipe, at), self.rows(pipe, at, more=skip)
                 if one and two:
-                    self.check(f"{pipe}: same bits", one["x"].dtype == U
-                               and one["x"].tobytes() == two["x"].tobytes())
+                    x, y = (found["picture" if source == "photos" else "x"] for found in (one, two))
+                    self.check(f"{pipe}: same bits", x.dtype == U and x.tobytes() == y.tobytes())
         for more, casts in (((), 0), (skip, 1)):
             done = subprocess.run(
                 [str(data_run.GE), "dump", "model.gt", "--to", "rewrite", "--plugins", "data", "--pass",
@@ -241,16 +241,16 @@ class Pictures(data_run.DataRun):
         path = self.here / "photos/0/007.jpg"
         good = path.read_bytes()
         path.write_bytes(good[:len(good) // 2])
-        self.refused("photos | resize 8x8", "row 7 of", "007.jpg", "add the step 'bad replace'", code=2,
+        self.refused("photos | resize 8x8", "row 7, ", "007.jpg", "add the step 'bad replace'", code=2,
                      positions=[6, 7])
         got = self.rows("photos | bad replace | resize 8x8", list(range(40)))
         wanted = list(color)
         wanted[7] = color[8]
         if got is not None:
             self.check("replaced", all(np.array_equal(g, pf.resized(p, 8, 8).transpose(2, 0, 1))
-                                       for g, p in zip(got["x"], wanted)))
+                                       for g, p in zip(got["picture"], wanted)))
         path.write_bytes(b"\xff\xd8\xff not a picture")
-        self.refused("photos | resize 8x8", "row 7 of", "007.jpg", positions=[7])
+        self.refused("photos | resize 8x8", "row 7, ", "007.jpg", positions=[7])
         self.refused("photos | bad once", "bad raise or bad replace")
         path.write_bytes(good)
 
