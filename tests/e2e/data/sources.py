@@ -171,7 +171,7 @@ class Sources(data_run.DataRun):
         self.gives("test", "photos#test | select label", {"label": np.repeat(np.arange(3), 2)})
         self.write("photos/train/cat/5.JPG", "x")
         self.gives("one more", "photos | select label", {"label": np.repeat(np.arange(3), [5, 6, 5])})
-        self.refused("photos", "column 'picture' of 'photos' is no array of one shape, and no step")
+        self.refused("photos", "column 'picture' of 'photos' holds pictures of any size; bring them to one")
         (self.here / "photos/train/bird").mkdir()
         self.refused("photos", "the class folder 'photos/train/bird' has no pictures; take it away")
         self.write("photos/train/bird/a/b.png", "x")
