@@ -124,7 +124,7 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
     std::string why;
     for (const Found& f : DiscoverPlugins()) {
       if (f.HasEngine()) wanted.emplace_back(f.plugin, "");
-      if (!f.plugin) why += fmt::format("; {}: {}", f.path, f.why);
+      if (!f.plugin && !f.why.empty()) why += fmt::format("; {}: {}", f.path, f.why);
       // Without it runs may take many times as long: whoever waits should know why.
       if (f.state == Found::State::kRefused) LogLine(1, f.why);
     }

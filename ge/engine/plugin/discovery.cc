@@ -114,14 +114,19 @@ std::vector<Found> DescribeAll(const std::vector<Candidate>& candidates) {
   return all;
 }
 
-std::vector<Found> Look(const std::vector<Candidate>& candidates, bool named, bool open) {
+// Which of those with a manifest are opened: none, those of engines, all.
+enum class Looking { kList, kForEngines, kOpen };
+
+std::vector<Found> Look(const std::vector<Candidate>& candidates, bool named, Looking how) {
   const PluginFilter filter = PluginFilter::OfEnvironment();
   std::vector<Found> all = DescribeAll(candidates);
   std::map<std::string, std::string> first;  // name -> path
   for (Found& f : all) {
     Filter(filter, named, &f);
     if (f.state == Found::State::kFound) {
-      open || !f.manifest ? Open(filter, named, &f) : Inspect(&f);
+      const bool opened = !f.manifest || how == Looking::kOpen ||
+                          (how == Looking::kForEngines && Holds(f.manifest->kinds, "engine"));
+      opened ? Open(filter, named, &f) : Inspect(&f);
     }
     if (f.state == Found::State::kFound) {
       auto [it, fresh] = first.emplace(f.name(), f.path);
@@ -141,9 +146,17 @@ std::vector<Found> Look(const std::vector<Candidate>& candidates, bool named, bo
 struct Suspects {
   std::vector<Found> list;
   size_t likely = 0;
+  std::vector<Found> others;  // of the same kind, by their manifests
 };
 
-Suspects SuspectsFor(const std::string& engine, std::string* refusals) {
+// Whether a plugin with this manifest could stand in the place of such a one.
+bool IsOfKind(const Manifest& m, uint32_t kinds) {
+  return ((kinds & GE_KIND_ENGINE) != 0 && Holds(m.kinds, "engine")) ||
+         ((kinds & GE_KIND_OPS) != 0 && Holds(m.kinds, "ops")) ||
+         ((kinds & GE_KIND_PASSES) != 0 && Holds(m.kinds, "passes"));
+}
+
+Suspects SuspectsFor(const std::string& engine, uint32_t kinds, std::string* refusals) {
   const PluginFilter filter = PluginFilter::OfEnvironment();
   Suspects out;
   std::vector<Found> others;
@@ -151,6 +164,11 @@ Suspects SuspectsFor(const std::string& engine, std::string* refusals) {
     const bool called = f.manifest
                             ? f.manifest->name == engine || Holds(f.manifest->engines, engine)
                             : StemOf(f.path) == engine;
+    if (f.manifest && !called && !Holds(NamesOf(f), engine)) {
+      // Not asked for: what it needs of the machine is not looked for.
+      if (IsOfKind(*f.manifest, kinds)) out.others.push_back(std::move(f));
+      continue;
+    }
     Filter(filter, false, &f);
     if (f.state == Found::State::kFound) {
       if (called)
@@ -177,7 +195,12 @@ std::string Found::name() const {
 
 bool MayFindEngine() {
   const PluginFilter filter = PluginFilter::OfEnvironment();
-  for (Found& f : DescribeAll(SearchPath())) {
+  // Manifests last: most engines have none, and the first one answers.
+  std::vector<Candidate> candidates = SearchPath();
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [](const Candidate& c) { return !c.path.ends_with(kManifestEnding); });
+  for (const Candidate& c : candidates) {
+    Found f = Describe(c);
     Filter(filter, false, &f);
     if (f.state != Found::State::kFound) continue;
     if (f.manifest ? !f.manifest->engines.empty() : CheckPlugin(f.path).ok()) return true;
@@ -185,15 +208,16 @@ bool MayFindEngine() {
   return false;
 }
 
-std::vector<Found> DiscoverPlugins() { return Look(SearchPath(), false, true); }
+std::vector<Found> DiscoverPlugins() { return Look(SearchPath(), false, Looking::kForEngines); }
 
 std::vector<Found> ListPlugins(const std::vector<std::string>& paths, bool open) {
-  if (paths.empty()) return Look(SearchPath(), false, open);
+  const Looking how = open ? Looking::kOpen : Looking::kList;
+  if (paths.empty()) return Look(SearchPath(), false, how);
   std::vector<Candidate> candidates;
   for (const std::string& path : paths) {
     for (Candidate& c : CandidatesIn({path, "named"})) candidates.push_back(std::move(c));
   }
-  return Look(candidates, true, open);
+  return Look(candidates, true, how);
 }
 
 Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::string_view what) {
@@ -203,7 +227,7 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::s
   std::string names, refusals;
   // Those that could stand in its place: an engine's are engines.
   const uint32_t kinds = what == "engine" ? GE_KIND_ENGINE : GE_KIND_OPS | GE_KIND_PASSES;
-  const Suspects suspects = SuspectsFor(name, &refusals);
+  const Suspects suspects = SuspectsFor(name, kinds, &refusals);
   const PluginFilter filter = PluginFilter::OfEnvironment();
   for (size_t i = 0; i < suspects.list.size(); ++i) {
     if (i == suspects.likely) {
@@ -219,6 +243,10 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::s
       names += (names.empty() ? "" : ", ") + f.plugin->name;
     const bool it = i < suspects.likely || (f.plugin && f.plugin->name == name);
     if (f.state != Found::State::kFound && it) refusals += "; " + f.why;
+  }
+  for (Found other : suspects.others) {
+    Filter(filter, false, &other);
+    if (other.state == Found::State::kFound) names += (names.empty() ? "" : ", ") + other.name();
   }
   std::error_code ec;
   if (const std::string why = WhyNoBuiltIn(); !why.empty() && names.empty()) refusals += "; " + why;

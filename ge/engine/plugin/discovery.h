@@ -39,7 +39,8 @@ struct Found {
 // Whether DiscoverPlugins may find an engine, as far as files and manifests tell: one may still be
 // refused when it is opened.
 bool MayFindEngine();
-// Every candidate of the search path (search_path.h), in order, opened as far as it is found.
+// Every candidate of the search path (search_path.h), in order, opened as far as it is found. One
+// whose manifest tells of no engine stays closed.
 std::vector<Found> DiscoverPlugins();
 // The same for these files and folders, or without the search path; opens plugins with a manifest
 // only if `open`.

@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
+
+#include "ge/base/read_file.h"
 
 namespace ge {
 namespace {
+
+constexpr uint64_t kMostCache = 16 << 20;  // bytes; one of a thousand libraries has 100 KB
 
 bool IsThere(const std::string& path) { return access(path.c_str(), R_OK) == 0; }
 
@@ -38,9 +40,8 @@ bool LibraryIsThere(const std::string& name) {
   if (name.find('/') != std::string::npos) return IsThere(name);
   const char* own = secure_getenv("LD_LIBRARY_PATH");
   if (own != nullptr && InFolders(own, name)) return true;
-  std::ifstream file("/etc/ld.so.cache", std::ios::binary);
-  const std::string cache((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::string path = PathInLinkerCache(cache, name);
+  const auto cache = ReadRegularFile("/etc/ld.so.cache", kMostCache);
+  const std::string path = cache.ok() ? PathInLinkerCache(*cache, name) : "";
   if (!path.empty() && IsThere(path)) return true;
   return InFolders("/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib", name);
 }

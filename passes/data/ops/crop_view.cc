@@ -93,17 +93,7 @@ ge_op_def CropViewOp() {
   static const ge_attr_def attrs[] = {WantedAttr("height", GE_ATTR_INT),
                                       WantedAttr("width", GE_ATTR_INT), IntAttr("pad", 0),
                                       IntAttr("shorter", 0)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("CropView");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[2];
-  d.attr = attrs;
-  d.n_input = 2;
-  d.n_output = 1;
-  d.n_attr = 4;
+  ge_op_def d = Record("CropView", ports, attrs);
   d.infer = InferCropView;
   d.kernel = RunCropView;
   return d;

@@ -61,16 +61,7 @@ ge_op_def DrawOp() {
   static const ge_port ports[] = {Port("position", 1u << GE_I64), Port("number", 1u << GE_F32)};
   static const ge_attr_def attrs[] = {IntAttr("seed", 0), WantedAttr("name", GE_ATTR_STRING),
                                       IntAttr("count", 1)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("Draw");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[1];
-  d.attr = attrs;
-  d.n_input = d.n_output = 1;
-  d.n_attr = 3;
+  ge_op_def d = Record("Draw", ports, attrs);
   d.infer = InferDraw;
   d.kernel = RunDraw;
   d.work = DrawWork;

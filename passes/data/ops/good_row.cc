@@ -71,18 +71,8 @@ ge_rc RunGoodRow(const ge_kernel_call* c, ge_err* err) {
 
 ge_op_def GoodRowOp() {
   static const ge_port ports[] = {Port("row", 1u << GE_I64), Port("good", 1u << GE_I64)};
-  static const ge_attr_def attrs[] = {WantedAttr("source", GE_ATTR_STRING),
-                                      WantedAttr("column", GE_ATTR_STRING), TextAttr("digest", "")};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("GoodRow");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[1];
-  d.attr = attrs;
-  d.n_input = d.n_output = 1;
-  d.n_attr = 3;
+  static const std::vector<ge_attr_def> attrs = ColumnAttrs();
+  ge_op_def d = Record("GoodRow", ports, attrs);
   d.infer = [](const ge_infer* c, ge_err*) -> ge_rc { return ge_infer_like(c, 0, 0); };
   d.kernel = RunGoodRow;
   d.open = OpenGoodRow;

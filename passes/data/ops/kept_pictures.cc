@@ -6,10 +6,8 @@ namespace ge::data {
 
 ge_rc OpenPictures(const ge_node* n, const ge_host_api*, void** kept, ge_err* err) {
   return Run(err, "Pictures", [&] {
-    const auto text = [&](const char* name) { return std::string(plugin::AttrString(*n, name)); };
-    auto source = SharedSource(text("source"), text("digest"), {});
-    const size_t column = source->ColumnOf(text("column"));
-    *kept = std::make_unique<PictureColumn>(std::move(source), column).release();
+    SourceColumn of = OpenColumn(*n);
+    *kept = std::make_unique<PictureColumn>(std::move(of.source), of.index).release();
   });
 }
 

@@ -2,7 +2,7 @@
 // source, column, digest.
 #pragma once
 
-#include "passes/data/ops/ops.h"
+#include "passes/data/ops/source_column.h"
 #include "passes/data/pictures/picture.h"
 
 namespace ge::data {

@@ -49,6 +49,22 @@ ge_attr_def TextAttr(const char* name, const char* otherwise) {
   return a;
 }
 
+ge_op_def Record(const char* name, std::span<const ge_port> ports,
+                 std::span<const ge_attr_def> attrs) {
+  ge_op_def d{};
+  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
+  d.domain = ge_text(kDomain);
+  d.name = ge_text(name);
+  d.version = 1;
+  d.input = ports.data();
+  d.output = &ports.back();
+  d.attr = attrs.data();
+  d.n_input = static_cast<uint32_t>(ports.size() - 1);
+  d.n_output = 1;
+  d.n_attr = static_cast<uint32_t>(attrs.size());
+  return d;
+}
+
 void WantRows(std::span<const int64_t> rows, int64_t count, std::string_view op) {
   for (const int64_t row : rows) {
     if (row >= 0 && row < count) continue;

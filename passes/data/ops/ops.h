@@ -46,6 +46,11 @@ ge_attr_def IntAttr(const char* name, int64_t otherwise);
 ge_attr_def FloatAttr(const char* name, double otherwise);
 ge_attr_def TextAttr(const char* name, const char* otherwise);
 
+// The record of an operator with one output, the last of the ports; its functions are still to be
+// set. Ports and attributes live as long as the plugin.
+ge_op_def Record(const char* name, std::span<const ge_port> ports,
+                 std::span<const ge_attr_def> attrs);
+
 inline ge_buf* Output(const ge_kernel_call& c) { return &c.out[0]; }
 // An input; where it is omitted one without memory.
 inline ge_buf InputOf(const ge_kernel_call& c, uint32_t i) {

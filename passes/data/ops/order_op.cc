@@ -60,16 +60,7 @@ ge_op_def OrderOp() {
   static const ge_port ports[] = {Port("position", 1u << GE_I64), Port("row", 1u << GE_I64)};
   static const ge_attr_def attrs[] = {IntAttr("seed", 0), WantedAttr("rows", GE_ATTR_INT),
                                       WantedAttr("epoch_rows", GE_ATTR_INT), IntAttr("shuffle", 1)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("Order");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[1];
-  d.attr = attrs;
-  d.n_input = d.n_output = 1;
-  d.n_attr = 4;
+  ge_op_def d = Record("Order", ports, attrs);
   d.infer = InferOrder;
   d.kernel = RunOrder;
   d.work = OrderWork;

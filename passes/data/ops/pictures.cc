@@ -121,23 +121,10 @@ ge_op_def PicturesOp() {
       Port("row", 1u << GE_I64),           OptionalPort("box", 1u << GE_I64),
       OptionalPort("view", 1u << GE_I64),  OptionalPort("flip", 1u << GE_BOOL),
       OptionalPort("table", 1u << GE_F32), Port("picture", 1u << GE_U8 | 1u << GE_F32)};
-  static const ge_attr_def attrs[] = {WantedAttr("source", GE_ATTR_STRING),
-                                      WantedAttr("column", GE_ATTR_STRING),
-                                      TextAttr("digest", ""),
-                                      WantedAttr("height", GE_ATTR_INT),
-                                      WantedAttr("width", GE_ATTR_INT),
-                                      IntAttr("channels", 3)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("Pictures");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[kInputs];
-  d.attr = attrs;
-  d.n_input = kInputs;
-  d.n_output = 1;
-  d.n_attr = sizeof attrs / sizeof attrs[0];
+  static const std::vector<ge_attr_def> attrs =
+      ColumnAttrs({WantedAttr("height", GE_ATTR_INT), WantedAttr("width", GE_ATTR_INT),
+                   IntAttr("channels", 3)});
+  ge_op_def d = Record("Pictures", ports, attrs);
   d.infer = InferPictures;
   d.kernel = RunPictures;
   d.work = PicturesWork;

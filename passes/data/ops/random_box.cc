@@ -115,17 +115,7 @@ ge_op_def RandomBoxOp() {
   static const ge_attr_def attrs[] = {FloatAttr("area_least", 0.08), FloatAttr("area_most", 1),
                                       FloatAttr("aspect_least", 3.0 / 4),
                                       FloatAttr("aspect_most", 4.0 / 3), FloatAttr("aspect", 1)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("RandomBox");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[2];
-  d.attr = attrs;
-  d.n_input = 2;
-  d.n_output = 1;
-  d.n_attr = 5;
+  ge_op_def d = Record("RandomBox", ports, attrs);
   d.infer = InferRandomBox;
   d.kernel = RunRandomBox;
   return d;

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "passes/data/ops/ops.h"
-#include "passes/data/sources/source.h"
+#include "passes/data/ops/source_column.h"
 
 namespace ge::data {
 namespace {
@@ -33,18 +32,10 @@ ge_rc InferRows(const ge_infer* c, ge_err* err) {
   });
 }
 
-struct KeptRows {
-  std::shared_ptr<const Source> source;
-  size_t column;
-};
-
 ge_rc OpenRows(const ge_node* n, const ge_host_api*, void** kept, ge_err* err) {
   return Run(err, "Rows", [&] {
-    const auto text = [&](const char* name) { return std::string(plugin::AttrString(*n, name)); };
-    auto k = std::make_unique<KeptRows>();
-    k->source = SharedSource(text("source"), text("digest"), {});
-    k->column = k->source->ColumnOf(text("column"));
-    const Column& c = k->source->columns()[k->column];
+    auto of = std::make_unique<SourceColumn>(OpenColumn(*n));
+    const Column& c = of->column();
     const auto dims = plugin::AttrInts(*n, "dims");
     const bool same = c.kind == Column::Kind::kArray && c.dtype == plugin::AttrInt(*n, "dtype") &&
                       std::equal(dims.begin(), dims.end(), c.dims.begin(), c.dims.end());
@@ -52,27 +43,27 @@ ge_rc OpenRows(const ge_node* n, const ge_host_api*, void** kept, ge_err* err) {
       throw Refusal{GE_FAILED_PRECONDITION,
                     fmt::format("Rows: column '{}' of '{}' is of another dtype or shape than the "
                                 "node's attributes say",
-                                c.name, k->source->path())};
+                                c.name, of->source->path())};
     }
-    *kept = k.release();
+    *kept = of.release();
   });
 }
 
-void CloseRows(void* kept) { delete static_cast<KeptRows*>(kept); }
+void CloseRows(void* kept) { delete static_cast<SourceColumn*>(kept); }
 
 ge_rc RunRows(const ge_kernel_call* c, ge_err* err) {
   return Run(err, "Rows", [&] {
-    const KeptRows& k = *static_cast<const KeptRows*>(c->kept);
+    const SourceColumn& of = *static_cast<const SourceColumn*>(c->kept);
     const auto rows = Elements<int64_t>(c->in[0]);
-    WantRows(rows, k.source->rows(), "Rows");
-    const uint64_t bytes = k.source->columns()[k.column].row_bytes();
+    WantRows(rows, of.source->rows(), "Rows");
+    const uint64_t bytes = of.column().row_bytes();
     auto* out = static_cast<std::byte*>(c->out[0].ptr);
     constexpr uint64_t kPart = 256 << 10;  // bytes that are worth a thread: some 30 us
     const uint64_t some = std::max<uint64_t>(1, kPart / std::max<uint64_t>(bytes, 1));
     const uint64_t parts = (rows.size() + some - 1) / some;
     Parallel(c->api, parts, [&](uint64_t i) {
       const auto part = rows.subspan(i * some, std::min(some, rows.size() - i * some));
-      k.source->Read(k.column, part, out + i * some * bytes);
+      of.source->Read(of.index, part, out + i * some * bytes);
     });
   });
 }
@@ -92,19 +83,9 @@ ge_rc RowsWork(const ge_graph* g, double* flops, double* bytes, ge_err*) {
 ge_op_def RowsOp() {
   // The second one: any number.
   static const ge_port ports[] = {Port("row", 1u << GE_I64), Port("column", 0)};
-  static const ge_attr_def attrs[] = {
-      WantedAttr("source", GE_ATTR_STRING), WantedAttr("column", GE_ATTR_STRING),
-      TextAttr("digest", ""), WantedAttr("dtype", GE_ATTR_INT), WantedAttr("dims", GE_ATTR_INTS)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("Rows");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[1];
-  d.attr = attrs;
-  d.n_input = d.n_output = 1;
-  d.n_attr = 5;
+  static const std::vector<ge_attr_def> attrs =
+      ColumnAttrs({WantedAttr("dtype", GE_ATTR_INT), WantedAttr("dims", GE_ATTR_INTS)});
+  ge_op_def d = Record("Rows", ports, attrs);
   d.infer = InferRows;
   d.kernel = RunRows;
   d.work = RowsWork;

@@ -3,7 +3,7 @@
 // window's tokens 1 to length are the labels of those before them.
 #include <fmt/format.h>
 
-#include "passes/data/ops/ops.h"
+#include "passes/data/ops/source_column.h"
 #include "passes/data/sources/text_stream.h"
 
 namespace ge::data {
@@ -29,14 +29,12 @@ ge_rc InferWindows(const ge_infer* c, ge_err* err) {
 
 ge_rc OpenWindows(const ge_node* n, const ge_host_api*, void** kept, ge_err* err) {
   return Run(err, "Windows", [&] {
-    const auto text = [&](const char* name) { return std::string(plugin::AttrString(*n, name)); };
-    auto source = SharedSource(text("source"), text("digest"), {});
-    const size_t column = source->ColumnOf(text("column"));
-    if (source->columns()[column].kind != Column::Kind::kText) {
+    SourceColumn of = OpenColumn(*n);
+    if (of.column().kind != Column::Kind::kText) {
       throw Refusal{GE_FAILED_PRECONDITION, fmt::format("Windows: column '{}' of '{}' has no texts",
-                                                        text("column"), source->path())};
+                                                        of.column().name, of.source->path())};
     }
-    *kept = new TextStream(std::move(source), column, {});
+    *kept = new TextStream(std::move(of.source), of.index, {});
   });
 }
 
@@ -68,19 +66,8 @@ ge_rc WindowsWork(const ge_graph* g, double* flops, double* bytes, ge_err*) {
 
 ge_op_def WindowsOp() {
   static const ge_port ports[] = {Port("row", 1u << GE_I64), Port("token", 1u << GE_I64)};
-  static const ge_attr_def attrs[] = {WantedAttr("source", GE_ATTR_STRING),
-                                      WantedAttr("column", GE_ATTR_STRING), TextAttr("digest", ""),
-                                      WantedAttr("length", GE_ATTR_INT)};
-  ge_op_def d{};
-  d.h = GE_HDR(ge_op_def, GE_TAG_OP_DEF);
-  d.domain = ge_text(kDomain);
-  d.name = ge_text("Windows");
-  d.version = 1;
-  d.input = &ports[0];
-  d.output = &ports[1];
-  d.attr = attrs;
-  d.n_input = d.n_output = 1;
-  d.n_attr = 4;
+  static const std::vector<ge_attr_def> attrs = ColumnAttrs({WantedAttr("length", GE_ATTR_INT)});
+  ge_op_def d = Record("Windows", ports, attrs);
   d.infer = InferWindows;
   d.kernel = RunWindows;
   d.work = WindowsWork;

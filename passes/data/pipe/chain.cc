@@ -38,6 +38,25 @@ constexpr Known kSteps[] = {
 
 }  // namespace
 
+namespace {
+
+// "picture (pictures), label (10 classes), x (f32[3])".
+std::string ColumnsText(const Source& source) {
+  std::string out;
+  for (const Column& c : source.columns()) {
+    std::string kind = c.kind == Column::Kind::kPicture ? "pictures" : "texts";
+    if (!c.classes.empty()) {
+      kind = fmt::format("{} classes", c.classes.size());
+    } else if (c.kind == Column::Kind::kArray) {
+      kind = fmt::format("{}[{}]", plugin::DTypeName(c.dtype), fmt::join(c.dims, ","));
+    }
+    out += fmt::format("{}{} ({})", out.empty() ? "" : ", ", Shown(c.name), kind);
+  }
+  return out;
+}
+
+}  // namespace
+
 int64_t Chain::EpochRows() const { return test || rows < batch ? rows : rows / batch * batch; }
 
 Val Chain::Row() {
@@ -77,14 +96,18 @@ Val Chain::ValueOf(ChainColumn* column) {
         GE_INVALID_ARGUMENT,
         fmt::format("column '{}' of '{}' holds pictures of any size; bring them to one by "
                     "'resize 224x224', 'resize 256 | center-crop 224' or "
-                    "'random-resized-crop 224', or leave the column out by select",
-                    c.name, source->path())};
+                    "'random-resized-crop 224', or leave the column out by select; the columns "
+                    "are {}",
+                    c.name, source->path(), ColumnsText(*source))};
   }
-  if (c.kind != Column::Kind::kArray) {
-    throw Refusal{GE_UNIMPLEMENTED,
-                  fmt::format("column '{}' of '{}' is no array of one shape, and no step makes it "
-                              "one; leave it out by select, or add a step for it",
-                              c.name, source->path())};
+  if (c.kind == Column::Kind::kText) {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  fmt::format("column '{}' of '{}' holds texts of any length; {}, or leave the "
+                              "column out by select; the columns are {}",
+                              c.name, source->path(),
+                              tokens ? "add 'pack LENGTH', which makes windows of these tokens"
+                                     : "make windows of tokens by 'tokens bytes | pack 128'",
+                              ColumnsText(*source))};
   }
   Attrs attrs = SourceOf(*column);
   attrs.Int("dtype", c.dtype).Ints("dims", c.dims);

@@ -42,11 +42,8 @@ void ApplyPack(const Step& step, Chain* chain) {
     RefuseStep(step, fmt::format("more than {} tokens in '{}', which has {}", length,
                                  chain->source->path(), stream.bytes()));
   }
-  Attrs attrs;
-  attrs.Text("source", chain->source->path())
-      .Text("column", chain->source->columns()[column].name)
-      .Text("digest", chain->source->digest())
-      .Int("length", length);
+  Attrs attrs = chain->SourceOf(chain->columns[0]);
+  attrs.Int("length", length);
   const Val window = chain->fn->Node(kDomain, "Windows", {chain->Row()}, attrs, 1)[0];
   chain->columns = {{"x", column, passes::Slice(window, {0}, {length}, {1})},
                     {"y", column, passes::Slice(window, {1}, {length + 1}, {1})}};

@@ -112,7 +112,8 @@ std::vector<ColumnKind> ReadNames(CsvRows* rows) {
   std::vector<ColumnKind> out;
   std::unordered_set<std::string_view> names;
   bool numbers = true;
-  for (const std::string_view name : cells) {
+  for (std::string_view name : cells) {
+    if (name.empty() && out.empty() && cells.size() > 1) name = "index";  // as pandas writes it
     if (name.empty()) {
       throw rows->Bad(fmt::format("column {} has no name; name all columns", out.size() + 1));
     }
@@ -122,6 +123,14 @@ std::vector<ColumnKind> ReadNames(CsvRows* rows) {
     const Cell::Kind kind = ReadCell(name).kind;
     numbers &= kind == Cell::Kind::kWhole || kind == Cell::Kind::kNumber;
     out.push_back({.name = std::string(name)});
+  }
+  const size_t other = cells.size() == 1 ? cells[0].find_first_of(";\t|") : std::string::npos;
+  if (other != std::string::npos) {
+    throw rows->Bad(fmt::format(
+        "one column, '{}', which looks like several parted by '{}'; a .csv "
+        "has commas between columns, a .tsv tabs",
+        Shown(cells[0]),
+        cells[0][other] == '\t' ? std::string("tab") : std::string(1, cells[0][other])));
   }
   if (numbers) {
     throw rows->Bad(

@@ -24,8 +24,12 @@ using passes::Refusal;
 constexpr uint64_t kWholeUpTo = uint64_t{256} << 20, kPart = 64 << 10, kParts = 64;
 
 [[noreturn]] void Refuse(const std::string& path, const char* what, int error) {
+  const bool pattern = error == ENOENT && path.find_first_of("*?") != std::string::npos;
   throw Refusal{GE_INVALID_ARGUMENT,
-                fmt::format("cannot {} '{}': {}", what, path, std::strerror(error))};
+                fmt::format("cannot {} '{}': {}{}", what, path, std::strerror(error),
+                            pattern ? "; patterns are not expanded here: numbered files are one "
+                                      "table by a-{00..07}.tar"
+                                    : "")};
 }
 
 FileState StateIn(const std::string& path, const struct stat& s, mode_t wanted = S_IFREG) {

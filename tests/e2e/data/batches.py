@@ -242,6 +242,7 @@ class Check:
         (self.folder / "x.what").write_text("x")
         for pipe, args, text in [
                 ("none.npy", [], "cannot open 'none.npy': No such file"),
+                ("*.npy", [], "patterns are not expanded here: numbered files are one table by "),
                 ("x.what", [], "'x.what' is of no known kind; wanted a"),
                 ("fortran.npy", [], "column-major order; save numpy.ascontiguousarray"),
                 ("one.npy", [], "holds one number, wanted rows along an axis"),

@@ -44,6 +44,8 @@ def check_csv(run):
     run.gives("rows of an order", "t.tsv", wanted, positions=[39, 0, 7, 7])
     run.write("end.csv", "a,b\n1,2\n\n3,4")
     run.gives("no last line end", "end.csv", {"a": np.array([1, 3]), "b": np.array([2, 4])})
+    run.write("pandas.csv", ",a\n0,3\n1,4\n")  # as its to_csv writes
+    run.gives("pandas' index", "pandas.csv", {"index": np.array([0, 1]), "a": np.array([3, 4])})
     run.write("gaps.csv", "a,b,c\n1,,x\n,2.5,x\n")
     run.gives("empty cells", "gaps.csv", {"a": np.array([1, np.nan], "f4"),
                                           "b": np.array([np.nan, 2.5], "f4"), "c": np.zeros(2, "i8")})
@@ -57,6 +59,7 @@ def check_csv(run):
             ("few", "a,b\n1,2\n3\n", "line 3: 1 fields, wanted 2 as the first line names"),
             ("many", "a,b\n1,2\n\"x\ny\",2,3\n", "line 3: 3 fields, wanted 2"),
             ("two", "a,b,a\n1,2,3\n", "line 1: two columns are named 'a'"),
+            ("parted", "a;b\n1;2\n", "one column, 'a;b', which looks like several parted by ';'"),
             ("noname", "a,,b\n1,2,3\n", "line 1: column 2 has no name; name all columns"),
             ("nohead", "1,2\n3,4\n", "line 1: '1' where the first column's name is wanted; put a line"),
             ("open", "a\n\"x\n", "line 2: a field whose quote has no end"),
@@ -249,7 +252,8 @@ def check_texts(run):
         run.gives(name, f"{pipe} | tokens bytes | pack 50",
                   {"x": stream[:850].reshape(17, 50), "y": stream[1:851].reshape(17, 50)},
                   positions=list(range(17)))
-    run.refused("t.txt", "column 'text' of 't.txt' is no array of one shape, and no step makes it one")
+    run.refused("t.txt", "column 'text' of 't.txt' holds texts of any length; make windows of tokens")
+    run.refused("t.txt | tokens bytes", "add 'pack LENGTH'")
     run.refused("t.txt | pack 3", "step 'pack 3': wanted pack LENGTH behind tokens")
     run.refused("t.txt | tokens bytes | pack 99999", "wanted more than 99999 tokens in 't.txt', which has")
     run.refused("texts.tar | tokens words", "step 'tokens words': wanted tokens bytes")
