@@ -99,8 +99,7 @@ std::string CudaDriver::ErrorText(Result result) {
       return "the driver is one of CUDA " + std::to_string(version_ / 1000) + "." +
              std::to_string(version_ % 1000 / 10) + "; wanted 13.0 or later";
     case kNoKernels:
-      return "it was built without kernels, for want of a compiler for them; "
-             "tools/setup/install.sh gpu brings one";
+      return "it was built without kernels for devices; this version compiles none yet";
     case cuda::kNoDevice:
       return "the driver finds no device";
     default:
@@ -118,7 +117,7 @@ std::string CudaDriver::ErrorText(Result result) {
 // ---- devices -----------------------------------------------------------------------------------
 
 Result CudaDriver::OpenLibrary() {
-  if (!library_.Open("", "libcuda.so.1")) return {Outcome::kUnsupported, kNoLibrary};
+  if (!library_.Open("libcuda.so.1")) return {Outcome::kUnsupported, kNoLibrary};
   if (!library_.Set(&f_.cuDriverGetVersion, "cuDriverGetVersion")) {
     return {Outcome::kUnsupported, kNoSymbol};
   }
@@ -130,6 +129,8 @@ Result CudaDriver::OpenLibrary() {
   GE_CUDA_FUNCTIONS(GE_CUDA_FIND)
 #undef GE_CUDA_FIND
   simulated_ = library_.Has("ge_simulated_device");
+  // Before cuInit, which takes longer than all of a session's start.
+  if (!HasKernels() && !simulated_) return {Outcome::kUnsupported, kNoKernels};
   return ResultOf(f_.cuInit(0));
 }
 
@@ -138,7 +139,6 @@ Result CudaDriver::Count(int* devices) {
   int count = 0;
   if (const Status s = f_.cuDeviceGetCount(&count); s != cuda::kSuccess) return ResultOf(s);
   if (count == 0) return ResultOf(cuda::kNoDevice);
-  if (!HasKernels() && !simulated_) return {Outcome::kUnsupported, kNoKernels};
   devices_.resize(static_cast<size_t>(count));
   for (int i = 0; i < count; ++i) {
     const Status s = f_.cuDeviceGet(&devices_[static_cast<size_t>(i)].handle, i);

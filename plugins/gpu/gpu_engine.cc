@@ -31,26 +31,19 @@ const GpuKind* KindOf(const Unit& unit) {
 
 }  // namespace
 
-GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver,
-                     std::string libraries)
-    : Engine(args, std::move(driver)),
-      cuda_(static_cast<const CudaDriver&>(this->driver())),
-      libraries_(std::move(libraries)) {}
+GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver)
+    : Engine(args, std::move(driver)), cuda_(static_cast<const CudaDriver&>(this->driver())) {}
 
 GpuEngine::~GpuEngine() { CloseDevices(); }
 
 std::unique_ptr<GpuEngine> GpuEngine::Make(const ge_create_args& args) {
-  std::string libraries;
   std::string_view rest = gp::View(args.options);
   for (gp::OptionText t; gp::NextOption(&rest, &t);) {
-    if (t.key == "libraries") {
-      libraries = t.value;
-    } else if (t.key != "device" && t.key != "memory") {
-      throw device::Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) +
-                                                     "'; wanted device, memory or libraries");
-    }
+    if (t.key == "device" || t.key == "memory") continue;
+    throw device::Refusal(GE_INVALID_ARGUMENT,
+                          "it has no option '" + std::string(t.key) + "'; wanted device or memory");
   }
-  return std::make_unique<GpuEngine>(args, std::make_unique<CudaDriver>(), std::move(libraries));
+  return std::make_unique<GpuEngine>(args, std::make_unique<CudaDriver>());
 }
 
 std::span<const UnitKind* const> GpuEngine::Kinds() const {
@@ -66,9 +59,6 @@ bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
   if (Is<ViewSpec>(unit)) return true;
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no kernel");
-  if (unit.dims.size() > static_cast<size_t>(kMaxRank)) {
-    return why->Say(GE_WHY_SHAPE, "more than 8 axes");
-  }
   return kind->takes == nullptr || kind->takes(unit, parser, why);
 }
 

@@ -1,12 +1,8 @@
 // GpuEngine: the engine gpu, over plugins/device and the CUDA driver. It prices units by a device's
-// attributes and records kernels of kernels/ for them.
-//
-// Options, beside those of plugins/device:
-//   libraries=DIR    where the vendor's libraries lie (where the linker looks)
+// attributes and records kernels of kernels/ for them. Its options are those of plugins/device.
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "plugins/device/engine.h"
 #include "plugins/gpu/cuda_driver.h"
@@ -16,7 +12,7 @@ namespace ge_engines::gpu {
 
 class GpuEngine final : public device::Engine {
  public:
-  GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver, std::string libraries);
+  GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver);
   static std::unique_ptr<GpuEngine> Make(const ge_create_args& args);
   ~GpuEngine() override;
 
@@ -28,7 +24,6 @@ class GpuEngine final : public device::Engine {
 
  private:
   const CudaDriver& cuda_;
-  const std::string libraries_;
 };
 
 }  // namespace ge_engines::gpu

@@ -75,4 +75,17 @@ struct NBitsForm {
   int zero_bytes = 0;  // of a zero point: 1, an integer; 4, a float; 0: half the range
 };
 
+// Comparisons, and functions of bools; kNot has one operand.
+enum class Relation : int32_t {
+  kEqual,
+  kLess,
+  kGreater,
+  kLessOrEqual,
+  kGreaterOrEqual,
+  kAnd,
+  kOr,
+  kXor,
+  kNot
+};
+
 }  // namespace ge_engines

@@ -106,6 +106,7 @@ bool Matcher::Step(Unit* unit) {
 bool Matcher::Bias(Unit* unit, const PostOp& post) const {
   if (!unit->post_ops.empty() || post.operand == 0 || !p_.constant(post.operand)) return false;
   if (post.fn != Fn::kAdd) return false;
+  if (unit->bias_factor != 1) return false;  // Gemm's beta is of its own C alone
   const bool channels = unit->kind().post_ops == PostOps::kChannels;
   if (channels && unit->in.size() > 2) return false;  // it has one that is not constant
   const Dims d = p_.dims(post.operand);

@@ -2,6 +2,7 @@
 #include "plugins/units/elementwise/pointwise.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -48,7 +49,8 @@ Ref ChannelPack(const Unit& unit, size_t norm, int which, int64_t channels, Reco
       }
     };
     return recorder->Pack({node.in[1], node.in[2], node.in[3], node.in[4]},
-                          "channels " + std::to_string(which) + " " + std::to_string(eps) + " of " +
+                          "channels " + std::to_string(which) + " " +
+                              std::to_string(std::bit_cast<uint64_t>(eps)) + " of " +
                               std::to_string(channels),
                           4 * static_cast<uint64_t>(channels), fill, 0);
   }
@@ -64,8 +66,10 @@ Ref BiasPack(uint32_t value, float factor, Recorder* recorder) {
       static_cast<float*>(to)[i] = factor * static_cast<const float*>(from[0])[i];
     }
   };
-  return recorder->Pack({value}, "times " + std::to_string(factor) + " of " + std::to_string(n),
-                        4 * static_cast<uint64_t>(n), fill, 0);
+  return recorder->Pack(
+      {value},
+      "times " + std::to_string(std::bit_cast<uint32_t>(factor)) + " of " + std::to_string(n),
+      4 * static_cast<uint64_t>(n), fill, 0);
 }
 
 // The unit's bias and post-ops as steps of a chain over places.
@@ -206,7 +210,7 @@ void RecordRelation(const Unit& u, Recorder* r) {
   RelationArgs args;
   SetStrides(u, p, &args.axes, args.strides);
   args.of = NumberOf(p.dtype(u.in[0]));
-  args.test = static_cast<Test>(As<RelationSpec>(u)->op);
+  args.test = As<RelationSpec>(u)->op;
   args.floats = p.dtype(u.out[0]) == GE_F32;
   AddKernel(KernelId::relation, args, Product(u.dims), UsesOf(u, r), r);
 }

@@ -4,6 +4,7 @@
 
 #include "plugins/gpu/kernels/args.h"
 #include "plugins/gpu/kernels/index.h"
+#include "plugins/units/functions.h"
 
 namespace ge_engines::gpu {
 
@@ -163,36 +164,24 @@ GE_GPU_BODY void CastThread(const CastArgs& a, int64_t i) {
   }
 }
 
-enum class Test : int32_t {
-  kEqual,
-  kLess,
-  kGreater,
-  kLessOrEqual,
-  kGreaterOrEqual,
-  kAnd,
-  kOr,
-  kXor,
-  kNot
-};
-
 template <class T>
-GE_GPU_BODY bool Tested(Test test, T x, T y) {
+GE_GPU_BODY bool Tested(Relation test, T x, T y) {
   switch (test) {
-    case Test::kEqual:
+    case Relation::kEqual:
       return x == y;
-    case Test::kLess:
+    case Relation::kLess:
       return x < y;
-    case Test::kGreater:
+    case Relation::kGreater:
       return x > y;
-    case Test::kLessOrEqual:
+    case Relation::kLessOrEqual:
       return x <= y;
-    case Test::kGreaterOrEqual:
+    case Relation::kGreaterOrEqual:
       return x >= y;
-    case Test::kAnd:
+    case Relation::kAnd:
       return x != 0 && y != 0;
-    case Test::kOr:
+    case Relation::kOr:
       return x != 0 || y != 0;
-    case Test::kXor:
+    case Relation::kXor:
       return (x != 0) != (y != 0);
     default:
       return x == 0;
@@ -204,12 +193,12 @@ struct RelationArgs : Args<3> {
   Axes axes;
   Strides strides[3];
   Number of = Number::kF32;
-  Test test = Test::kEqual;
+  Relation test = Relation::kEqual;
   bool floats = false;  // 1 and 0 as float32, else as bool
 };
 
 GE_GPU_BODY void RelationThread(const RelationArgs& a, int64_t i) {
-  const int z = a.test == Test::kNot ? 1 : 2;
+  const int z = a.test == Relation::kNot ? 1 : 2;
   const int64_t left = PlaceOf(a.axes, a.strides[1], i), right = PlaceOf(a.axes, a.strides[z], i);
   bool yes = false;
   if (IsReal(a.of)) {

@@ -8,9 +8,9 @@ Library::~Library() {
   if (handle_ != nullptr) (void)dlclose(handle_);
 }
 
-bool Library::Open(const std::string& folder, const std::string& name) {
+bool Library::Open(const std::string& name) {
   if (handle_ != nullptr) return true;
-  name_ = folder.empty() ? name : folder + "/" + name;
+  name_ = name;
   // Its names stay its own: another library of the process may bring a second copy.
   handle_ = dlopen(name_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ != nullptr) return true;

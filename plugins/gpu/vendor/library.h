@@ -11,8 +11,8 @@ class Library {
   Library() = default;
   ~Library();
   Library(const Library&) = delete;
-  // `folder`: where it lies; empty = where the linker looks. False: why() says what is missing.
-  bool Open(const std::string& folder, const std::string& name);
+  // Where the linker looks. False: why() says what is missing.
+  bool Open(const std::string& name);
   // nullptr, and why(), where there is no such symbol.
   void* Find(const char* symbol);
   // Whether there is such a symbol.
@@ -23,7 +23,6 @@ class Library {
     *function = reinterpret_cast<F>(Find(symbol));
     return *function != nullptr;
   }
-  bool is_open() const { return handle_ != nullptr; }
   const std::string& why() const { return why_; }
 
  private:

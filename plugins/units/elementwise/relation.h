@@ -1,21 +1,11 @@
 // Comparisons and functions of bools. Pure; any thread.
 #pragma once
 
+#include "plugins/units/functions.h"
 #include "plugins/units/unit.h"
 
 namespace ge_engines {
 
-enum class Relation {
-  kEqual,
-  kLess,
-  kGreater,
-  kLessOrEqual,
-  kGreaterOrEqual,
-  kAnd,
-  kOr,
-  kXor,
-  kNot
-};
 struct RelationSpec {  // in: two of one dtype, one of kNot; out: bool, or float32 before a Cast
   Relation op = Relation::kEqual;
   static const UnitKind kKind;

@@ -155,11 +155,6 @@ Result SimDriver::CaptureBegin(int, StreamHandle origin) {
 Result SimDriver::CaptureEnd(int, StreamHandle origin, GraphHandle* graph) {
   Graph made = Graph::kNone;
   const Code code = simulator_.CaptureEnd(sim::Of(origin), &made);
-  // A planted failure of the call leaves the capture as it was, and a driver ends it.
-  if (code != Code::kOk && code != Code::kCapture &&
-      simulator_.CaptureEnd(sim::Of(origin), &made) == Code::kOk) {
-    (void)simulator_.GraphDestroy(made);
-  }
   const Result result = Of(code);
   if (result.ok()) *graph = static_cast<GraphHandle>(made);
   return result;
