@@ -99,7 +99,8 @@ std::string CudaDriver::ErrorText(Result result) {
       return "the driver is one of CUDA " + std::to_string(version_ / 1000) + "." +
              std::to_string(version_ % 1000 / 10) + "; wanted 13.0 or later";
     case kNoKernels:
-      return "it was built without kernels for devices; this version compiles none yet";
+      return "it was built without kernels, for want of a compiler for them; "
+             "tools/setup/install.sh gpu brings one";
     case cuda::kNoDevice:
       return "the driver finds no device";
     default:

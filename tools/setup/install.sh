@@ -5,10 +5,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 usage() {
   cat <<'TEXT'
-usage: tools/setup/install.sh [base|test|all] [--check]
+usage: tools/setup/install.sh [base|gpu|test|all] [--check]
 
 Installs missing Debian packages and a Python environment in build/venv.
   base   the compiler, the libraries, and a bare Python environment (default; ./quickstart)
+  gpu    base and the compiler of the engine gpu's kernels (101 MB from PyPI); with nvcc of CUDA
+         13.0 on PATH it is not needed
   test   base, clang-format, valgrind, onnx and onnxruntime (./test)
   all    test, openvino, highspy, libonnx-testdata and clang (./test --all)
   --check  install nothing; print what is missing and exit 1 if anything is
@@ -19,6 +21,7 @@ GE_PYTHON names another Python (default: /usr/bin/python3).
 examples:
   tools/setup/install.sh
   tools/setup/install.sh test
+  tools/setup/install.sh gpu && cmake --preset release && cmake --build --preset release
   tools/setup/install.sh all --check
 TEXT
 }
@@ -27,7 +30,7 @@ level=base
 check=no
 for argument in "$@"; do
   case $argument in
-    base | test | all) level=$argument ;;
+    base | gpu | test | all) level=$argument ;;
     --check) check=yes ;;
     -h | --help) usage; exit 0 ;;
     *) echo "install.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
@@ -42,7 +45,7 @@ packages=(
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev
   python3 python3-dev python3-venv
 )
-if [[ $level != base ]]; then packages+=(clang-format-14 valgrind dataset-fashion-mnist); fi
+if [[ $level == test || $level == all ]]; then packages+=(clang-format-14 valgrind dataset-fashion-mnist); fi
 if [[ $level == all ]]; then packages+=(dpkg-dev file libonnx-testdata chromium clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14); fi
 
 say() { echo "setup: $*"; }
@@ -125,6 +128,7 @@ lacking=no
 mkdir -p build
 install_packages
 make_venv
-if [[ $level != base ]]; then pip_install tools/setup/requirements-test.txt; fi
+if [[ $level == gpu ]]; then pip_install tools/setup/requirements-gpu.txt; fi
+if [[ $level == test || $level == all ]]; then pip_install tools/setup/requirements-test.txt; fi
 if [[ $level == all ]]; then pip_install tools/setup/requirements-all.txt; fi
 [[ $lacking == no ]] || exit 1

@@ -149,7 +149,15 @@ void Machine::Tell() {
     (void)std::fputs(text.c_str(), file);
     (void)std::fclose(file);
   };
-  if (!calls_.empty()) append(calls_, std::to_string(simulator_->calls()) + "\n");
+  if (!calls_.empty()) {
+    std::string text = std::to_string(simulator_->calls()) + "\n";
+    for (int k = 0; k < static_cast<int>(simulated::Call::kCount); ++k) {
+      const auto call = static_cast<simulated::Call>(k);
+      const uint64_t n = simulator_->calls(call);
+      if (n > 0) text += Spelt(simulated::CallName(call)) + " " + std::to_string(n) + "\n";
+    }
+    append(calls_, text);
+  }
   if (reports_.empty()) return;
   simulator_->Finish();
   for (const auto& report : simulator_->reports()) append(reports_, report.text() + "\n");

@@ -8,7 +8,8 @@
 //   fail=CALL:K:CODE   the K-th call of the simulator's kind CALL, or of `any`, answers CODE
 //   fail_work=K:CODE   the K-th piece of work fails when it runs
 //   stall_work=K       the K-th piece of work never ends
-//   calls=FILE         how many driver calls there were is written there when the process ends
+//   calls=FILE         when the process ends, the number of driver calls is written there, and a
+//                      line of each kind of them
 //   reports=FILE       findings are appended there when the process ends, leaks among them
 // A finding of the simulator fails the call that is running, so that no test passes over one.
 // With a wrong option cuInit fails, and says which. Any thread may call.

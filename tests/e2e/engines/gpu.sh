@@ -2,4 +2,4 @@
 # The engine gpu: without a driver, with drivers of each fault, and on the simulated vendor.
 set -eu
 cd "$(dirname "$0")/../../.."
-exec python3 tests/e2e/engines/gpu.py "$@"
+exec build/venv/bin/python tests/e2e/engines/gpu.py "$@"

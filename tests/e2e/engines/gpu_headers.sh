@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 headers=
-for folder in "${CUDA_HOME:-}" build/gpu-tools /usr/local/cuda; do
+for folder in "${CUDA_HOME:-}" build/venv/lib/python3*/site-packages/nvidia/cu13 /usr/local/cuda; do
   [[ -n $folder && -f $folder/include/cuda.h ]] && headers=$folder/include && break
 done
 if [[ -z $headers ]]; then
