@@ -10,6 +10,7 @@
 
 #include "plugins/gpu/kernels/args.h"
 #include "plugins/gpu/kernels/image.h"
+#include "plugins/gpu/sim/current.h"
 #include "plugins/gpu/sim/kernel_table.h"
 #include "plugins/gpu/sim/machine.h"
 
@@ -23,6 +24,15 @@ using namespace cuda;  // NOLINT: this file is that interface
 constexpr uint32_t kFatBinary = 0xba55ed50;  // its first word
 
 thread_local std::vector<Context> t_current;
+
+}  // namespace
+
+int CurrentDevice() {
+  if (t_current.empty()) return -1;
+  return static_cast<int>(reinterpret_cast<uintptr_t>(t_current.back())) - 1;
+}
+
+namespace {
 
 // Handles are numbers of the simulator, or of devices, from 1.
 template <class To, class From>
@@ -44,7 +54,7 @@ template <class Use>
 Status In(const Use& use) {
   if (t_current.empty()) return kInvalidContext;
   Machine& machine = Machine::Get();
-  const auto device = static_cast<int>(reinterpret_cast<uintptr_t>(t_current.back())) - 1;
+  const int device = CurrentDevice();
   return machine.Of(use(machine.simulator(), device));
 }
 
