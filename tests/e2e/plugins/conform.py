@@ -68,17 +68,20 @@ class Checks:
             self.passed += 1
 
 
-def run(*words):
+def run(*words, simulated=None):
+    """`simulated`: options of the simulated vendor, whose driver then takes the real one's place."""
     environment = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
+    if simulated is not None:
+        environment.update(LD_LIBRARY_PATH=str(BUILD / "lib/sim/cuda"), GE_SIM_CUDA=simulated)
     environment.pop("OPENBLAS_CORETYPE", None)
     done = subprocess.run([CONFORM, *map(str, words)], capture_output=True, text=True,
                           env=environment, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
-def report(*words):
+def report(*words, simulated=None):
     """The exit code and the one JSON object of a run."""
-    code, out, err = run(*words, "--json")
+    code, out, err = run(*words, "--json", simulated=simulated)
     try:
         return code, json.loads(out)
     except json.JSONDecodeError:
@@ -90,8 +93,8 @@ def bad(result):
             for c in result["cases"] if c["verdict"] in ("FAIL", "CRASH", "HANG")]
 
 
-def sound(checks, name, badge, *words):
-    code, result = report(*words)
+def sound(checks, name, badge, *words, simulated=None):
+    code, result = report(*words, simulated=simulated)
     wrong = "\n  ".join(bad(result)[:8])
     if not wrong and (code != 0 or result["badge"] != badge):
         wrong = f"exit {code}, badge {result['badge']}, wanted 0 and {badge}; {result.get('error')}"
@@ -178,6 +181,7 @@ def quick():
     sound(checks, "minimal", "L0-L3", SAMPLES / "minimal.so", "--level", "L0,L1,L2,L3")
     for engine in ["ref", "native"]:
         sound(checks, engine, "L0-L2", ENGINES / f"{engine}.so", "--level", "L0,L1,L2")
+    sound(checks, "gpu on the simulated vendor", "L0-L2", ENGINES / "gpu.so", "--level", "L0,L1,L2", simulated="")
     sound(checks, "scaffold_device_cpp", "L0-L2", BUILD / "lib/scaffold/scaffold_device_cpp.so",
           "--level", "L0,L1,L2,L4")
     with tempfile.TemporaryDirectory() as name:
@@ -203,6 +207,9 @@ def everything():
         sound(checks, f"simdev, {schedule}", "L0-L8", SAMPLES / "simdev.so", "--timeout", "120",
               "--options", f"device=all;schedule={schedule}", "--xfail",
               "plugins/device/sim/engine/conform.txt")
+    for schedule in ["lazy", "seeded", "adversarial"]:
+        sound(checks, f"gpu on the simulated vendor, {schedule}", "L0-L8", ENGINES / "gpu.so", "--timeout", "120",
+              "--xfail", "plugins/gpu/conform.txt", simulated=f"schedule={schedule}")
     return checks
 
 
