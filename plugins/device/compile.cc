@@ -85,7 +85,7 @@ void CompileSegment(const Engine& engine, const ge_segment& segment, bool unaske
   }
   c->rc = device->Ready(c->err);
   if (c->rc != GE_OK) return;
-  const Parser parser(*segment.graph, engine.Kinds());
+  const Parser parser(*segment.graph, engine.Kinds(), engine.Halves());
   std::vector<Unit> units;
   if (!UnitsOf(engine, segment, parser, unasked, &units, c)) return;
   auto exec = std::make_unique<ge_exec>(engine, device);

@@ -56,6 +56,8 @@ class Engine {
   virtual bool Takes(const Unit& unit, const Parser& parser, Why* why) const = 0;
   // Whether a node declined by Takes may still be part of a pattern.
   virtual bool Joins(const Unit&, const Parser&) const { return false; }
+  // Whether what it takes in float32 may be float16 and bfloat16 as well.
+  virtual bool Halves() const { return false; }
   // Whether the unit rounds its inputs (GE_OFFER_ROUNDS).
   virtual bool Rounds(const Unit&, const Parser&) const { return false; }
   // How fast a device is.

@@ -64,7 +64,7 @@ ge_rc SendPrefix(const Engine& e, const Unit& unit, const Ids& prefix, const Par
 }  // namespace
 
 ge_rc Offer(const Engine& engine, const ge_graph& graph, const ge_sink& sink) {
-  const Parser parser(graph, engine.Kinds());
+  const Parser parser(graph, engine.Kinds(), engine.Halves());
   std::vector<uint32_t> allowed;
   for (uint32_t i = 0; i < graph.n_node; ++i) {
     Unit u;

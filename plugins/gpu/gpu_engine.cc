@@ -87,12 +87,14 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   if (kind == nullptr || work.kernels == 0) return work;
   for (const PostOp& q : unit.post_ops) {
     constexpr uint64_t kAlign = 256;
-    if (q.channel != nullptr) work.packed += (4 * q.channel->size() + kAlign - 1) / kAlign * kAlign;
+    if (q.channel == nullptr) continue;
+    work.packed += (4 * q.channel->size() + kAlign - 1) / kAlign * kAlign;
+    work.bytes += 4 * static_cast<double>(q.channel->size());
   }
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
   const bool whole = unit.kind().post_ops == PostOps::kPlain;  // post-ops are its kernel
   if (!whole && (!unit.post_ops.empty() || !unit.bias.empty())) {
-    ++work.kernels;
+    work.kernels += PostOpKernels(unit);
     work.bytes += 2 * device::BytesOf(parser, unit.out[0]);
   }
   return work;

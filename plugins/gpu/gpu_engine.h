@@ -17,6 +17,7 @@ class GpuEngine final : public device::Engine {
   ~GpuEngine() override;
 
   std::span<const UnitKind* const> Kinds() const override;
+  bool Halves() const override { return true; }
   bool Takes(const Unit& unit, const Parser& parser, Why* why) const override;
   device::Rates RatesOf(int device) const override;
   device::Work WorkFor(const Unit& unit, const Parser& parser) const override;

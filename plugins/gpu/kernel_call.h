@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -30,6 +31,7 @@ template <class A>
 void AddKernel(KernelId id, A args, int64_t work, std::vector<device::Use> uses,
                device::Recorder* recorder) {
   static_assert(std::is_trivially_copyable_v<A> && sizeof(A) <= kMostArgBytes);
+  if (uses.size() > A::kMostPlaces) throw std::runtime_error("a kernel with too many places");
   args.head.places = static_cast<uint32_t>(uses.size());
   args.head.work = work;
   for (size_t k = 0; k < uses.size(); ++k) {

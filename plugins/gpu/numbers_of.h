@@ -5,7 +5,7 @@
 
 #include "plugins/gpu/kernels/kernel_ids.h"
 #include "plugins/gpu/kernels/numbers.h"
-#include "plugins/units/unit.h"
+#include "plugins/units/parser.h"
 
 namespace ge_engines::gpu {
 
@@ -35,6 +35,14 @@ inline Number NumberOf(int32_t dtype) {
   Number number = Number::kF32;
   (void)FindNumber(dtype, &number);
   return number;
+}
+
+// Sets the numbers of places from `first` on to those of these values; of 0 they do not matter.
+template <class A>
+void SetNumbers(const Parser& parser, const Ids& values, A* args, size_t first = 0) {
+  for (size_t k = 0; k < values.size() && first + k < A::kMostPlaces; ++k) {
+    if (values[k] != 0) args->of[first + k] = NumberOf(parser.dtype(values[k]));
+  }
 }
 
 // The kernel of elements of `bytes`, of four for 1, 2, 4 and 8 bytes that stand in this order.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "plugins/units/half.h"
+
 namespace ge_engines {
 
 // Of operators that the tables name: ONNX's as they are, the others with their domain in front.
@@ -103,8 +105,8 @@ class OperatorIndex {
   std::vector<Slot> slots_ = std::vector<Slot>(64);  // a power of two, at most half full
 };
 
-Parser::Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds)
-    : g_(graph), operators_(OperatorIndex::Of(kinds)) {}
+Parser::Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds, bool halves)
+    : g_(graph), operators_(OperatorIndex::Of(kinds)), halves_(halves) {}
 
 Dims Parser::dims(uint32_t given) const {
   const auto d = gp::Dims(value(given).type);
@@ -113,9 +115,9 @@ Dims Parser::dims(uint32_t given) const {
 
 bool Parser::Scalar(uint32_t given, float* out) const {
   int64_t n = 0;
-  if (!constant(given) || value(given).type.dtype != GE_F32) return false;
+  if (!constant(given) || !IsReal(dtype(given))) return false;
   if (!gp::ElementCount(value(given).type, &n) || n != 1) return false;
-  std::memcpy(out, value(given).data, sizeof(float));
+  *out = ElementAsFloat(value(given).data, dtype(given), 0);
   return true;
 }
 
@@ -150,7 +152,7 @@ bool Parser::Integers(uint32_t given, Dims* out) const {
 
 std::vector<float> Parser::Floats(uint32_t given) const {
   std::vector<float> f(static_cast<size_t>(Product(dims(given))));
-  std::memcpy(f.data(), value(given).data, f.size() * sizeof(float));
+  for (size_t i = 0; i < f.size(); ++i) f[i] = ElementAsFloat(value(given).data, dtype(given), i);
   return f;
 }
 
@@ -173,8 +175,8 @@ bool Parser::CheckValue(uint32_t given, const char* side, uint32_t slot, bool in
   const bool number = t.dtype == GE_I32 || t.dtype == GE_I64 || t.dtype == GE_BOOL;
   const bool half = t.dtype == GE_F16 || t.dtype == GE_BF16;
   const bool code = t.dtype == GE_I32 || t.dtype == GE_I8 || t.dtype == GE_U8;
-  const bool fits = types == Types::kFloat       ? t.dtype == GE_F32
-                    : types == Types::kNumber    ? number || t.dtype == GE_F32
+  const bool fits = types == Types::kFloat       ? IsReal(t.dtype)
+                    : types == Types::kNumber    ? number || IsReal(t.dtype)
                     : types == Types::kCast      ? number || t.dtype == GE_F32 || half
                     : types == Types::kQuantized ? code || t.dtype == GE_F32
                     : types == Types::kDouble    ? t.dtype == GE_F64

@@ -12,8 +12,10 @@ namespace ge_engines {
 class OperatorIndex;
 class Parser {
  public:
-  // The parser of these kinds' operators; `kinds` is a table of the program's.
-  Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds);
+  // The parser of these kinds' operators; `kinds` is a table of the program's. `halves`: for an
+  // engine whose kernels of float32 read and write float16 and bfloat16 as well, each tensor its
+  // own.
+  Parser(const ge_graph& graph, std::span<const UnitKind* const> kinds, bool halves = false);
 
   // Makes *out of the node alone.
   bool Parse(uint32_t node, Unit* out, Why* why) const;
@@ -33,11 +35,20 @@ class Parser {
   // Whether the unit's inputs and outputs are float32. Engines without other kernels ask it.
   bool OnlyFloats(const Unit& unit, Why* why) const;
   bool constant(uint32_t given) const { return given != 0 && value(given).data != nullptr; }
-  // Reads constants with one element of float32 or float64; constants of int64 or int32.
+  // Whether tensors of this dtype do where operators of float32 are computed.
+  bool IsReal(int32_t dtype) const {
+    return dtype == GE_F32 || (halves_ && (dtype == GE_F16 || dtype == GE_BF16));
+  }
+  // IsReal, or int32 or int64.
+  bool IsRealOrWhole(int32_t dtype) const {
+    return IsReal(dtype) || dtype == GE_I32 || dtype == GE_I64;
+  }
+  bool halves() const { return halves_; }
+  // Reads constants with one element that IsReal, or of float64; constants of int64 or int32.
   bool Scalar(uint32_t given, float* out) const;
   bool Double(uint32_t given, double* out) const;
   bool Integers(uint32_t given, Dims* out) const;
-  // Payload of an f32 constant, copied.
+  // Payload of a constant that IsReal, as float32.
   std::vector<float> Floats(uint32_t given) const;
 
  private:
@@ -51,6 +62,7 @@ class Parser {
 
   const ge_graph& g_;
   const OperatorIndex& operators_;
+  const bool halves_;
 };
 
 // Whether x's dims, with 1s in front and repeated along axes of one element, become y's.

@@ -6,6 +6,7 @@
 
 #include "plugins/device/rates.h"
 #include "plugins/device/recorder.h"
+#include "plugins/gpu/kernels/number.h"
 #include "plugins/units/unit.h"
 
 namespace ge_engines::gpu {
@@ -25,7 +26,20 @@ std::span<const GpuKind> RowKinds();
 std::span<const GpuKind> WindowKinds();
 std::span<const GpuKind> ProductKinds();
 
+// Launches of a unit's bias and post-ops.
+uint32_t PostOpKernels(const Unit& unit);
 // Bias and post-ops of a unit over its result, in place, where it has any.
 void RecordPostOps(const Unit& unit, const device::Ref& result, device::Recorder* recorder);
+
+// What a main operator makes ahead of bias and post-ops.
+struct MainResult {
+  device::Ref place;
+  Number of;
+};
+// The unit's result; where that has 16 bits and post-ops follow, a place in float32, so that it is
+// rounded once.
+MainResult ResultOfMain(const Unit& unit, const device::Ref& result, device::Recorder* recorder);
+void RecordPostOps(const Unit& unit, const MainResult& main, const device::Ref& result,
+                   device::Recorder* recorder);
 
 }  // namespace ge_engines::gpu

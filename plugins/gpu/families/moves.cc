@@ -105,10 +105,6 @@ void RecordSlice(const Unit& u, Recorder* r) {
   const auto& boxes = As<SliceSpec>(u)->boxes;
   for (size_t k = 0; k < boxes.size(); ++k) {
     const Dims y = p.dims(u.out[k]);
-    if (Product(y) == 0) {
-      (void)r->Write(u.out[k]);
-      continue;
-    }
     Move move{y, StridesOf(y), Dims(y.size(), 0)};
     for (size_t a = 0; a < y.size(); ++a) {
       move.from[a] = x[a] * boxes[k].step[a];
@@ -178,7 +174,7 @@ void RecordGather(const Unit& u, Recorder* r) {
   args.index_count = Divider::By(static_cast<uint64_t>(Product(p.dims(u.in[1]))));
   args.inner = Divider::By(static_cast<uint64_t>(Product(Dims(x.begin() + axis + 1, x.end()))));
   args.size = x[static_cast<size_t>(axis)];
-  args.wide = p.dtype(u.in[1]) == GE_I64;
+  SetNumbers(p, {0, 0, u.in[1]}, &args);
   const Ref data = r->Read(u.in[0]), indices = r->Read(u.in[1]);
   AddKernel(BySize(KernelId::gather_1, p.size(u.in[0])), args, Product(u.dims),
             {Writes(r->Write(u.out[0])), Reads(data), Reads(indices)}, r);

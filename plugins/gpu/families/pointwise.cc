@@ -2,8 +2,9 @@
 #include "plugins/units/elementwise/pointwise.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -17,6 +18,7 @@
 #include "plugins/units/elementwise/cast.h"
 #include "plugins/units/elementwise/relation.h"
 #include "plugins/units/elementwise/where.h"
+#include "plugins/units/half.h"
 
 namespace ge_engines::gpu {
 namespace {
@@ -31,6 +33,7 @@ using device::Writes;
 struct Operand {
   Ref place;
   Dims strides;
+  Number of = Number::kF32;
 };
 
 // The factors or summands of a BatchNormalization's channels, worked out from its constants as at
@@ -41,35 +44,64 @@ Ref ChannelPack(const Unit& unit, size_t norm, int which, int64_t channels, Reco
     const ge_node& node = p.node(n);
     if (!gp::IsOp(node, "BatchNormalization") || norm-- != 0) continue;
     const double eps = gp::AttrFloat(node, "epsilon");
-    const auto fill = [eps, which, channels](const void* const* from, void* to) {
-      const auto* const* f = reinterpret_cast<const float* const*>(from);
-      for (int64_t c = 0; c < channels; ++c) {
-        const double s = f[0][c] / std::sqrt(static_cast<double>(f[3][c]) + eps);
-        static_cast<float*>(to)[c] = static_cast<float>(which == 0 ? s : f[1][c] - s * f[2][c]);
+    std::array<int32_t, 4> dtypes;
+    std::string key = "channels " + std::to_string(which) + " " +
+                      std::to_string(std::bit_cast<uint64_t>(eps)) + " of " +
+                      std::to_string(channels);
+    for (uint32_t k = 0; k < 4; ++k) {
+      dtypes[k] = p.dtype(node.in[k + 1]);
+      key += " " + std::to_string(dtypes[k]);
+    }
+    const auto fill = [eps, which, channels, dtypes](const void* const* from, void* to) {
+      for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
+        float v[4];
+        for (size_t k = 0; k < 4; ++k) v[k] = ElementAsFloat(from[k], dtypes[k], c);
+        const ChannelFactors f = FactorsOfNorm(v[0], v[1], v[2], v[3], eps);
+        static_cast<float*>(to)[c] = which == 0 ? f.scale : f.shift;
       }
     };
-    return recorder->Pack({node.in[1], node.in[2], node.in[3], node.in[4]},
-                          "channels " + std::to_string(which) + " " +
-                              std::to_string(std::bit_cast<uint64_t>(eps)) + " of " +
-                              std::to_string(channels),
+    return recorder->Pack({node.in[1], node.in[2], node.in[3], node.in[4]}, key,
                           4 * static_cast<uint64_t>(channels), fill, 0);
   }
   throw std::runtime_error("factors of channels that no node has");
 }
 
-// A bias times the unit's factor.
+// A bias times the unit's factor, in float32.
 Ref BiasPack(uint32_t value, float factor, Recorder* recorder) {
-  if (factor == 1) return recorder->Read(value);
-  const int64_t n = Product(recorder->parser().dims(value));
-  const auto fill = [factor, n](const void* const* from, void* to) {
-    for (int64_t i = 0; i < n; ++i) {
-      static_cast<float*>(to)[i] = factor * static_cast<const float*>(from[0])[i];
+  const Parser& p = recorder->parser();
+  const auto n = static_cast<size_t>(Product(p.dims(value)));
+  const int32_t dtype = p.dtype(value);
+  const auto fill = [factor, n, dtype](const void* const* from, void* to) {
+    for (size_t i = 0; i < n; ++i) {
+      static_cast<float*>(to)[i] = factor * ElementAsFloat(from[0], dtype, i);
     }
   };
-  return recorder->Pack(
-      {value},
-      "times " + std::to_string(std::bit_cast<uint32_t>(factor)) + " of " + std::to_string(n),
-      4 * static_cast<uint64_t>(n), fill, 0);
+  return recorder->Pack({value},
+                        "times " + std::to_string(std::bit_cast<uint32_t>(factor)) + " of " +
+                            std::to_string(n) + " " + std::to_string(dtype),
+                        4 * n, fill, 0);
+}
+
+// Where the launch ends that begins with step `first` of so many.
+template <class HasOperand>
+size_t EndOfLaunch(size_t first, size_t steps, const HasOperand& has_operand) {
+  size_t end = first, operands = 0;
+  for (; end < steps && end - first < kMostChainSteps; ++end) {
+    operands += has_operand(end);
+    if (operands > kMostChainOperands) break;
+  }
+  return end;
+}
+
+// How a tensor of these strides along a chain's axes is read.
+Meets MeetsOf(const Dims& dims, const Dims& strides) {
+  const auto stands = [](int64_t s) { return s == 0; };
+  if (std::all_of(strides.begin(), strides.end(), stands)) return Meets::kOne;
+  if (dims.back() % kWidth != 0 || strides.back() > 1) return Meets::kStrided;
+  if (strides.back() == 0) return Meets::kSame;
+  return std::all_of(strides.begin(), strides.end() - 1, [](int64_t s) { return s % kWidth == 0; })
+             ? Meets::kBeside
+             : Meets::kStrided;
 }
 
 // The unit's bias and post-ops as steps of a chain over places.
@@ -84,8 +116,9 @@ class Chain {
     for (const PostOp& q : unit_.post_ops) {
       ChainStep step{q.fn, q.a, q.b, 0};
       if (q.binary() && q.operand != 0) {
-        const Dims dims = recorder_.parser().dims(q.operand);
-        Add(step, {recorder_.Read(q.operand), BroadcastStrides(dims, unit_.dims)});
+        const Parser& p = recorder_.parser();
+        Add(step, {recorder_.Read(q.operand), BroadcastStrides(p.dims(q.operand), unit_.dims),
+                   NumberOf(p.dtype(q.operand))});
       } else if (q.binary()) {
         Add(step, {ChannelPack(unit_, norm, shift ? 1 : 0, unit_.dims[1], &recorder_), Along(1)});
         norm += shift;
@@ -117,35 +150,49 @@ class Chain {
   void AddBias() {
     const size_t axis = unit_.kind().post_ops == PostOps::kChannels ? 1 : unit_.dims.size() - 1;
     for (const uint32_t v : unit_.bias) {
-      const bool one = Product(recorder_.parser().dims(v)) == 1;
-      Add({Fn::kAdd, 0, 0, 0}, {BiasPack(v, unit_.bias_factor, &recorder_),
-                                one ? Dims(unit_.dims.size(), 0) : Along(axis)});
+      const Parser& p = recorder_.parser();
+      const bool one = Product(p.dims(v)) == 1, plain = unit_.bias_factor == 1;
+      Add({Fn::kAdd, 0, 0, 0},
+          {plain ? recorder_.Read(v) : BiasPack(v, unit_.bias_factor, &recorder_),
+           one ? Dims(unit_.dims.size(), 0) : Along(axis),
+           plain ? NumberOf(p.dtype(v)) : Number::kF32});
     }
   }
-  // As many kernels as the steps need; each goes on over the result of the one before.
+  // As many kernels as the steps need; each goes on over what the one before made, in float32.
   void Emit(const Operand& x, const Ref& result) {
     Operand from = x;
+    const Number of = NumberOf(recorder_.parser().dtype(unit_.out[0]));
     for (size_t first = 0; first < steps_.size();) {
       std::vector<size_t> taken;
-      size_t end = first;
-      for (; end < steps_.size() && end - first < kMostChainSteps; ++end) {
-        if (steps_[end].operand == kNone) continue;
-        if (taken.size() == kMostChainOperands) break;
-        taken.push_back(steps_[end].operand);
+      const size_t end =
+          EndOfLaunch(first, steps_.size(), [&](size_t s) { return steps_[s].operand != kNone; });
+      for (size_t s = first; s < end; ++s) {
+        if (steps_[s].operand != kNone) taken.push_back(steps_[s].operand);
       }
-      EmitOne(from, result, first, end, taken);
-      from = {result, StridesOf(unit_.dims)};
+      const bool last = end == steps_.size();
+      Operand to = {result, StridesOf(unit_.dims), last ? of : Number::kF32};
+      if (to.of != of) to.place = Between();
+      EmitOne(from, to, first, end, taken);
+      from = to;
       first = end;
     }
   }
-  void EmitOne(const Operand& x, const Ref& result, size_t first, size_t end,
+  // The result in float32.
+  Ref Between() {
+    if (!between_) between_ = recorder_.Between(4 * static_cast<uint64_t>(Product(unit_.dims)));
+    return *between_;
+  }
+  void EmitOne(const Operand& x, const Operand& result, size_t first, size_t end,
                const std::vector<size_t>& taken) {
     ChainArgs args;
     args.n = Product(unit_.dims);
     Dims dims = unit_.dims;
     std::vector<Dims> strides = {StridesOf(dims), x.strides};
-    std::vector<Use> uses = {Writes(result), Reads(x.place)};
+    std::vector<Use> uses = {Writes(result.place), Reads(x.place)};
+    args.of[0] = result.of;
+    args.of[1] = x.of;
     for (const size_t k : taken) {
+      args.of[strides.size()] = operands_[k].of;
       strides.push_back(operands_[k].strides);
       uses.push_back(Reads(operands_[k].place));
     }
@@ -153,11 +200,7 @@ class Chain {
     args.axes = AxesOf(dims);
     for (size_t t = 0; t < strides.size(); ++t) {
       args.strides[t] = StridesFor(strides[t]);
-      const bool none =
-          std::all_of(strides[t].begin(), strides[t].end(), [](int64_t s) { return s == 0; });
-      args.meets[t] = strides[t] == strides[0] ? Meets::kWhole
-                      : none                   ? Meets::kOne
-                                               : Meets::kStrided;
+      args.meets[t] = strides[t] == strides[0] ? Meets::kWhole : MeetsOf(dims, strides[t]);
     }
     int32_t operand = 2;
     for (size_t s = first; s < end; ++s) {
@@ -169,6 +212,7 @@ class Chain {
 
   const Unit& unit_;
   Recorder& recorder_;
+  std::optional<Ref> between_;
   std::vector<StepOf> steps_;
   std::vector<Operand> operands_;
 };
@@ -178,7 +222,7 @@ void RecordPointwise(const Unit& u, Recorder* r) {
   const Dims strides = BroadcastStrides(r->parser().dims(u.in[0]), u.dims);
   // Operands are read before the result gets its place: it may take the place of one of them.
   Chain chain(u, r);
-  chain.Record({x, strides}, r->Write(u.out[0]));
+  chain.Record({x, strides, NumberOf(r->parser().dtype(u.in[0]))}, r->Write(u.out[0]));
 }
 
 // ---- comparisons, choices, casts ---------------------------------------------------------------
@@ -209,7 +253,7 @@ void RecordRelation(const Unit& u, Recorder* r) {
   const Parser& p = r->parser();
   RelationArgs args;
   SetStrides(u, p, &args.axes, args.strides);
-  args.of = NumberOf(p.dtype(u.in[0]));
+  SetNumbers(p, u.in, &args, 1);
   args.test = As<RelationSpec>(u)->op;
   args.floats = p.dtype(u.out[0]) == GE_F32;
   AddKernel(KernelId::relation, args, Product(u.dims), UsesOf(u, r), r);
@@ -228,22 +272,12 @@ bool TakesCast(const Unit& u, const Parser& p, Why* why) {
 
 void RecordCast(const Unit& u, Recorder* r) {
   CastArgs args;
-  args.from = NumberOf(r->parser().dtype(u.in[0]));
-  args.to = NumberOf(r->parser().dtype(u.out[0]));
+  SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
   AddKernel(KernelId::cast, args, Product(u.dims), UsesOf(u, r), r);
 }
 
-// Chains of many steps or operands are several launches.
-uint32_t ChainKernels(const Unit& u) {
-  size_t operands = u.bias.size();
-  for (const PostOp& q : u.post_ops) operands += q.binary();
-  const size_t steps = u.bias.size() + u.post_ops.size();
-  return static_cast<uint32_t>(1 + steps / (kMostChainSteps + 1) +
-                               operands / (kMostChainOperands + 1));
-}
-
 constexpr GpuKind kPointwise[] = {
-    {&PointwiseSpec::kKind, nullptr, RecordPointwise, ChainKernels},
+    {&PointwiseSpec::kKind, nullptr, RecordPointwise, PostOpKernels},
     {&RelationSpec::kKind, TakesRelation, RecordRelation, nullptr},
     {&WhereSpec::kKind, nullptr, RecordWhere, nullptr},
     {&CastSpec::kKind, TakesCast, RecordCast, nullptr},
@@ -253,9 +287,31 @@ constexpr GpuKind kPointwise[] = {
 
 std::span<const GpuKind> PointwiseKinds() { return kPointwise; }
 
-void RecordPostOps(const Unit& unit, const Ref& result, Recorder* recorder) {
+uint32_t PostOpKernels(const Unit& unit) {
+  const size_t steps = unit.bias.size() + unit.post_ops.size();
+  uint32_t kernels = 0;
+  for (size_t first = 0; first < steps; ++kernels) {
+    first = EndOfLaunch(first, steps, [&](size_t s) {
+      return s < unit.bias.size() || unit.post_ops[s - unit.bias.size()].binary();
+    });
+  }
+  return kernels;
+}
+
+MainResult ResultOfMain(const Unit& unit, const Ref& result, Recorder* recorder) {
+  const Number of = NumberOf(recorder->parser().dtype(unit.out[0]));
+  if (of == Number::kF32 || (unit.bias.empty() && unit.post_ops.empty())) return {result, of};
+  return {recorder->Between(4 * static_cast<uint64_t>(Product(unit.dims))), Number::kF32};
+}
+
+void RecordPostOps(const Unit& unit, const MainResult& main, const Ref& result,
+                   Recorder* recorder) {
   if (unit.bias.empty() && unit.post_ops.empty()) return;
-  Chain(unit, recorder).Record({result, StridesOf(unit.dims)}, result);
+  Chain(unit, recorder).Record({main.place, StridesOf(unit.dims), main.of}, result);
+}
+
+void RecordPostOps(const Unit& unit, const Ref& result, Recorder* recorder) {
+  RecordPostOps(unit, {result, NumberOf(recorder->parser().dtype(unit.out[0]))}, result, recorder);
 }
 
 }  // namespace ge_engines::gpu

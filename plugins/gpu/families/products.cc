@@ -2,6 +2,7 @@
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
 #include "plugins/gpu/kernels/product.h"
+#include "plugins/gpu/numbers_of.h"
 #include "plugins/units/matmul/matmul.h"
 
 namespace ge_engines::gpu {
@@ -23,6 +24,7 @@ void RecordProduct(const Unit& u, Recorder* r) {
   const Parser& p = r->parser();
   const Dims a = p.dims(u.in[0]), b = p.dims(u.in[1]);
   ProductArgs args;
+  SetNumbers(p, {u.out[0], u.in[0], u.in[1]}, &args);
   args.rows = Divider::By(static_cast<uint64_t>(u.dims[u.dims.size() - 2]));
   args.columns = Divider::By(static_cast<uint64_t>(u.dims.back()));
   args.depth = spec.trans_a ? a[a.size() - 2] : a.back();
@@ -34,8 +36,11 @@ void RecordProduct(const Unit& u, Recorder* r) {
   args.b_batch = BatchStride(b);
   const Ref left = r->Read(u.in[0]), right = r->Read(u.in[1]);
   const Ref y = r->Write(u.out[0]);
-  AddKernel(KernelId::product, args, Product(u.dims), {Writes(y), Reads(left), Reads(right)}, r);
-  RecordPostOps(u, y, r);
+  const MainResult main = ResultOfMain(u, y, r);
+  args.of[0] = main.of;
+  AddKernel(KernelId::product, args, Product(u.dims),
+            {Writes(main.place), Reads(left), Reads(right)}, r);
+  RecordPostOps(u, main, y, r);
 }
 
 constexpr GpuKind kProducts[] = {

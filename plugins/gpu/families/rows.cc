@@ -5,6 +5,7 @@
 
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
+#include "plugins/gpu/numbers_of.h"
 #include "plugins/gpu/strides.h"
 #include "plugins/units/reduce/layer_normalization.h"
 #include "plugins/units/reduce/log_softmax.h"
@@ -34,6 +35,7 @@ void RecordReduce(const Unit& u, Recorder* r) {
     (reduced ? in_strides : out_strides)[0].push_back(strides[k]);
   }
   ReduceArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
   args.reduce = spec.reduce;
   args.length = Product(in);
   const int64_t rows = Product(out);
@@ -44,6 +46,9 @@ void RecordReduce(const Unit& u, Recorder* r) {
   args.out_strides = StridesFor(out_strides[0]);
   args.in_strides = StridesFor(in_strides[0]);
   const bool beside = in_strides[0].empty() || in_strides[0].back() == 1;
+  const bool rows_apart = std::all_of(out_strides[0].begin(), out_strides[0].end(),
+                                      [&](int64_t s) { return s % args.length == 0; });
+  args.rows = in_strides[0] == Dims{1} && rows_apart;
   const bool team = args.length >= kLeastRow && (beside || rows < kTeamLanes);
   const Ref from = r->Read(u.in[0]);
   AddKernel(team ? KernelId::reduce_rows : KernelId::reduce_columns, args, rows,
@@ -52,6 +57,7 @@ void RecordReduce(const Unit& u, Recorder* r) {
 
 void RecordSoftmaxAlong(const Unit& u, size_t axis, bool log, Recorder* r) {
   SoftmaxArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
   args.length = u.dims[axis];
   args.log = log;
   int64_t stride = 1;
@@ -72,6 +78,7 @@ void RecordLogSoftmax(const Unit& u, Recorder* r) {
 void RecordNorm(const Unit& u, Recorder* r) {
   const auto& spec = *As<LayerNormSpec>(u);
   NormArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0], u.in[1], u.in[2]}, &args);
   args.length = u.dims.back();
   args.eps = spec.eps;
   args.centered = spec.centered;

@@ -3,6 +3,7 @@
 
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
+#include "plugins/gpu/numbers_of.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/reduce/pool.h"
 
@@ -33,6 +34,7 @@ Window WindowFor(const Dims& src, const Dims& dst, const int64_t* kernel, const 
 void RecordPool(const Unit& u, Recorder* r) {
   const auto& spec = *As<PoolSpec>(u);
   PoolArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
   args.max = spec.max;
   args.count_pad = spec.count_pad;
   args.window = WindowFor(spec.src, spec.dst, spec.kernel.begin(), spec.stride,
@@ -48,6 +50,7 @@ bool TakesConv(const Unit& u, const Parser&, Why* why) {
 void RecordConv(const Unit& u, Recorder* r) {
   const auto& spec = *As<ConvSpec>(u);
   ConvArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0], u.in[1], u.in.size() > 2 ? u.in[2] : 0}, &args);
   const size_t first = spec.groups > 1 ? 3 : 2;  // spatial axis of the weights
   args.window = WindowFor(spec.src, spec.dst, spec.weights.begin() + first, spec.stride,
                           spec.dilation, spec.pad_l);
@@ -59,9 +62,11 @@ void RecordConv(const Unit& u, Recorder* r) {
   const Ref x = r->Read(u.in[0]), weights = r->Read(u.in[1]);
   const Ref bias = args.biased ? r->Read(u.in[2]) : x;
   const Ref y = r->Write(u.out[0]);
+  const MainResult main = ResultOfMain(u, y, r);
+  args.of[0] = main.of;
   AddKernel(KernelId::conv, args, Product(u.dims),
-            {Writes(y), Reads(x), Reads(weights), Reads(bias)}, r);
-  RecordPostOps(u, y, r);
+            {Writes(main.place), Reads(x), Reads(weights), Reads(bias)}, r);
+  RecordPostOps(u, main, y, r);
 }
 
 constexpr GpuKind kWindows[] = {

@@ -3,7 +3,7 @@
 // a launch touches.
 #pragma once
 
-#include "plugins/gpu/kernels/portable.h"
+#include "plugins/gpu/kernels/number.h"
 
 namespace ge_engines::gpu {
 
@@ -25,6 +25,7 @@ struct Args {
   static constexpr int kMostPlaces = kPlaces;
   Head head;
   Place at[kPlaces] = {};
+  Number of[kPlaces] = {};  // dtypes; of those that are float32 and of those that do not matter 0
 
   template <class T>
   GE_GPU_BODY const T* in(int k) const {
@@ -33,6 +34,13 @@ struct Args {
   template <class T>
   GE_GPU_BODY T* out(int k) const {
     return static_cast<T*>(at[k].data);
+  }
+  // Element i of float32, float16 or bfloat16.
+  GE_GPU_BODY float Float(int k, int64_t i) const { return FloatAt(at[k].data, of[k], i); }
+  GE_GPU_BODY void Store(int k, int64_t i, float v) const { StoreFloat(at[k].data, of[k], i, v); }
+  // Element i of a tensor of int32 or int64.
+  GE_GPU_BODY int64_t Index(int k, int64_t i) const {
+    return of[k] == Number::kI64 ? in<int64_t>(k)[i] : in<int32_t>(k)[i];
   }
 };
 

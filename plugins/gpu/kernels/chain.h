@@ -1,4 +1,5 @@
-// Chains of pointwise steps on float32: the steps are data, so that any chain is one launch.
+// Chains of pointwise steps: the steps are data, so that any chain is one launch. Tensors may
+// differ in dtype; what lies between is float32, and rounded once, where it is stored.
 #pragma once
 
 #include "plugins/gpu/kernels/args.h"
@@ -20,6 +21,8 @@ enum class Meets : int32_t {
   kWhole,    // element by element
   kOne,      // it has one element
   kStrided,  // by its strides
+  kBeside,   // by its strides; the elements of a thread lie side by side, at a multiple of kWidth
+  kSame,     // by its strides; the elements of a thread are one
 };
 
 // Places: result, x, operands.
@@ -32,43 +35,48 @@ struct ChainArgs : Args<2 + kMostChainOperands> {
   ChainStep step[kMostChainSteps];
 };
 
-// Elements [4 i, 4 i + 4) of place k.
-GE_GPU_BODY Four Load(const ChainArgs& a, int k, int64_t i, int count) {
-  const float* x = a.in<float>(k);
-  Four four = {};
-  if (a.meets[k] == Meets::kWhole) {
-    if (count == kWidth) return reinterpret_cast<const Four*>(x)[i];
-    for (int j = 0; j < kWidth; ++j) four.v[j] = j < count ? x[i * kWidth + j] : 0.0f;
-    return four;
+// Elements [first, first + count) of the result's order, of place k.
+GE_GPU_BODY void Load(const ChainArgs& a, int k, int64_t first, int count, Wide* to) {
+  const Meets meets = a.meets[k];
+  if (meets == Meets::kWhole && count == kWidth) {
+    return LoadWide(a.at[k].data, a.of[k], first, to);
+  }
+  if (meets == Meets::kBeside) {
+    return LoadWide(a.at[k].data, a.of[k], PlaceOf(a.axes, a.strides[k], first), to);
+  }
+  if (meets == Meets::kOne || meets == Meets::kSame) {
+    const int64_t at = meets == Meets::kOne ? 0 : PlaceOf(a.axes, a.strides[k], first);
+    const float one = a.Float(k, at);
+    for (int j = 0; j < kWidth; ++j) to->v[j] = one;
+    return;
   }
   for (int j = 0; j < kWidth; ++j) {
-    if (j >= count) break;
-    const int64_t at =
-        a.meets[k] == Meets::kOne ? 0 : PlaceOf(a.axes, a.strides[k], i * kWidth + j);
-    four.v[j] = x[at];
+    if (j >= count) {
+      to->v[j] = 0;
+      continue;
+    }
+    const int64_t n = first + j;
+    to->v[j] = a.Float(k, meets == Meets::kWhole ? n : PlaceOf(a.axes, a.strides[k], n));
   }
-  return four;
 }
 
 GE_GPU_BODY void ChainThread(const ChainArgs& a, int64_t i) {
-  const int64_t left = a.n - i * kWidth;
+  const int64_t first = i * kWidth, left = a.n - first;
   const int count = left < kWidth ? static_cast<int>(left) : kWidth;
-  Four v = Load(a, 1, i, count);
+  Wide v, y;
+  Load(a, 1, first, count, &v);
   for (int s = 0; s < a.step_count; ++s) {
     const ChainStep& step = a.step[s];
     if (step.operand == 0) {
       ApplyUnary(step.fn, step.a, step.b, &v);
     } else {
-      ApplyBinary(step.fn, Load(a, step.operand, i, count), &v);
+      Load(a, step.operand, first, count, &y);
+      ApplyBinary(step.fn, y, &v);
     }
   }
-  auto* out = a.out<float>(0);
-  if (count == kWidth) {
-    reinterpret_cast<Four*>(out)[i] = v;
-    return;
-  }
+  if (count == kWidth) return StoreWide(a.at[0].data, a.of[0], first, v);
   for (int j = 0; j < kWidth; ++j) {
-    if (j < count) out[i * kWidth + j] = v.v[j];
+    if (j < count) a.Store(0, first + j, v.v[j]);
   }
 }
 

@@ -1,17 +1,62 @@
-// Pointwise functions of float32, four elements at a time. The choice of the function is the same
-// for all threads of a launch.
+// Pointwise functions of float32, eight elements at a time, and their loads and stores of 16 bytes.
+// The choice of the function, and dtypes, are the same for all threads of a launch.
 #pragma once
 
-#include "plugins/gpu/kernels/portable.h"
+#include "plugins/gpu/kernels/number.h"
+#include "plugins/gpu/kernels/trigonometry.h"
 #include "plugins/units/functions.h"
 
 namespace ge_engines::gpu {
 
-inline constexpr int kWidth = 4;  // elements of one thread: 16 bytes
+inline constexpr int kWidth = 8;  // elements of one thread: 16 bytes of 16-bit numbers
 
-struct alignas(16) Four {
+struct Wide {
   float v[kWidth];
 };
+
+// What one access of 16 bytes moves.
+struct alignas(16) FourFloats {
+  float v[4];
+};
+struct alignas(16) EightCodes {
+  uint16_t v[8];
+};
+
+// Elements from x on, which lies at a multiple of 16 bytes.
+GE_GPU_BODY void LoadWide(const void* x, Number n, int64_t first, Wide* to) {
+  if (n == Number::kF32) {
+    const auto* from = reinterpret_cast<const FourFloats*>(static_cast<const float*>(x) + first);
+    const FourFloats left = from[0], right = from[1];
+    for (int k = 0; k < 4; ++k) to->v[k] = left.v[k];
+    for (int k = 0; k < 4; ++k) to->v[4 + k] = right.v[k];
+    return;
+  }
+  const EightCodes codes =
+      *reinterpret_cast<const EightCodes*>(static_cast<const uint16_t*>(x) + first);
+  if (n == Number::kF16) {
+    for (int k = 0; k < kWidth; ++k) to->v[k] = FloatOfHalf(codes.v[k]);
+  } else {
+    for (int k = 0; k < kWidth; ++k) to->v[k] = FloatOfBrain(codes.v[k]);
+  }
+}
+GE_GPU_BODY void StoreWide(void* y, Number n, int64_t first, const Wide& from) {
+  if (n == Number::kF32) {
+    auto* to = reinterpret_cast<FourFloats*>(static_cast<float*>(y) + first);
+    FourFloats left, right;
+    for (int k = 0; k < 4; ++k) left.v[k] = from.v[k];
+    for (int k = 0; k < 4; ++k) right.v[k] = from.v[4 + k];
+    to[0] = left;
+    to[1] = right;
+    return;
+  }
+  EightCodes codes;
+  if (n == Number::kF16) {
+    for (int k = 0; k < kWidth; ++k) codes.v[k] = HalfOfFloat(from.v[k]);
+  } else {
+    for (int k = 0; k < kWidth; ++k) codes.v[k] = BrainOfFloat(from.v[k]);
+  }
+  *reinterpret_cast<EightCodes*>(static_cast<uint16_t*>(y) + first) = codes;
+}
 
 // NaN wins.
 GE_GPU_BODY float Greater(float x, float y) { return x != x || x > y ? x : y; }
@@ -42,7 +87,7 @@ GE_GPU_BODY float Remainder(float x, float y) {  // of a quotient rounded down
     }                                  \
     return
 // x becomes fn(x).
-GE_GPU_BODY void ApplyUnary(Fn fn, float a, float b, Four* x) {
+GE_GPU_BODY void ApplyUnary(Fn fn, float a, float b, Wide* x) {
   switch (fn) {
     GE_CASE(kLinear, a * v + b);
     GE_CASE(kRelu, v < 0 ? (a == 0 ? 0.0f : a * v) : v);  // infinity times 0 is NaN
@@ -61,8 +106,8 @@ GE_GPU_BODY void ApplyUnary(Fn fn, float a, float b, Four* x) {
     GE_CASE(kReciprocal, 1.0f / v);
     GE_CASE(kSquare, v * v);
     GE_CASE(kCube, v * v * v);
-    GE_CASE(kSin, sinf(v));
-    GE_CASE(kCos, cosf(v));
+    GE_CASE(kSin, Sine(v));
+    GE_CASE(kCos, Cosine(v));
     GE_CASE(kLog, logf(v));
     GE_CASE(kFloor, floorf(v));
     GE_CASE(kCeil, ceilf(v));
@@ -71,7 +116,7 @@ GE_GPU_BODY void ApplyUnary(Fn fn, float a, float b, Four* x) {
     GE_CASE(kElu, v < 0 ? a * expm1f(v) : v);
     GE_CASE(kSoftplus, Softplus(v));
     GE_CASE(kShrink, v < -a ? v + b : v > a ? v - b : 0.0f);
-    GE_CASE(kTan, tanf(v));
+    GE_CASE(kTan, Tangent(v));
     GE_CASE(kAsin, asinf(v));
     GE_CASE(kAcos, acosf(v));
     GE_CASE(kAtan, atanf(v));
@@ -86,7 +131,7 @@ GE_GPU_BODY void ApplyUnary(Fn fn, float a, float b, Four* x) {
 }
 
 // x becomes fn(x, y).
-GE_GPU_BODY void ApplyBinary(Fn fn, const Four& y, Four* x) {
+GE_GPU_BODY void ApplyBinary(Fn fn, const Wide& y, Wide* x) {
   switch (fn) {
     GE_CASE(kAdd, v + y.v[k]);
     GE_CASE(kSub, v - y.v[k]);

@@ -48,7 +48,6 @@ GE_GPU_BODY void PadThread(const PadArgs& a, int64_t i) {
 struct GatherArgs : Args<3> {
   Divider index_count, inner;  // result: [outer, index_count, inner]
   int64_t size = 0;            // of the axis
-  bool wide = false;           // int64
 };
 
 template <class T>
@@ -56,7 +55,7 @@ GE_GPU_BODY void GatherThread(const GatherArgs& a, int64_t i) {
   const auto n = static_cast<uint64_t>(i);
   const uint64_t row = a.inner.Quotient(n), inner = n - row * a.inner.divisor;
   const uint64_t outer = a.index_count.Quotient(row), k = row - outer * a.index_count.divisor;
-  int64_t at = a.wide ? a.in<int64_t>(2)[k] : a.in<int32_t>(2)[k];
+  int64_t at = a.Index(2, static_cast<int64_t>(k));
   if (at < 0) at += a.size;
   const int64_t from =
       (static_cast<int64_t>(outer) * a.size + at) * static_cast<int64_t>(a.inner.divisor) +

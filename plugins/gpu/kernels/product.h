@@ -21,16 +21,18 @@ GE_GPU_BODY void ProductThread(const ProductArgs& p, int64_t i) {
   const auto column = i - static_cast<int64_t>(line * p.columns.divisor);
   const uint64_t batch = p.rows.Quotient(line);
   const auto row = static_cast<int64_t>(line - batch * p.rows.divisor);
-  const float* a = p.in<float>(1) + static_cast<int64_t>(batch) * p.a_batch + row * p.a_row;
-  const float* b = p.in<float>(2) + static_cast<int64_t>(batch) * p.b_batch + column * p.b_column;
+  const int64_t a = static_cast<int64_t>(batch) * p.a_batch + row * p.a_row;
+  const int64_t b = static_cast<int64_t>(batch) * p.b_batch + column * p.b_column;
   float total = 0;
   for (int64_t first = 0; first < p.depth; first += kPiece) {
     const int64_t end = first + kPiece < p.depth ? first + kPiece : p.depth;
     float sum = 0;
-    for (int64_t k = first; k < end; ++k) sum += a[k * p.a_depth] * b[k * p.b_depth];
+    for (int64_t k = first; k < end; ++k) {
+      sum += p.Float(1, a + k * p.a_depth) * p.Float(2, b + k * p.b_depth);
+    }
     total += sum;
   }
-  p.out<float>(0)[i] = total;
+  p.Store(0, i, total);
 }
 
 }  // namespace ge_engines::gpu

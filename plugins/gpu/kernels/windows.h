@@ -55,15 +55,16 @@ GE_GPU_BODY void PoolThread(const PoolArgs& a, int64_t i) {
   int64_t first[kWindowAxes];
   const Window& w = a.window;
   const uint64_t plane = FirstPixel(w, static_cast<uint64_t>(i), first);
-  const float* x = a.in<float>(1) + static_cast<int64_t>(plane) * w.src[0] * w.src[1] * w.src[2];
+  const int64_t from = static_cast<int64_t>(plane) * w.src[0] * w.src[1] * w.src[2];
   float v = a.max ? -INFINITY : 0.0f;
   int64_t count = 0;
   EachTap(w, first, [&](int64_t pixel, int64_t) {
-    v = a.max ? Greater(v, x[pixel]) : v + x[pixel];
+    const float x = a.Float(1, from + pixel);
+    v = a.max ? Greater(v, x) : v + x;
     ++count;
   });
   if (a.count_pad) count = w.kernel[0] * w.kernel[1] * w.kernel[2];
-  a.out<float>(0)[i] = a.max ? v : v / static_cast<float>(count);
+  a.Store(0, i, a.max ? v : v / static_cast<float>(count));
 }
 
 // Places: result, x, weights, bias.
@@ -84,16 +85,17 @@ GE_GPU_BODY void ConvThread(const ConvArgs& a, int64_t i) {
   const int64_t group = channel / a.group_out;
   const int64_t pixels = w.src[0] * w.src[1] * w.src[2];
   const int64_t taps = w.kernel[0] * w.kernel[1] * w.kernel[2];
-  const int64_t from = (static_cast<int64_t>(image) * a.groups + group) * a.group_in;
-  const float* x = a.in<float>(1) + from * pixels;
-  const float* weights = a.in<float>(2) + channel * a.group_in * taps;
+  int64_t x = (static_cast<int64_t>(image) * a.groups + group) * a.group_in * pixels;
+  int64_t weights = channel * a.group_in * taps;
   float sum = 0;
   for (int64_t c = 0; c < a.group_in; ++c, x += pixels, weights += taps) {
     float part = 0;
-    EachTap(w, first, [&](int64_t pixel, int64_t tap) { part += x[pixel] * weights[tap]; });
+    EachTap(w, first, [&](int64_t pixel, int64_t tap) {
+      part += a.Float(1, x + pixel) * a.Float(2, weights + tap);
+    });
     sum += part;
   }
-  a.out<float>(0)[i] = sum + (a.biased ? a.in<float>(3)[channel] : 0.0f);
+  a.Store(0, i, sum + (a.biased ? a.Float(3, channel) : 0.0f));
 }
 
 }  // namespace ge_engines::gpu

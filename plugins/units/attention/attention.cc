@@ -47,7 +47,7 @@ bool Sizes(const Parser& g, const ge_node& n, const Unit& u, AttendSpec* s) {
 // Bools, or floats that are added. Keys behind its last axis are masked.
 bool Mask(const Parser& g, uint32_t mask, Unit* u, AttendSpec* s, Why* why) {
   const int32_t dtype = g.dtype(mask);
-  if (dtype != GE_BOOL && dtype != GE_F32) {
+  if (dtype != GE_BOOL && !g.IsReal(dtype)) {
     return why->Say(GE_WHY_DTYPE, "a mask that is neither bool nor float32");
   }
   Dims d = g.dims(mask);
@@ -103,7 +103,7 @@ bool ParseAttention(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (in(1) == 0 || in(2) == 0) return why->Say(GE_WHY_SHAPE, "no keys or values");
   if (out(3) != 0) return why->Say(GE_WHY_OP, "scores are wanted, which are never all there");
   for (const uint32_t v : {in(0), in(1), in(2), in(4), in(5), out(0), out(1), out(2)}) {
-    if (v != 0 && g.dtype(v) != GE_F32) return why->Say(GE_WHY_DTYPE, "only float32");
+    if (v != 0 && !g.IsReal(g.dtype(v))) return why->Say(GE_WHY_DTYPE, "only float32");
   }
   if (gp::AttrInt(n, "softmax_precision") == GE_F64) {
     return why->Say(GE_WHY_ATTRIBUTE, "a softmax in float64");

@@ -29,7 +29,7 @@ bool ReadCaches(const Parser& g, const ge_node& n, RotarySpec* s, Unit* u, Why* 
 bool ParseRotary(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   for (uint32_t k = 0; k < 3; ++k) {
-    if (k >= n.n_in || n.in[k] == 0 || g.dtype(n.in[k]) != GE_F32) {
+    if (k >= n.n_in || n.in[k] == 0 || !g.IsReal(g.dtype(n.in[k]))) {
       return why->Say(GE_WHY_DTYPE, "only float32");
     }
   }

@@ -43,7 +43,7 @@ bool ParseSeveral(const Parser& g, uint32_t i, Fn fn, Unit* u, Why* why) {
 bool ParseArithmetic(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   const int32_t t = g.dtype(n.in[0]);
-  if (t == GE_F32) return ParseBinary(g, i, u, why);
+  if (g.IsReal(t)) return ParseBinary(g, i, u, why);
   const std::string_view op = gp::View(n.op);
   const bool extreme = op == "Max" || op == "Min";
   if (!IsPlainNumber(t) || (n.n_in != 2 && !(extreme && IsWhole(t)))) {
@@ -70,7 +70,7 @@ bool WantsWhole(const Parser& g, const ge_node& n, Why* why) {
 // Of two integers, float32 as ParseBinary has it.
 bool ParseMod(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  if (g.dtype(n.in[0]) == GE_F32) return ParseRemainder(g, i, u, why);
+  if (g.IsReal(g.dtype(n.in[0]))) return ParseRemainder(g, i, u, why);
   const Fn fn = gp::AttrInt(n, "fmod") != 0 ? Fn::kFmod : Fn::kMod;
   return WantsWhole(g, n, why) && ParseSeveral(g, i, fn, u, why);
 }
@@ -91,7 +91,7 @@ bool ParseBits(const Parser& g, uint32_t i, Unit* u, Why* why) {
 bool ParseOne(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   const int32_t t = g.dtype(n.in[0]);
-  if (t == GE_F32) return ParseUnary(g, i, u, why);
+  if (g.IsReal(t)) return ParseUnary(g, i, u, why);
   if (!WantsWhole(g, n, why)) return false;
   const std::string_view op = gp::View(n.op);
   if (op == "Neg") {
@@ -110,7 +110,7 @@ bool ParseOne(const Parser& g, uint32_t i, Unit* u, Why* why) {
 
 bool ParseClipOfAny(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
-  if (g.dtype(n.in[0]) == GE_F32) return ParseClip(g, i, u, why);
+  if (g.IsReal(g.dtype(n.in[0]))) return ParseClip(g, i, u, why);
   if (!WantsWhole(g, n, why)) return false;
   for (uint32_t k = 1; k < 3; ++k) {
     const uint32_t bound = k < n.n_in ? n.in[k] : 0;

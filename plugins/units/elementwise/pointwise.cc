@@ -166,7 +166,7 @@ bool ParsePow(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   if (!SetOperands(g, n, Fn::kPow, u, why)) return false;
   float e = 0;
-  if (g.dtype(n.in[1]) != GE_F32) {
+  if (!g.IsReal(g.dtype(n.in[1]))) {
     Dims whole;
     const bool one = u->post_ops[0].fn == Fn::kPow && g.Integers(n.in[1], &whole) &&
                      whole.size() == 1 && g.dims(n.in[0]) == u->dims;
@@ -206,6 +206,11 @@ bool ParseClip(const Parser& parser, uint32_t i, Unit* unit, Why*) {
   return true;
 }
 
+ChannelFactors FactorsOfNorm(float scale, float bias, float mean, float variance, double epsilon) {
+  const double s = scale / std::sqrt(static_cast<double>(variance) + epsilon);
+  return {static_cast<float>(s), static_cast<float>(bias - s * mean)};
+}
+
 namespace {
 
 bool ParseBatchNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
@@ -226,9 +231,9 @@ bool ParseBatchNorm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   auto scale = std::make_shared<std::vector<float>>(),
        shift = std::make_shared<std::vector<float>>();
   for (size_t c = 0; c < v[0].size(); ++c) {
-    const double s = v[0][c] / std::sqrt(static_cast<double>(v[3][c]) + eps);
-    scale->push_back(static_cast<float>(s));
-    shift->push_back(static_cast<float>(v[1][c] - s * v[2][c]));
+    const ChannelFactors f = FactorsOfNorm(v[0][c], v[1][c], v[2][c], v[3][c], eps);
+    scale->push_back(f.scale);
+    shift->push_back(f.shift);
   }
   u->spec = PointwiseSpec();
   u->post_ops = {PostOp{Fn::kMul, 0, 0, 0, scale}, PostOp{Fn::kAdd, 0, 0, 0, shift}};

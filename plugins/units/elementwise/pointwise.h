@@ -18,4 +18,10 @@ bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 bool ParseRemainder(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 bool ParseClip(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 
+// What a BatchNormalization does to a channel: x * scale + shift.
+struct ChannelFactors {
+  float scale = 1, shift = 0;
+};
+ChannelFactors FactorsOfNorm(float scale, float bias, float mean, float variance, double epsilon);
+
 }  // namespace ge_engines

@@ -24,7 +24,7 @@ bool ParseDraws(const Parser& g, uint32_t i, Unit* u, Why* why) {
 bool ParseBernoulli(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const ge_node& n = g.node(i);
   const uint32_t bits = gp::ElementBits(g.dtype(n.out[0]));
-  if (g.dtype(n.in[0]) != GE_F32 || (bits != 8 && bits != 16 && bits != 32 && bits != 64)) {
+  if (!g.IsReal(g.dtype(n.in[0])) || (bits != 8 && bits != 16 && bits != 32 && bits != 64)) {
     return why->Say(GE_WHY_DTYPE, "only float32, and results of 1, 2, 4 or 8 bytes");
   }
   RandomSpec s;

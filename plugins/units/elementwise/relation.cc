@@ -31,7 +31,7 @@ bool ParseRelation(const Parser& g, uint32_t i, Unit* u, Why* why) {
     if (t != g.dtype(n.in[0]) || g.dtype(n.out[0]) != GE_BOOL || (logic && t != GE_BOOL)) {
       return why->Say(GE_WHY_DTYPE, "inputs differ in dtype, or a logical one is not bool");
     }
-    if (!IsNumber(t) && t != GE_BOOL && !IsSmallOrUnsigned(t)) {
+    if (!g.IsRealOrWhole(t) && t != GE_BOOL && !IsSmallOrUnsigned(t)) {
       return why->Say(GE_WHY_DTYPE, "only float32, integers and bool");
     }
     if (t == GE_BOOL && !logic && op != Relation::kEqual) {

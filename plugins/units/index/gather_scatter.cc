@@ -11,11 +11,11 @@ namespace ge_engines {
 namespace {
 
 // The attribute 'reduction', for numbers that it is computed of.
-bool HowUpdated(std::string_view reduction, int32_t dtype, Update* out) {
+bool HowUpdated(const Parser& g, std::string_view reduction, int32_t dtype, Update* out) {
   static constexpr std::string_view kReductions[] = {"none", "add", "mul", "max", "min"};
   static constexpr int32_t kReduced[] = {GE_F32, GE_F64, GE_I32, GE_I64, GE_I8, GE_U8};
   return Named(reduction, kReductions, out) &&
-         (*out == Update::kReplace ||
+         (*out == Update::kReplace || g.IsReal(dtype) ||
           std::find(std::begin(kReduced), std::end(kReduced), dtype) != std::end(kReduced));
 }
 
@@ -36,7 +36,7 @@ bool Indexed(const Parser& g, const ge_node& n, Unit* u, Why* why) {
       (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)) {
     return why->Say(GE_WHY_DTYPE, "data, updates and output differ in dtype");
   }
-  if (s.scatter && !HowUpdated(gp::AttrString(n, "reduction"), g.dtype(n.in[0]), &s.update)) {
+  if (s.scatter && !HowUpdated(g, gp::AttrString(n, "reduction"), g.dtype(n.in[0]), &s.update)) {
     return why->Say(GE_WHY_ATTRIBUTE, "updates of such numbers are not reduced here");
   }
   if (g.dims(n.in[0]).empty() || g.dims(n.in[1]).empty()) return why->Say(GE_WHY_SHAPE, "a scalar");

@@ -13,7 +13,7 @@ bool ParseTopK(const Parser& g, uint32_t i, Unit* u, Why* why) {
     return why->Say(GE_WHY_SHAPE, "K is not one int64");
   }
   const uint32_t places = n.n_out > 1 ? n.out[1] : 0;
-  const bool number = IsNumber(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_F64;
+  const bool number = g.IsRealOrWhole(g.dtype(n.in[0])) || g.dtype(n.in[0]) == GE_F64;
   if (!number || g.dtype(n.out[0]) != g.dtype(n.in[0]) ||
       (places != 0 && g.dtype(places) != GE_I64)) {
     return why->Say(GE_WHY_DTYPE, "only float32, float64, int32 and int64");

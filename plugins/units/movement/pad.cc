@@ -85,7 +85,7 @@ bool ParsePad(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (mode != "reflect" && mode != "edge" && mode != "wrap") {
     return why->Say(GE_WHY_ATTRIBUTE, "mode '" + std::string(mode) + "' is not known");
   }
-  if (g.dtype(n.in[0]) != GE_F32) return why->Say(GE_WHY_DTYPE, "repeats only float32");
+  if (!g.IsReal(g.dtype(n.in[0]))) return why->Say(GE_WHY_DTYPE, "repeats only float32");
   const Dims x = g.dims(n.in[0]);
   const auto rank = static_cast<int64_t>(x.size());
   if (u->dims.size() != x.size()) return why->Say(GE_WHY_SHAPE, "another rank");

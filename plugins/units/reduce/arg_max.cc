@@ -12,7 +12,7 @@ bool ParseArg(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const int32_t t = g.dtype(n.in[0]);
   const bool whole = t == GE_I8 || t == GE_U8 || t == GE_I16 || t == GE_U16 || t == GE_I32 ||
                      t == GE_U32 || t == GE_I64 || t == GE_U64;
-  if ((!whole && t != GE_F32) || g.dtype(n.out[0]) != GE_I64) {
+  if ((!whole && !g.IsReal(t)) || g.dtype(n.out[0]) != GE_I64) {
     return why->Say(GE_WHY_DTYPE, "only float32 and integers");
   }
   s.least = gp::View(n.op) == "ArgMin";

@@ -13,7 +13,7 @@ bool ParseCumSum(const Parser& g, uint32_t i, Unit* u, Why* why) {
   if (n.n_in != 2 || n.in[1] == 0 || !g.Integers(n.in[1], &axis) || axis.size() != 1) {
     return why->Say(GE_WHY_DYNAMIC, "the axis is not constant");
   }
-  if (!IsNumber(g.dtype(n.in[0])) || g.dtype(n.out[0]) != g.dtype(n.in[0])) {
+  if (!g.IsRealOrWhole(g.dtype(n.in[0])) || g.dtype(n.out[0]) != g.dtype(n.in[0])) {
     return why->Say(GE_WHY_DTYPE, "only float32, int32 and int64");
   }
   s.exclusive = gp::AttrInt(n, "exclusive") != 0;

@@ -20,7 +20,7 @@ bool ParseFolded(const Parser& g, uint32_t i, Unit* u, Why* why) {
   const bool extreme = spec.op == FoldOp::kMax || spec.op == FoldOp::kMin;
   const bool wide = t == GE_I32 || t == GE_U32 || t == GE_I64 || t == GE_U64;
   const bool small = t == GE_BOOL || t == GE_I8 || t == GE_U8;
-  if (!wide && !(extreme && small) && t != GE_F32) {
+  if (!wide && !(extreme && small) && !g.IsReal(t)) {
     return why->Say(GE_WHY_DTYPE,
                     std::string(gp::DTypeName(t)) +
                         ", only float32, integers of 32 and 64 bits, of extremes those of 8 and "
@@ -33,12 +33,12 @@ bool ParseFolded(const Parser& g, uint32_t i, Unit* u, Why* why) {
 
 // Those that another kind has of float32.
 bool ParseReduced(const Parser& g, uint32_t i, Unit* u, Why* why) {
-  if (g.dtype(g.node(i).in[0]) == GE_F32) return ParseReduce(g, i, u, why);
+  if (g.IsReal(g.dtype(g.node(i).in[0]))) return ParseReduce(g, i, u, why);
   return ParseFolded(g, i, u, why);
 }
 bool ParseSquares(const Parser& g, uint32_t i, Unit* u, Why* why) {
   Why other;
-  if (g.dtype(g.node(i).in[0]) == GE_F32 && ParseRowSquares(g, i, u, &other)) return true;
+  if (g.IsReal(g.dtype(g.node(i).in[0])) && ParseRowSquares(g, i, u, &other)) return true;
   return ParseFolded(g, i, u, why);
 }
 

@@ -8,10 +8,10 @@ namespace {
 
 bool HasTypes(const Parser& g, const ge_node& n, Why* why) {
   const bool weighted = n.n_in > 2 && n.in[2] != 0, more = n.n_out > 1 && n.out[1] != 0;
-  const bool fits = n.n_in > 1 && n.in[1] != 0 && g.dtype(n.in[0]) == GE_F32 &&
+  const bool fits = n.n_in > 1 && n.in[1] != 0 && g.IsReal(g.dtype(n.in[0])) &&
                     (g.dtype(n.in[1]) == GE_I32 || g.dtype(n.in[1]) == GE_I64) &&
-                    (!weighted || g.dtype(n.in[2]) == GE_F32) && g.dtype(n.out[0]) == GE_F32 &&
-                    (!more || g.dtype(n.out[1]) == GE_F32);
+                    (!weighted || g.IsReal(g.dtype(n.in[2]))) && g.IsReal(g.dtype(n.out[0])) &&
+                    (!more || g.IsReal(g.dtype(n.out[1])));
   return fits || why->Say(GE_WHY_DTYPE, "only float32, and labels of int32 and int64");
 }
 

@@ -25,7 +25,7 @@ bool ParseStep(const Parser& g, uint32_t i, Unit* u, Why* why) {
     if (k >= n.n_out || n.out[k] == 0) return why->Say(GE_WHY_SHAPE, "an omitted output");
   }
   for (uint32_t k = 0; k < made + 1 + scalars; ++k) {
-    if (g.dtype(n.in[k]) != GE_F32) return why->Say(GE_WHY_DTYPE, "only float32");
+    if (!g.IsReal(g.dtype(n.in[k]))) return why->Say(GE_WHY_DTYPE, "only float32");
   }
   spec.when = n.n_in > made + 1 + scalars && n.in[made + 1 + scalars] != 0;
   const bool heavy = spec.rule == StepRule::kMomentum || spec.rule == StepRule::kLars;
