@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <optional>
+
 #include "passes/data/ops/ops.h"
 #include "passes/data/pipe/chain.h"
 #include "passes/kit/options.h"
@@ -13,7 +16,26 @@ using passes::CountSetting;
 using passes::TextOption;
 using passes::TextSetting;
 
-enum Option : uint32_t { kPipe, kTest, kSeed, kBatch, kName };
+enum Option : uint32_t { kPipe, kTest, kSeed, kBatch, kName, kShuffle, kOwnTest, kPictures, kLast };
+
+// "3x224x224" as channels, height, width; "" as none.
+PictureForm FormOf(const std::string& text) {
+  PictureForm form;
+  if (text.empty()) return form;
+  int64_t* const to[] = {&form.channels, &form.height, &form.width};
+  const char *at = text.data(), *end = at + text.size();
+  for (size_t i = 0; i < 3; ++i) {
+    const auto r = std::from_chars(at, end, *to[i]);
+    at = r.ptr;
+    if (r.ec != std::errc() || *to[i] < 1 || *to[i] > 1 << 15) break;
+    if (i == 2 && at == end && (form.channels == 1 || form.channels == 3)) return form;
+    if (i == 2 || at == end || *at++ != 'x') break;
+  }
+  throw Refusal{GE_INVALID_ARGUMENT,
+                fmt::format("pictures is '{}', wanted CHANNELSxHEIGHTxWIDTH with 1 or 3 channels, "
+                            "as 3x224x224",
+                            text)};
+}
 
 // A function of positions, i64[n].
 Val Position(Fn* fn) {
@@ -25,6 +47,13 @@ Val Position(Fn* fn) {
   n.name = ge_text("n");
   type.dims.push_back(n);
   return fn->Param("position", type);
+}
+
+// The column as the entry gives it.
+Val Result(Chain* chain, ChainColumn* c) {
+  const Val value = chain->ValueOf(c);
+  const bool pictures = chain->channels_last && c->framed && chain->fn->TypeOf(value).rank == 4;
+  return chain->fn->Op("Identity", {pictures ? passes::Transpose(value, {0, 2, 3, 1}) : value});
 }
 
 void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool test,
@@ -46,6 +75,9 @@ void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool 
   chain.batch = e->option[kBatch].i;
   chain.test = test;
   chain.learned = learned;
+  chain.shuffle = !test && e->option[kShuffle].i != 0;
+  chain.form = FormOf(TextOption(e, kPictures));
+  chain.channels_last = e->option[kLast].i != 0;
   chain.options = options;
   chain.position = Position(&fn);
   for (size_t i = 0; i < chain.source->columns().size(); ++i) {
@@ -55,11 +87,26 @@ void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool 
   std::vector<uint32_t> values;
   std::vector<ge_str> names;
   for (ChainColumn& c : chain.columns) {
-    values.push_back(fn.Op("Identity", {chain.ValueOf(&c)}).id);
+    values.push_back(Result(&chain, &c).id);
     names.push_back(plugin::Str(c.name));
   }
   e->results(e->host, id, values.data(), names.data(), static_cast<uint32_t>(values.size()));
   e->entry(e->host, plugin::Str(name), id, GE_ROLE_DATA);
+}
+
+// The pipe for the test part of its source; nothing where the source has none.
+std::optional<Pipe> OwnTest(const Pipe& pipe, const OpenOptions& options) {
+  constexpr std::string_view kTrain = "#train", kTestPart = "#test";
+  Pipe out = pipe;
+  if (out.source.ends_with(kTestPart)) return std::nullopt;
+  if (out.source.ends_with(kTrain)) out.source.resize(out.source.size() - kTrain.size());
+  out.source += kTestPart;
+  try {
+    SharedSource(out.source, "", options);
+  } catch (const NoSuchPart&) {
+    return std::nullopt;
+  }
+  return out;
 }
 
 void Derive(const ge_edit* e) {
@@ -72,7 +119,15 @@ void Derive(const ge_edit* e) {
   }
   Learned learned;
   AddEntry(e, pipe, name, false, &learned);
-  if (test.empty()) return;
+  if (test.empty()) {
+    OpenOptions options;
+    options.stop = e->stop;
+    if (e->option[kOwnTest].i == 0) return;
+    if (const auto own = OwnTest(pipe, options)) {
+      AddEntry(e, *own, name + "_test", true, &learned);
+    }
+    return;
+  }
   Pipe of_test = ParsePipe(test);
   if (of_test.steps.empty()) of_test.steps = pipe.steps;
   AddEntry(e, of_test, name + "_test", true, &learned);
@@ -80,7 +135,14 @@ void Derive(const ge_edit* e) {
 
 const ge_attr_def kOptions[] = {TextSetting("pipe", ""), TextSetting("test", ""),
                                 CountSetting("seed", 0), CountSetting("batch", 64),
-                                TextSetting("name", "data")};
+                                TextSetting("name", "data"),
+                                // Rows are permuted in each epoch, as by the step.
+                                CountSetting("shuffle", 0),
+                                // Without `test`: the source's own test part, where it has one.
+                                CountSetting("own-test", 0),
+                                // What pictures become that no step has sized, and where their
+                                // channels stand: "3x224x224".
+                                TextSetting("pictures", ""), CountSetting("channels-last", 0)};
 
 }  // namespace
 

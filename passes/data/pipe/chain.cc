@@ -91,6 +91,7 @@ Val Chain::ValueOf(ChainColumn* column) {
   if (column->value) return column->value;
   if (column->framed) return MakePictures(this, column);
   const Column& c = ColumnOf(*column);
+  if (c.kind == Column::Kind::kPicture && form.height > 0) return MakePictures(this, column);
   if (c.kind == Column::Kind::kPicture) {
     throw Refusal{
         GE_INVALID_ARGUMENT,

@@ -55,6 +55,11 @@ struct Learned {
   std::map<std::string, std::vector<std::string>> classes;
 };
 
+// The form of pictures where no step says it: of 0 = there is none.
+struct PictureForm {
+  int64_t channels = 0, height = 0, width = 0;
+};
+
 struct Chain {
   Chain(Fn* f, std::shared_ptr<const Source> s)
       : fn(f), source(std::move(s)), rows(source->rows()) {}
@@ -70,7 +75,9 @@ struct Chain {
   bool shuffle = false;  // rows are permuted in each epoch
   bool tokens = false;   // the only column is one of texts, which a step takes as tokens
   bool replace = false;  // a row with a damaged picture is replaced by the next good one
-  Val position, row;     // row: none until the first column is read
+  PictureForm form;
+  bool channels_last = false;  // pictures become [n, height, width, channels] at the end
+  Val position, row;           // row: none until the first column is read
   std::vector<ChainColumn> columns;
   std::vector<std::string> used;  // names of draws, so that no two are the same
 

@@ -232,6 +232,9 @@ Val MakePictures(Chain* chain, ChainColumn* column) {
     f.height = known.height;
     f.width = known.width;
   }
+  if (f.height == 0 && f.shorter == 0 && chain->form.height > 0) {
+    Resize(chain, &f, {chain->form.height, chain->form.width});
+  }
   if (f.height == 0) {
     throw Refusal{
         GE_INVALID_ARGUMENT,
@@ -241,7 +244,9 @@ Val MakePictures(Chain* chain, ChainColumn* column) {
                     of.name, chain->source->path(),
                     f.shorter > 0 ? " when the shorter side is resized" : "")};
   }
+  column->framed = true;
   int64_t channels = f.channels;
+  if (channels == 0 && of.kind == Column::Kind::kPicture) channels = chain->form.channels;
   if (channels == 0) {
     channels = of.kind == Column::Kind::kPicture ? 3 : of.dims.size() == 3 ? of.dims[0] : 1;
   }

@@ -56,7 +56,8 @@ class IdxFile {
       : path_(path), file_(MappedData::Open(path)) {
     owner->Keep(file_);
     digest->Content(file_->bytes());
-    if (path.ends_with(".gz")) {
+    const auto bytes = file_->bytes();
+    if (bytes.size() > 1 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b}) {
       packed_.emplace(fmt::format("'{}'", path), file_->bytes(), Inflater::Form::kGzip, options);
     }
   }

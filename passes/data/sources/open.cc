@@ -78,6 +78,18 @@ void WantNames(const Source& source) {
   }
 }
 
+// A data set of a Debian package, by the package's name.
+constexpr std::string_view kFashion = "fashion-mnist",
+                           kFashionFolder = "/usr/share/datasets/fashion-mnist";
+
+std::string PathOf(const std::string& name) {
+  if (name != kFashion) return name;
+  std::string folder(kFashionFolder);
+  if (IsFolder(folder)) return folder;
+  throw Refusal{GE_NOT_FOUND,
+                fmt::format("there is no '{}'; apt-get install dataset-fashion-mnist", folder)};
+}
+
 constexpr int64_t kMostFiles = 100'000;
 
 // a-{00..07}.tar -> a-00.tar ... a-07.tar; a path without such a range alone.
@@ -120,12 +132,14 @@ std::string CutPart(const std::string& path, OpenOptions* options) {
 // whose files have changed is opened again.
 class Shared {
  public:
-  std::shared_ptr<const Source> Open(const std::string& path, const OpenOptions& options) {
+  std::shared_ptr<const Source> Open(const std::string& path, const std::string& digest,
+                                     const OpenOptions& options) {
     std::unique_lock<std::timed_mutex> lock(mutex_, std::defer_lock);
     while (!lock.try_lock_for(std::chrono::milliseconds(20))) CheckStop(options);
     const auto same = [&](const Item& i) { return i.path == path; };
     const auto at = std::find_if(items_.begin(), items_.end(), same);
-    if (at != items_.end() && IsAsItWas(*at->source)) {
+    const bool known = at != items_.end() && digest == at->source->digest();
+    if (at != items_.end() && (IsAsItWas(*at->source) || (known && StillHas(*at->source)))) {
       items_.splice(items_.begin(), items_, at);
       return at->source;
     }
@@ -148,6 +162,15 @@ class Shared {
       return IsFile(w.path) && StateOf(w.path) == w.state;
     });
   }
+  // Files that were removed or replaced: they are mapped, and so the source has them as they were.
+  static bool StillHas(const Source& source) {
+    return std::all_of(source.watched().begin(), source.watched().end(), [](const Watched& w) {
+      if (IsFolder(w.path)) return FolderState(w.path) == w.state;
+      if (!IsFile(w.path)) return true;
+      const FileState now = StateOf(w.path);
+      return now == w.state || now.device != w.state.device || now.inode != w.state.inode;
+    });
+  }
   std::timed_mutex mutex_;  // held while a source is opened, so that it is opened once
   std::list<Item> items_;   // the one used last first
 };
@@ -155,13 +178,13 @@ class Shared {
 }  // namespace
 
 void RefusePart(const std::string& path, Part part, std::string_view has) {
-  throw Refusal{GE_NOT_FOUND, fmt::format("'{}' has no {} part; it has {}", path,
-                                          part == Part::kTest ? "test" : "training", has)};
+  throw NoSuchPart{{GE_NOT_FOUND, fmt::format("'{}' has no {} part; it has {}", path,
+                                              part == Part::kTest ? "test" : "training", has)}};
 }
 
 std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOptions& options) {
   OpenOptions own = options;
-  const std::string file = CutPart(path, &own);
+  const std::string file = PathOf(CutPart(path, &own));
   const auto files = Expand(file);
   std::shared_ptr<Source> source;
   if (files.size() > 1 || files[0] != file) {
@@ -181,7 +204,7 @@ std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOpti
 std::shared_ptr<const Source> SharedSource(const std::string& path, const std::string& digest,
                                            const OpenOptions& options) {
   static Shared shared;
-  auto source = shared.Open(path, options);
+  auto source = shared.Open(path, digest, options);
   if (digest.empty() || digest == source->digest()) return source;
   throw Refusal{
       GE_FAILED_PRECONDITION,

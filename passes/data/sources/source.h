@@ -76,6 +76,9 @@ class Source {
 
 enum class Part { kAny, kTrain, kTest };
 
+// Thrown where a source has no such part: who can do without it catches this alone.
+struct NoSuchPart : Refusal {};
+
 struct OpenOptions {
   // Not 0 = give up with GE_CANCELLED; NULL: nobody can stop it.
   const uint32_t* stop = nullptr;

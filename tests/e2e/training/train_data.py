@@ -45,11 +45,11 @@ class DataChecks(train_tool.Checks):
         self.check("halves with fractions", self.losses(self.net, x=halves, y=y) == wanted, self.said)
         self.says("is of f32, wanted whole numbers as the net's 'label' is i64", self.net, x=halves,
                   y=y.astype(np.float32))
-        self.says("its dtype is >f4; wanted a little-endian number type", self.net,
+        self.says("has elements '>f4', wanted numbers, little-endian", self.net,
                   x=x.astype(">f4"), y=y)
-        self.says("is of c64, wanted its dtype as the net's 'x' is f32", self.net,
+        self.says("has elements '<c8', wanted numbers", self.net,
                   x=x.astype(np.complex64), y=y)
-        self.says("it is in Fortran order", self.net, x=np.asfortranarray(x.astype("f4")), y=y)
+        self.says("is of column-major order; save numpy.ascontiguousarray", self.net, x=np.asfortranarray(x.astype("f4")), y=y)
 
     def layouts(self):
         np, r = self.np, self.np.random.default_rng(4)
@@ -98,11 +98,15 @@ class DataChecks(train_tool.Checks):
                       data=self.scratch / "ppm")
             got = self.losses(which, x=np.ascontiguousarray(rows), y=y, more=["--epochs", 3])
             self.check(f"pictures, channels {name}", csv.read_text() == got, (csv.read_text(), got))
-        self.refused("--layout nhwc is of arrays in a .npz", "--layout", "nhwc", "--batch", 2, net=net,
-                     data=self.scratch / "ppm")
-        self.refused("is a picture of 3x4x6 (channels, rows, columns), wanted 3x4x5 as the net's 'x'",
-                     "--batch", 2, net=self.model("five.onnx", [60, 3], shape=[3, 4, 5]),
-                     data=self.scratch / "ppm")
+        self.refused("they lie as the net takes them: leave --layout nhwc out", "--layout", "nhwc",
+                     "--batch", 2, net=net, data=self.scratch / "ppm")
+        five = self.model("five.onnx", [60, 3], shape=[3, 4, 5])
+        logs = [self.scratch / "bare.csv", self.scratch / "resized.csv"]
+        for log, step in zip(logs, ("", " | resize 4x5")):
+            self.last("--batch", 2, "--log", f"csv:{log}", net=five, data=f"{self.scratch}/ppm{step}")
+        self.check("pictures of another size", logs[0].read_text() == logs[1].read_text())
+        self.refused("its samples are of 3x4x6 each, wanted 3x4x5 as the net's 'x'", "--batch", 2,
+                     net=five, data=f"{self.scratch}/ppm | resize 4x6")
 
     def two(self):
         """Two inputs of a net: numbers and rows of a table."""
@@ -124,28 +128,32 @@ class DataChecks(train_tool.Checks):
         x, ids, y = self.x[:12], r.integers(0, 9, 12), self.y[:12]
         wanted = self.losses(net, **{"seen/at": x, "id": ids, "y": y})
         self.check("two inputs", wanted is not None, self.said)
-        logits = np.concatenate([x[train_tool.order_of(1, 0, 12)[:4]],
-                                 weights["table"][ids[train_tool.order_of(1, 0, 12)[:4]]]], 1) @ weights["w"].T
-        z = np.log(np.exp(logits).sum(1)) - logits[np.arange(4), y[train_tool.order_of(1, 0, 12)[:4]]]
+        first = train_tool.order_of(1, 0, 12, 4)[:4]
+        logits = np.concatenate([x[first],
+                                 weights["table"][ids[first]]], 1) @ weights["w"].T
+        z = np.log(np.exp(logits).sum(1)) - logits[np.arange(4), y[first]]
         self.check("its first loss", wanted and abs(float(wanted.split("\n")[1].split(",")[1]) - z.mean()) < 1e-5,
                    (wanted, z.mean()))
         for names in (("x", "id", "y"), ("x_train", "id_train", "y_train"),
                       ("seen/at_train", "id_train", "label_train"), ("x", "id", "label")):
             got = self.losses(net, **dict(zip(names, (x, ids.astype(np.int32), y))))
             self.check(" ".join(names), got == wanted, self.said)
-        self.says("has no array id_train or id with rows for the net's input 'id'; it has 'x', 'y'", net,
-                  x=x, y=y)
-        self.says("has no array x_train or x with rows for the net's input 'seen/at'", net, id=ids, y=y)
-        self.says("has 12 samples to train on for the input 'seen/at' and 11 for 'id'", net, x=x,
-                  id=ids[1:], y=y)
+        self.says("has no column for the net's input 'id'; it has 'x', 'y'; choose by 'select id=COLUMN'",
+                  net, x=x, y=y)
+        self.says("has no column for the net's input 'seen/at'; it has 'id', 'y'", net, id=ids, y=y)
+        self.says("column 'x' has 12 rows, column 'id' 11", net, x=x, id=ids[1:], y=y)
+        got = self.losses(net, a=x, b=ids, c=y)
+        self.check("columns of other names, in order", got == wanted, self.said)
+        self.says("has no column for the net's input 'seen/at'; it has 'a', 'b', 'c', 'd'", net, a=x,
+                  b=ids, c=y, d=y)
         self.says("are of 5 each, wanted one number as the net's 'id'", net, x=x, id=x, y=y)
         path = self.scratch / "test.npz"
         np.savez(path, x_train=x, id_train=ids, y_train=y, x_test=x, id_test=ids, y_test=y)
         last = self.last("--batch", 4, "--epochs", 2, net=net, data=path)
         self.check("and is tested", last.get("test_loss") is not None, last)
         np.savez(path, x_train=x, id_train=ids, y_train=y, x_test=x, y_test=y)
-        self.refused("has no array id_train", "--batch", 4, net=net, data=path)
-        self.refused("the net has 2 inputs, of which", "--batch", 4, net=net, data=self.scratch / "ppm")
+        self.refused("#test' has no column for the net's input 'id'", "--batch", 4, net=net, data=path)
+        self.refused("column 'picture' of", "--batch", 4, net=net, data=self.scratch / "ppm")
 
     def wide(self):
         """Whole numbers that the net's dtype does not hold."""
@@ -162,8 +170,7 @@ class DataChecks(train_tool.Checks):
                   str(net))
         ids, y = self.np.arange(12) % 4, self.np.arange(12) % 3
         self.check("i64 for i32", self.losses(net, x=ids, y=y) is not None, self.said)
-        self.says("number 5 of samples to train on for the net's 'id' is 4294967296, which its dtype "
-                  "i32", net, x=self.np.where(self.np.arange(12) == 5, 2 ** 32, ids), y=y)
+        self.says("the number for the net's 'id' at position 10 is 4294967296, which its dtype i32", net, x=self.np.where(self.np.arange(12) == 5, 2 ** 32, ids), y=y)
 
     def same_bits(self):
         """What the machine has learned by measuring does not change the bits of a run."""

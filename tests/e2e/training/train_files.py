@@ -52,10 +52,16 @@ class Files(train_tool.Checks):
         self.last("--epochs", 1, "--checkpoint", folder, "--overwrite")
         self.check("a damaged one is replaced", step_of(folder) == 20)
         changed = self.scratch / "changed.npz"
+        shutil.copy(self.npz, changed)
+        run = ["--epochs", 2, "--checkpoint", folder, "--resume"]
+        self.fails(2, "its pipe is", *run, data=changed)
+        self.fails(2, "its pipe is", *run, data=f"{self.npz} | select x y")
+        self.last("--epochs", 1, "--checkpoint", self.scratch / "of_changed", data=changed)
         x = self.x[:400].copy()
         x[7, 3] += 1
-        self.np.savez(changed, x=x, y=self.y[:400])
-        self.fails(2, "its data is", "--epochs", 2, "--checkpoint", folder, "--resume", data=changed)
+        self.np.savez(changed, x_train=x, y_train=self.y[:400])
+        self.fails(2, "its data is", "--epochs", 2, "--checkpoint", self.scratch / "of_changed",
+                   "--resume", data=changed)
         other = self.model("other.onnx", [5, 8, 3])
         self.fails(2, "its model is", "--epochs", 2, "--checkpoint", folder, "--resume", net=other)
 
@@ -227,7 +233,7 @@ class Files(train_tool.Checks):
         self.fails(2, "cannot write", "--epochs", 20000, "--checkpoint", taken)
         self.check("where states would be", (taken / "states-a").read_text() == "mine")
         empty = self.scratch / "made"
-        self.fails(2, "which is not there", "--checkpoint", empty, data="nothing")
+        self.fails(2, "cannot open 'nothing'", "--checkpoint", empty, data="nothing")
         self.check("nor makes a folder", not empty.exists())
 
     def moved(self):
@@ -259,20 +265,21 @@ class Files(train_tool.Checks):
         """What is no regular file is not waited for."""
         fifo = self.scratch / "fifo"
         os.mkfifo(fifo)
-        self.fails(2, "is no regular file but a FIFO", data=fifo)
+        self.fails(2, "is not a regular file", data=fifo)
         folder = self.scratch / "fifo_folder"
         (folder / "a").mkdir(parents=True)
         (folder / "a" / "x.png").symlink_to(fifo)
-        self.fails(2, "is no regular file but a FIFO", data=folder)
+        self.fails(2, "is not a regular file", data=folder)
         (folder / "a" / "x.png").unlink()
         (folder / "a" / "x.png").symlink_to("/dev/zero")
-        self.fails(2, "is no regular file but a device", data=folder)
+        self.fails(2, "is not a regular file", data=folder)
         (folder / "a" / "x.png").unlink()
         (folder / "a" / "x.png").symlink_to("x.png")
         self.fails(2, "Too many levels of symbolic links", data=folder)
         for name in ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"):
             (folder / name).symlink_to(fifo)
-        self.fails(2, "is no regular file but a FIFO", data=folder)
+        (folder / "a" / "x.png").unlink()
+        self.fails(2, "has no pictures", data=folder)
         held = self.scratch / "held"
         held.mkdir()
         os.mkfifo(held / "checkpoint.json")

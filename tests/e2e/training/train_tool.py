@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import signal
 import struct
 import subprocess
@@ -120,14 +121,14 @@ class Checks:
         self.check("a line for each epoch", text.stdout.count("test accuracy") == 2, text.stdout)
 
     def order(self):
-        """The order of samples, by docs/training.md: training on them as they lie is the same."""
-        rows = sum((order_of(7, epoch, 400) for epoch in (0, 1)), [])
+        """The order of samples, by docs/data.md: training on them as they lie is the same."""
+        rows = sum((order_of(7, epoch, 400, 20) for epoch in (0, 1)), [])
         lie = self.scratch / "lie.npz"
         self.np.savez(lie, x=self.x[rows], y=self.y[rows])
         a, b = self.scratch / "a.csv", self.scratch / "b.csv"
         self.last("--epochs", 2, "--seed", 7, "--log", f"csv:{a}")
         self.last("--epochs", 1, "--seed", 7, "--no-shuffle", "--log", f"csv:{b}", data=lie)
-        self.check("the order of docs/training.md", a.read_text() == b.read_text())
+        self.check("the order of docs/data.md", a.read_text() == b.read_text())
         self.check("40 losses", len(a.read_text().splitlines()) == 41)
 
     def resumes(self):
@@ -160,7 +161,7 @@ class Checks:
         over = self.last(*run, "--checkpoint", folder, "--resume", net=net)
         self.check("a finished run has nothing to do", over.get("steps") == 1200
                    and over.get("train_loss") == wanted.get("train_loss"), over)
-        for change, what in ((["--seed", 5], "pass"), (["--batch", 10], "batch"),
+        for change, what in ((["--seed", 5], "seed"), (["--batch", 10], "batch"),
                              (["--lr", 0.1], "pass"), (["--no-shuffle"], "shuffle")):
             self.refused(f"its {what} is", *run, "--checkpoint", folder, "--resume", *change,
                          net=net)
@@ -241,9 +242,13 @@ class Checks:
         self.check("pictures give what their array gives",
                    logs[0].read_text() == logs[1].read_text())
         (folder / "train" / "class 0" / "wide.pgm").write_bytes(b"P5 5 4 255\n" + bytes(20))
-        self.refused("is 5x4 pixels, wanted 4x4 as the first one", net=net, data=folder)
+        for more in ("", " | resize 4x4"):
+            self.last("--log", f"csv:{logs[len(more) > 0]}", net=net, data=f"{folder}{more}")
+        self.check("a picture of another size is brought to the net's",
+                   logs[0].read_text() == logs[1].read_text())
         (folder / "train" / "class 0" / "wide.pgm").write_bytes(b"no picture")
-        self.refused("is no picture that can be decoded", net=net, data=folder)
+        self.refused("class 0/wide.pgm', column 'picture': the 10 bytes begin with", "--epochs", 2,
+                     net=net, data=folder)
 
     def numbers(self):
         """Labels that are numbers."""
@@ -262,14 +267,14 @@ class Checks:
             np.savez(npz, **arrays)
             return npz
         x, y = self.x[:40], self.y[:40]
-        self.refused("--data is 'mnist', which is not there", data="mnist")
+        self.refused("cannot open 'mnist': No such file", data="mnist")
         nothing = self.scratch / "nothing"
         nothing.mkdir()
-        self.refused("has neither idx files nor a folder of pictures", data=nothing)
-        self.refused("has no array x_train or x with rows; it has 'z'", data=data(z=x))
+        self.refused("has no pictures; wanted CLASS/FILE", data=nothing)
+        self.refused("has no column for the net's input 'x'; it has 'z'", data=data(z=x))
         self.refused("are of 4 each, wanted 5 as the net's 'x'", data=data(x=x[:, :4], y=y))
-        self.refused("has 40 samples and 39 labels", data=data(x=x, y=y[1:]))
-        self.refused("have no labels; loss softmax-ce wants some", data=data(x=x))
+        self.refused("column 'x' has 40 rows, column 'y' 39", data=data(x=x, y=y[1:]))
+        self.refused("has no column of labels, and loss softmax-ce wants some; it has 'x'", data=data(x=x))
         self.refused("is 3, wanted 0 to 2, as the net has 3 classes", data=data(x=x, y=y * 0 + 3))
         self.refused("wanted whole numbers", data=data(x=x, y=y + 0.5))
         self.refused("--batch is 41, more than the 40 samples", "--batch", 41, data=data(x=x, y=y))
@@ -279,11 +284,11 @@ class Checks:
         self.refused("optimizer is 'adams', wanted sgd", "--optimizer", "adams")
         self.refused("freeze 'w9' fits no weight", "--freeze", "w9")
         whole = self.npz.read_bytes()
-        for name, damage in (("cut", whole[:-40]), ("empty", b""),
-                             ("array", whole.replace(b"\x93NUMPY", b"\x93NUMPI", 1)),
-                             ("shape", whole.replace(b"(400, 5)", b"(401, 5)", 1))):
+        for wanted, damage in (("not a usable", whole[:-40]), ("not a usable", b""),
+                               ("is damaged: its checksum", whole.replace(b"(400, 5)", b"(401, 5)", 1)),
+                               ("is damaged: its checksum", whole.replace(b"NUMPY", b"NUMPI", 1))):
             npz.write_bytes(damage)
-            self.refused("not a usable", data=npz)
+            self.refused(wanted, data=npz)
         self.damage(whole, npz)
         folder = self.scratch / "idx"
         for damage in (b"\0\0\x0d\1", b"\0\0\x08\1\0\0\0\x09abc", b"\0\0\x08\1\0\0\0\1ab", b"\0"):
@@ -361,19 +366,12 @@ def masked(data):
     return ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff
 
 
-def order_of(seed, epoch, count):
-    mask = 2 ** 64 - 1
-
-    def mix(z):
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & mask
-        z = (z ^ z >> 27) * 0x94d049bb133111eb & mask
-        return z ^ z >> 31
-    order, state = list(range(count)), mix(mix(seed) + epoch & mask)
-    for i in range(count - 1, 0, -1):
-        state = state + 0x9e3779b97f4a7c15 & mask
-        j = mix(state) * (i + 1) >> 64
-        order[i], order[j] = order[j], order[i]
-    return order
+def order_of(seed, epoch, count, batch):
+    """The rows of an epoch, by the Python of docs/data.md."""
+    page, scope = (ROOT / "docs/data.md").read_text(), {}
+    exec(next(b for b in re.findall(r"```python\n(.*?)```", page, re.S) if "def order" in b), scope)
+    rows = count // batch * batch
+    return [scope["order"](epoch * rows + i, count, rows, seed) for i in range(rows)]
 
 
 def step_of(folder):

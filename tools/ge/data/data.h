@@ -18,6 +18,11 @@ struct DataOptions {
   uint64_t batches = 0;  // of run; 0: those of an epoch
   BatchesOptions rows;   // batch, ahead, rows, first
   bool digest = false;
+  bool shuffle = false;   // whatever the pipe says
+  bool own_test = false;  // without `test`: the source's own test part, where it has one
+  // What pictures become that no step has sized, "3x224x224", and whether channels come last.
+  std::string pictures;
+  bool channels_last = false;
 };
 
 void AddData(SubcommandList* to, int* code);

@@ -63,8 +63,13 @@ Result<SignalledSession> OpenPipe(const DataOptions& o) {
   }
   GE_ASSIGN_OR_RETURN(const std::string pipe, PipeQuoted(o.pipe));
   GE_ASSIGN_OR_RETURN(const std::string test, PipeQuoted(o.test));
-  common.passes.push_back(fmt::format("data:pipe={};test={};seed={};batch={}", pipe, test,
-                                      o.common.seed, o.rows.batch));
+  std::string pass =
+      fmt::format("data:pipe={};test={};seed={};batch={}", pipe, test, o.common.seed, o.rows.batch);
+  if (o.shuffle) pass += ";shuffle=1";
+  if (o.own_test) pass += ";own-test=1";
+  if (!o.pictures.empty()) pass += ";pictures=" + o.pictures;
+  if (o.channels_last) pass += ";channels-last=1";
+  common.passes.push_back(pass);
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(common));
   GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
   SignalledSession session(std::move(created));

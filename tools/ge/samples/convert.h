@@ -1,4 +1,4 @@
-// Converts numbers of data sets to the nets' dtypes. Pure; any thread.
+// Converts numbers of columns to the dtypes of nets. Pure; any thread.
 #pragma once
 
 #include <cstddef>

@@ -9,15 +9,20 @@ namespace {
 
 void AddLearning(CLI::App* app, TrainOptions* o) {
   app->add_option("--data", o->data,
-                  "fashion-mnist, a folder of idx files, a folder of pictures "
-                  "(train/CLASS/FILE and test/CLASS/FILE), or a .npz with x_train, y_train, "
-                  "x_test, y_test; for a net of several inputs NAME_train and NAME_test of each")
+                  "SOURCE | step | step, in quotes, as of ge data: fashion-mnist, a folder of "
+                  "idx files or of pictures, .npz, .csv, .tar ...; columns become inputs by name, "
+                  "else in order")
+      ->type_name("PIPE")
       ->required();
+  app->add_option("--test-data", o->test_data,
+                  "to test with (default: the source's test part, by the same steps, random ones "
+                  "centred or left out)")
+      ->type_name("PIPE");
   app->add_option("--layout", o->layout,
                   "of pictures in a .npz: nchw (default), the nets' own, or nhwc, channels "
                   "last, to be transposed");
   app->add_option("--data-limit", o->data_limit,
-                  "memory for the data, 8GB (default: half of the machine's)")
+                  "memory for batches made ahead, 200MB (default 1 GiB; at least one)")
       ->transform(CLI::AsSizeValue(false));
   app->add_option("--loss", o->loss, "softmax-ce (default), mse, bce, or none: the net's output");
   app->add_option("--optimizer", o->optimizer,
@@ -50,7 +55,8 @@ void AddCourse(CLI::App* app, TrainOptions* o) {
   app->add_option("--batch", o->batch, "samples a step (default 64)");
   app->add_option("--steps", o->max_steps, "stop after so many steps");
   app->add_option("--seed", o->common.seed, "of the order of samples and of Dropout (default 1)");
-  app->add_flag("--no-shuffle", o->keep_order, "samples in the order of the data");
+  app->add_flag("--no-shuffle", o->keep_order,
+                "samples in the order of the data, where the pipe has no shuffle");
   app->add_option("--eval-every", o->eval_every, "test after so many steps (default: each epoch)");
   app->add_flag("--no-test", o->no_test, "leave the samples to test with alone");
   app->add_option("--checkpoint", o->checkpoint,

@@ -10,7 +10,7 @@
 
 namespace ge::tool {
 
-// A run's progress. The seed and the step give the order of samples, the states what Dropout
+// A run's progress. The seed and the step give the rows of a batch, the states what Dropout
 // drops.
 struct Progress {
   uint64_t step = 0;
@@ -20,7 +20,9 @@ struct Progress {
 
 // Facts that must be equal in a resumed run and in the stopped one.
 struct RunFacts {
-  std::string model, data, pass;  // digests, and the options of the pass
+  std::string model, pass;  // digest, and the options of the pass
+  std::string pipe, data;   // as it was given, and the digest of its source
+  std::string layout;
   uint64_t samples = 0, batch = 0, seed = 0;
   bool shuffle = false;
 };

@@ -16,6 +16,9 @@ Status CheckOptions(const TrainOptions& o) {
   if (o.batch < 1 || o.epochs < 1) {
     return bad(fmt::format("--batch is {} and --epochs {}, wanted 1 or more", o.batch, o.epochs));
   }
+  if (o.no_test && !o.test_data.empty()) {
+    return bad("--test-data is to test with and --no-test leaves it alone: give one of both");
+  }
   if (o.layout != "nchw" && o.layout != "nhwc") {
     return bad(fmt::format("--layout is '{}', wanted nchw or nhwc", o.layout));
   }
@@ -30,15 +33,11 @@ Status CheckOptions(const TrainOptions& o) {
   return {};
 }
 
-Status CheckCount(const TrainOptions& o, const Data& data) {
-  const auto bad = [](std::string text) { return Status(Code::kInvalidArgument, std::move(text)); };
-  for (const Samples* s : {&data.train, &data.test}) {
-    if (s->count() <= INT32_MAX) continue;
-    return bad(fmt::format("'{}' has {} samples, wanted less than 2^31", o.data, s->count()));
-  }
-  if (data.train.count() >= o.batch) return {};
-  return bad(fmt::format("--batch is {}, more than the {} samples of '{}'", o.batch,
-                         data.train.count(), o.data));
+Status CheckCount(const TrainOptions& o, const TrainData& data) {
+  if (data.rows() >= o.batch) return {};
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("--batch is {}, more than the {} samples of '{}'", o.batch, data.rows(), o.data));
 }
 
 // These end with the run, by updates, so that the pass has to know how long it is.
@@ -88,16 +87,12 @@ Status TrainModel(const TrainOptions& o, bool* diverged) {
   GE_ASSIGN_OR_RETURN(to.trained, OpenExport(o));
   GE_ASSIGN_OR_RETURN(to.checkpoint, OpenCheckpoint(o));
   GE_ASSIGN_OR_RETURN(to.journal, Journal::Open(o));
-  DataRequest request;
-  request.source = o.data;
-  request.loss = o.loss;
-  request.test = !o.no_test;
-  request.channels_last = o.layout == "nhwc";
-  request.limit = o.data_limit;
-  net.Request(&request);
-  GE_ASSIGN_OR_RETURN(Data data, ReadData(request));
-  GE_RETURN_IF_ERROR(CheckCount(o, data));
-  const std::string pass = PassOptions(o, static_cast<uint64_t>(data.train.count()));
+  NetInputs inputs = net.Inputs();
+  inputs.loss = o.loss;
+  inputs.channels_last = o.layout == "nhwc";
+  GE_ASSIGN_OR_RETURN(auto data, TrainData::Open(o, inputs));
+  GE_RETURN_IF_ERROR(CheckCount(o, *data));
+  const std::string pass = PassOptions(o, data->rows());
   if (EndsWithRun(o.schedule)) {
     net = TrainedNet();  // its weights need not lie in memory twice
     GE_ASSIGN_OR_RETURN(net, TrainedNet::Open(o.common, pass));

@@ -12,7 +12,7 @@ class SubcommandList;
 
 struct TrainOptions {
   Options common;  // model, engines, threads, prices ...
-  std::string data, loss = "softmax-ce", optimizer = "sgd", schedule = "constant";
+  std::string data, test_data, loss = "softmax-ce", optimizer = "sgd", schedule = "constant";
   double lr = 1e-3, momentum = 0, weight_decay = 0, clip = 0, ema = 0;
   uint32_t epochs = 1, batch = 64, warmup = 0, accumulate = 1;
   uint64_t max_steps = 0;         // 0 = as the epochs say
@@ -21,7 +21,7 @@ struct TrainOptions {
   std::vector<std::string> freeze, tie, untie, set, log;
   std::string checkpoint, plot, export_file;
   std::string layout = "nchw";  // of arrays of pictures
-  uint64_t data_limit = 0;      // bytes of memory; 0 = half of the machine's
+  uint64_t data_limit = 0;      // bytes of batches made ahead; 0 = 1 GiB
   bool resume = false, overwrite = false, keep_order = false, no_test = false, allow_nan = false;
 };
 

@@ -199,26 +199,35 @@ Status TrainedNet::CheckShapes(int64_t batch) const {
   return {};
 }
 
-void TrainedNet::Request(DataRequest* request) const {
+NetInputs TrainedNet::Inputs() const {
+  NetInputs out;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const ge_tensor_info& info = inputs_[i].info;
-    const Wanted wanted = {
+    const RowType wanted = {
         info.name, static_cast<DType>(info.dtype), {info.dims + 1, info.dims + info.rank}};
     if (has_labels_ && i + 1 == inputs_.size()) {
-      request->y = wanted;
+      out.y = wanted;
     } else {
-      request->x.push_back(wanted);
+      out.x.push_back(wanted);
     }
   }
-  request->classifies = classifies_;
-  request->classes = classes_;
+  out.classifies = classifies_;
+  out.classes = classes_;
+  return out;
 }
 
-void TrainedNet::Fill(const Samples& samples, std::span<const uint32_t> order) {
+double TrainedNet::LabelsASample() const {
+  double n = 1;
+  const ge_tensor_info& info = inputs_.back().info;
+  for (int32_t i = 1; has_labels_ && i < info.rank; ++i) n *= static_cast<double>(info.dims[i]);
+  return n;
+}
+
+Status TrainedNet::Fill(const NetColumns& columns, const Batch& batch) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const Rows& rows = i < samples.x.size() ? samples.x[i] : samples.y;
-    Gather(rows, order, static_cast<DType>(inputs_[i].info.dtype), inputs_[i].memory.get());
+    GE_RETURN_IF_ERROR(columns.Put(batch, i, inputs_[i].memory.get()));
   }
+  return {};
 }
 
 Status TrainedNet::Prepare(int64_t batch) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@
 #include "ge/ge.h"
 #include "ge/ir/dtype.h"
 #include "tools/ge/command.h"
-#include "tools/ge/samples/samples.h"
+#include "tools/ge/samples/net_columns.h"
 
 namespace ge::tool {
 
@@ -29,14 +28,16 @@ class TrainedNet {
 
   // Checks that the inputs take batches of this many samples along their first axis.
   Status CheckShapes(int64_t batch) const;
-  // Fills in inputs, labels and classes of the request; call it after CheckShapes.
-  void Request(DataRequest* request) const;
+  // What the data have to give; call it after CheckShapes.
+  NetInputs Inputs() const;
+  // Labels of one sample; 1 if labels have no axes, and without labels.
+  double LabelsASample() const;
   bool classifies() const { return classifies_; }
 
   // Makes the buffers of batches of this many samples, and plans for them.
   Status Prepare(int64_t batch);
-  // Copies the samples in `order` into the buffers.
-  void Fill(const Samples& samples, std::span<const uint32_t> order);
+  // Copies the rows of a batch into the buffers.
+  Status Fill(const NetColumns& columns, const Batch& batch);
   Result<Metrics> Step();
   // Evaluates the first n samples of the buffers.
   Result<Metrics> Evaluate(int64_t n);

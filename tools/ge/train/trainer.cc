@@ -9,28 +9,10 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/sha256.h"
-#include "tools/ge/samples/order.h"
-#include "tools/ge/train/digest.h"
 
 namespace ge::tool {
-namespace {
-
-// Of what is trained on: which order it comes in, the seed says.
-std::string DigestOf(const Samples& s) {
-  Digest digest;
-  const auto add = [&](const Rows& rows) {
-    digest.Add(fmt::format("{} {} {};", DTypeName(rows.dtype), rows.count, DimsText(rows.dims)));
-    digest.Add(rows.bytes);
-  };
-  for (const Rows& rows : s.x) add(rows);
-  add(s.y);
-  return digest.Hex();
-}
-
-}  // namespace
-
-Trainer::Trainer(const TrainOptions& options, std::string pass, Data data, TrainedNet net,
-                 TrainTargets to)
+Trainer::Trainer(const TrainOptions& options, std::string pass, std::unique_ptr<TrainData> data,
+                 TrainedNet net, TrainTargets to)
     : o_(options),
       pass_(std::move(pass)),
       data_(std::move(data)),
@@ -42,19 +24,27 @@ Trainer::~Trainer() = default;
 Status Trainer::Begin() {
   GE_RETURN_IF_ERROR(net_.Prepare(o_.batch));
   // What cannot be tested is said before the work begins.
-  const int64_t tested = std::min<int64_t>(o_.batch, data_.test.count());
-  if (tested > 0) GE_RETURN_IF_ERROR(net_.Evaluate(tested).status());
+  const uint64_t tested = std::min<uint64_t>(o_.batch, data_->test_rows());
+  if (tested > 0) GE_RETURN_IF_ERROR(net_.Evaluate(static_cast<int64_t>(tested)).status());
   GE_ASSIGN_OR_RETURN(const std::vector<std::string> not_finite, net_.StatesNotFinite());
   not_finite_.insert(not_finite.begin(), not_finite.end());
-  if (!to_.checkpoint) return to_.journal.Begin(0);
+  GE_RETURN_IF_ERROR(Resume());
+  GE_RETURN_IF_ERROR(data_->Begin(at_.step * o_.batch));
+  return to_.journal.Begin(at_.step);
+}
+
+Status Trainer::Resume() {
+  if (!to_.checkpoint) return {};
   GE_ASSIGN_OR_RETURN(run_.model, Sha256OfFile(o_.common.model));
-  run_.data = DigestOf(data_.train);
+  run_.pipe = o_.data;
+  run_.data = data_->digest();
   run_.pass = pass_;
-  run_.samples = static_cast<uint64_t>(data_.train.count());
+  run_.samples = data_->rows();
   run_.batch = o_.batch;
   run_.seed = o_.common.seed;
   run_.shuffle = !o_.keep_order;
-  if (!o_.resume) return to_.journal.Begin(0);
+  run_.layout = o_.layout;
+  if (!o_.resume) return {};
   GE_ASSIGN_OR_RETURN(const std::optional<Progress> at, to_.checkpoint->Restore(run_, &net_));
   if (at) {
     at_ = *at;
@@ -63,7 +53,7 @@ Status Trainer::Begin() {
   } else {
     fmt::print(stderr, "note: '{}' holds no checkpoint; begins at step 0\n", o_.checkpoint);
   }
-  return to_.journal.Begin(at_.step);
+  return {};
 }
 
 Status Trainer::Diverged(const std::string& what) {
@@ -104,9 +94,10 @@ RunProgress Trainer::Now(uint64_t epoch) const {
           ms > 0 ? static_cast<double>(n) * 1e3 / ms : 0};
 }
 
-Status Trainer::Step(uint64_t epoch, std::span<const uint32_t> order) {
+Status Trainer::Step(uint64_t epoch) {
   const double begin = NowMs();
-  net_.Fill(data_.train, order);
+  GE_ASSIGN_OR_RETURN(const auto batch, data_->Next());
+  GE_RETURN_IF_ERROR(net_.Fill(data_->columns(), *batch));
   GE_ASSIGN_OR_RETURN(const Metrics m, net_.Step());
   step_ms_.push_back(NowMs() - begin);
   ++at_.step;
@@ -117,20 +108,21 @@ Status Trainer::Step(uint64_t epoch, std::span<const uint32_t> order) {
 }
 
 Status Trainer::Test() {
-  const auto n = static_cast<uint32_t>(data_.test.count());
-  if (n == 0 || tested_at_ == at_.step) return {};
+  if (data_->test_rows() == 0 || tested_at_ == at_.step) return {};
+  const auto n = static_cast<double>(data_->test_rows());
   double loss = 0, correct = 0;
-  for (uint32_t from = 0; from < n; from += o_.batch) {
-    std::vector<uint32_t> rows(std::min(o_.batch, n - from));
-    std::iota(rows.begin(), rows.end(), from);
-    net_.Fill(data_.test, rows);
-    GE_ASSIGN_OR_RETURN(const Metrics m, net_.Evaluate(static_cast<int64_t>(rows.size())));
-    loss += m.loss * static_cast<double>(rows.size());
+  GE_ASSIGN_OR_RETURN(const auto batches, data_->TestBatches());
+  for (;;) {
+    GE_ASSIGN_OR_RETURN(const auto batch, batches->Next());
+    if (!batch) break;
+    GE_RETURN_IF_ERROR(net_.Fill(data_->test_columns(), *batch));
+    GE_ASSIGN_OR_RETURN(const Metrics m, net_.Evaluate(static_cast<int64_t>(batch->rows)));
+    loss += m.loss * static_cast<double>(batch->rows);
     correct += m.correct;
   }
   tested_at_ = at_.step;
   test_loss_ = loss / n;
-  if (net_.classifies()) test_accuracy_ = correct / (n * Labels());
+  if (net_.classifies()) test_accuracy_ = correct / (n * net_.LabelsASample());
   GE_RETURN_IF_ERROR(to_.journal.Tested(Now(at_.step / per_epoch_), *test_loss_, test_accuracy_));
   return CheckLoss(*test_loss_, fmt::format("the test loss after step {}", at_.step));
 }
@@ -144,21 +136,16 @@ Status Trainer::Save() {
 
 std::optional<double> Trainer::Accuracy() const {
   const uint64_t done = (at_.step - 1) % per_epoch_ + 1;
-  const double labels = static_cast<double>(done) * o_.batch * Labels();
+  const double labels = static_cast<double>(done) * o_.batch * net_.LabelsASample();
   return net_.classifies() ? std::optional(at_.correct / labels) : std::nullopt;
 }
 
 // From where the run is to the epoch's end, or to the last step.
 Status Trainer::Epoch(uint64_t epoch) {
-  const auto count = static_cast<uint32_t>(data_.train.count());
-  std::vector<uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0u);
-  if (!o_.keep_order) order = OrderOf(o_.common.seed, epoch, count);
-  const std::span<const uint32_t> all = order;
   const uint64_t end = std::min(steps_, (epoch + 1) * per_epoch_);
   if (at_.step % per_epoch_ == 0) at_.loss_sum = at_.correct = 0;
   while (at_.step < end) {
-    GE_RETURN_IF_ERROR(Step(epoch, all.subspan(at_.step % per_epoch_ * o_.batch, o_.batch)));
+    GE_RETURN_IF_ERROR(Step(epoch));
     if (o_.checkpoint_every > 0 && at_.step % o_.checkpoint_every == 0) GE_RETURN_IF_ERROR(Save());
     if (o_.eval_every > 0 && at_.step % o_.eval_every == 0) GE_RETURN_IF_ERROR(Test());
   }
@@ -187,6 +174,7 @@ Status Trainer::End() {
                              {"test_loss", optional(test_loss_)},
                              {"test_accuracy", optional(test_accuracy_)},
                              {"steps_per_s", total > 0 ? ms.size() * 1e3 / total : 0},
+                             {"data_wait", total > 0 ? data_->waited_ms() / total : 0},
                              {"step_ms_median", ms.empty() ? 0 : ms[ms.size() / 2]},
                              {"steps", at_.step},
                              {"resumed_at", began_at_}},
@@ -194,7 +182,7 @@ Status Trainer::End() {
 }
 
 Status Trainer::Run() {
-  per_epoch_ = static_cast<uint64_t>(data_.train.count()) / o_.batch;
+  per_epoch_ = data_->rows() / o_.batch;
   steps_ = per_epoch_ * o_.epochs;
   if (o_.max_steps > 0) steps_ = std::min(steps_, o_.max_steps);
   GE_RETURN_IF_ERROR(Begin());

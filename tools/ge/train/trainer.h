@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "tools/ge/samples/samples.h"
 #include "tools/ge/train/checkpoint.h"
 #include "tools/ge/train/journal.h"
 #include "tools/ge/train/train.h"
+#include "tools/ge/train/train_data.h"
 #include "tools/ge/train/trained_export.h"
 
 namespace ge::tool {
@@ -26,8 +26,8 @@ struct TrainTargets {
 class Trainer {
  public:
   // `pass`: its options. `options` outlives it.
-  Trainer(const TrainOptions& options, std::string pass, Data data, TrainedNet net,
-          TrainTargets to);
+  Trainer(const TrainOptions& options, std::string pass, std::unique_ptr<TrainData> data,
+          TrainedNet net, TrainTargets to);
   ~Trainer();
   Status Run();
   // Whether Run failed because a loss or a weight was no number: an error of the
@@ -36,8 +36,9 @@ class Trainer {
 
  private:
   Status Begin();
+  Status Resume();
   Status Epoch(uint64_t epoch);
-  Status Step(uint64_t epoch, std::span<const uint32_t> order);
+  Status Step(uint64_t epoch);
   Status Test();
   Status Save();
   Status End();
@@ -46,12 +47,10 @@ class Trainer {
   Status Diverged(const std::string& what);
   RunProgress Now(uint64_t epoch) const;
   std::optional<double> Accuracy() const;
-  // Labels of one sample; 1 if labels have no axes.
-  double Labels() const { return static_cast<double>(data_.train.y.row_size()); }
 
   const TrainOptions& o_;
   std::string pass_;
-  Data data_;
+  std::unique_ptr<TrainData> data_;
   TrainedNet net_;
   TrainTargets to_;
   RunFacts run_;

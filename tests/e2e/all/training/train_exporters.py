@@ -163,7 +163,7 @@ def torch_losses(model, x, y, drops):
     kind = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam,
             "adamw": torch.optim.AdamW}[options.pop("optimizer")]
     opt, drawn = kind(model.parameters(), **options), Drawn(drops)
-    order, losses, before = order_of(SEED, 0, len(y)), [], nn.functional.dropout
+    order, losses, before = order_of(SEED, 0, len(y), BATCH), [], nn.functional.dropout
     model.train()
     nn.functional.dropout = drawn
     try:

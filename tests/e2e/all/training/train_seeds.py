@@ -57,7 +57,7 @@ def theirs(weights, seed, train, test):
             p.copy_(torch.from_numpy(w))
     opt = torch.optim.Adam(model.parameters(), lr=1e-3)
     for epoch in range(EPOCHS):
-        order = torch.tensor(order_of(seed, epoch, len(train[1])))
+        order = torch.tensor(order_of(seed, epoch, len(train[1]), BATCH))
         for step in range(len(train[1]) // BATCH):
             rows = order[step * BATCH:(step + 1) * BATCH]
             opt.zero_grad()

@@ -61,7 +61,7 @@ def torch_losses(net, weights, optimizer, options, x, y):
     options = {k.replace("-", "_"): v for k, v in options.items()}
     opt = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam,
            "adamw": torch.optim.AdamW}[optimizer](model.parameters(), **options)
-    order, losses = order_of(SEED, 0, len(y)), []
+    order, losses = order_of(SEED, 0, len(y), BATCH), []
     for step in range(STEPS):
         rows = order[step * BATCH:(step + 1) * BATCH]
         batch = torch.from_numpy((x[rows].astype(np.float32) / np.float32(255)).astype(dtype))
