@@ -42,7 +42,7 @@ struct CapsuleTensor {
   std::string member;  // empty where its statistics alone are recorded
   // Empty for a tensor, else "sequence", of dims[0] values that follow it in the list, "map", whose
   // keys and values follow, or "none".
-  std::string kind;
+  std::string kind = {};
 };
 
 struct CapsuleManifest {

@@ -17,7 +17,7 @@ struct MemoryOptions {
   bool quick = false;
   // Values that share their bytes with no other, whatever they permit: for finding the one that is
   // overwritten. Numbers of no value are ignored.
-  std::vector<PlanValueId> own_places;
+  std::vector<PlanValueId> own_places = {};
 };
 
 // Fills PlanValue::{arena, offset, alias_of} and PlanFunction::arenas: one transient arena for each

@@ -204,7 +204,9 @@ TEST(Faults, OfEveryDriverCallAreNamedAndLeaveNothing) {
         const ge_rc rc = p.All();
         codes.insert(rc);
         EXPECT_NE(rc, GE_DATA_LOSS) << where << ": " << p.text();
-        if (rc != GE_OK) EXPECT_NE(p.text(), "") << where;
+        if (rc != GE_OK) {
+          EXPECT_NE(p.text(), "") << where;
+        }
         const bool sticks = code == sim::Code::kFailed || code == sim::Code::kDeviceLost;
         if (rc != GE_OK && !sticks) {
           Pipeline again(&m);

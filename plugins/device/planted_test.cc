@@ -171,7 +171,9 @@ TEST_P(PlantedRace, IsFound) {
         Pipeline p(&m);
         const ge_rc rc = planted.run(&p);
         found = m.simulator().reports();
-        if (!spoilt) EXPECT_EQ(rc, GE_OK) << p.text();
+        if (!spoilt) {
+          EXPECT_EQ(rc, GE_OK) << p.text();
+        }
       }
       EXPECT_EQ(!found.empty(), spoilt)
           << planted.name << " under " << schedule << (found.empty() ? "" : ": " + found[0].text());

@@ -22,7 +22,9 @@ TEST(PackHash, AllWidthsAgree) {
       const uint64_t wanted = PackHashBaseline(data.data(), n);
       EXPECT_EQ(PackHash(data), wanted) << n;
 #if defined(__x86_64__)
-      if (__builtin_cpu_supports("avx2")) EXPECT_EQ(PackHashAvx2(data.data(), n), wanted) << n;
+      if (__builtin_cpu_supports("avx2")) {
+        EXPECT_EQ(PackHashAvx2(data.data(), n), wanted) << n;
+      }
 #endif
     }
   }

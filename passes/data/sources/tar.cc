@@ -41,7 +41,7 @@ class TarReader {
       if (std::all_of(head, head + kTarBlock, [](char c) { return c == 0; })) return {};
       CheckSum(head);
       TarMember m;
-      m.bytes = long_size.value_or(Number(head + 124, 12, "size"));
+      m.bytes = long_size ? *long_size : Number(head + 124, 12, "size");
       m.name = long_name.empty() ? NameOf(head) : long_name;
       m.at = at_ + kTarBlock;
       if (m.bytes > file_.size() - m.at) {

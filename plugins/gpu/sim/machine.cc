@@ -12,63 +12,9 @@
 namespace ge_engines::gpu::sim {
 namespace {
 
-using simulated::Call;
 using simulated::Code;
-using simulated::Schedule;
+using simulated::NumberOf;
 namespace gp = ge::plugin;
-
-[[noreturn]] void Refuse(const std::string& text) {
-  throw std::runtime_error("GE_SIM_CUDA: " + text);
-}
-
-std::string Spelt(const char* name) {
-  std::string text = name;
-  std::replace(text.begin(), text.end(), ' ', '_');
-  return text;
-}
-
-uint64_t NumberOf(std::string_view text) {
-  char* end = nullptr;
-  const std::string copy(text);
-  const uint64_t n = std::strtoull(copy.c_str(), &end, 10);
-  if (copy.empty() || *end != 0) Refuse("'" + copy + "' is no number");
-  return n;
-}
-
-Code CodeNamed(std::string_view name) {
-  for (const Code code : {Code::kOutOfMemory, Code::kInvalid, Code::kFailed, Code::kDeviceLost}) {
-    if (Spelt(CodeName(code)) == name) return code;
-  }
-  Refuse("no call answers '" + std::string(name) + "'");
-}
-
-Call CallNamed(std::string_view name) {
-  if (name == "any") return Call::kCount;
-  for (int c = 0; c < static_cast<int>(Call::kCount); ++c) {
-    if (Spelt(CallName(static_cast<Call>(c))) == name) return static_cast<Call>(c);
-  }
-  Refuse("no call is named '" + std::string(name) + "'");
-}
-
-Schedule ScheduleNamed(std::string_view name) {
-  static constexpr std::pair<std::string_view, Schedule> kNames[] = {
-      {"eager", Schedule::kEager},
-      {"lazy", Schedule::kLazy},
-      {"seeded", Schedule::kSeeded},
-      {"adversarial", Schedule::kAdversarial},
-      {"timed", Schedule::kTimed}};
-  for (const auto& [known, schedule] : kNames) {
-    if (known == name) return schedule;
-  }
-  Refuse("no schedule is named '" + std::string(name) + "'");
-}
-
-std::string_view Part(std::string_view* rest) {
-  const size_t end = rest->find(':');
-  const std::string_view part = rest->substr(0, end);
-  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
-  return part;
-}
 
 }  // namespace
 
@@ -82,38 +28,30 @@ Machine::Machine() {
   try {
     Read(options == nullptr ? "" : options);
   } catch (const std::exception& x) {
-    wrong_ = x.what();
+    wrong_ = std::string("GE_SIM_CUDA: ") + x.what();
     simulator_ = std::make_unique<simulated::Simulator>(simulated::SimulatorOptions{});
   }
 }
 
 void Machine::Read(const std::string& options) {
   simulated::SimulatorOptions o;
-  uint64_t devices = 1, stall = 0;
-  std::string_view fail, fail_work, rest = options;
+  simulated::PlantedFaults faults;
+  uint64_t devices = 1;
+  std::string_view rest = options;
   for (gp::OptionText t; gp::NextOption(&rest, &t);) {
+    if (TakeOption(t.key, t.value, &o, &faults)) continue;
     if (t.key == "devices") {
-      devices = NumberOf(t.value);
+      devices = NumberOf(t.key, t.value);
     } else if (t.key == "driver") {
-      driver_ = static_cast<int>(NumberOf(t.value));
+      driver_ = static_cast<int>(NumberOf(t.key, t.value));
     } else if (t.key == "bytes") {
-      bytes_ = NumberOf(t.value);
-    } else if (t.key == "schedule") {
-      o.schedule = ScheduleNamed(t.value);
-    } else if (t.key == "seed") {
-      o.seed = NumberOf(t.value);
-    } else if (t.key == "fail") {
-      fail = t.value;
-    } else if (t.key == "fail_work") {
-      fail_work = t.value;
-    } else if (t.key == "stall_work") {
-      stall = NumberOf(t.value);
+      bytes_ = NumberOf(t.key, t.value);
     } else if (t.key == "calls") {
       calls_ = t.value;
     } else if (t.key == "reports") {
       reports_ = t.value;
     } else {
-      Refuse("there is no option '" + std::string(t.key) + "'");
+      throw std::invalid_argument("there is no option '" + std::string(t.key) + "'");
     }
   }
   simulated::DeviceOptions device;
@@ -128,16 +66,7 @@ void Machine::Read(const std::string& options) {
   o.devices.assign(devices, device);
   retained_.assign(devices, 0);
   simulator_ = std::make_unique<simulated::Simulator>(o);
-  if (!fail.empty()) {
-    const Call call = CallNamed(Part(&fail));
-    const uint64_t k = NumberOf(Part(&fail));
-    simulator_->FailCall(call, k, CodeNamed(fail));
-  }
-  if (!fail_work.empty()) {
-    const uint64_t k = NumberOf(Part(&fail_work));
-    simulator_->FailWork(k, CodeNamed(fail_work));
-  }
-  if (stall != 0) simulator_->StallWork(stall);
+  Plant(faults, simulator_.get());
 }
 
 Machine::~Machine() { Tell(); }
@@ -154,7 +83,8 @@ void Machine::Tell() {
     for (int k = 0; k < static_cast<int>(simulated::Call::kCount); ++k) {
       const auto call = static_cast<simulated::Call>(k);
       const uint64_t n = simulator_->calls(call);
-      if (n > 0) text += Spelt(simulated::CallName(call)) + " " + std::to_string(n) + "\n";
+      if (n > 0)
+        text += simulated::Spelt(simulated::CallName(call)) + " " + std::to_string(n) + "\n";
     }
     append(calls_, text);
   }

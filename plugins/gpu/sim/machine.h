@@ -1,13 +1,9 @@
 // Machine: the simulated devices of a process, behind every function that the simulated libraries
-// export. Its options stand in the environment variable GE_SIM_CUDA, as pairs of a list of options:
+// export. Its options stand in the environment variable GE_SIM_CUDA, as pairs of a list of options;
+// beside those of ../../device/sim/options.h:
 //   devices=N          how many there are (1)
 //   driver=N           the version that the driver tells (13000)
 //   bytes=N            memory of each (80 GiB)
-//   schedule=NAME      eager, lazy, seeded, adversarial, timed (eager) ...
-//   seed=N             ... and its seed (1)
-//   fail=CALL:K:CODE   the K-th call of the simulator's kind CALL, or of `any`, answers CODE
-//   fail_work=K:CODE   the K-th piece of work fails when it runs
-//   stall_work=K       the K-th piece of work never ends
 //   calls=FILE         when the process ends, the number of driver calls is written there, and a
 //                      line of each kind of them
 //   reports=FILE       findings are appended there when the process ends, leaks among them
@@ -22,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "plugins/device/sim/options.h"
 #include "plugins/device/sim/simulator.h"
 #include "plugins/gpu/vendor/cuda.h"
 

@@ -31,49 +31,6 @@ constexpr const UnitKind* kKinds[] = {
     &LayerNormSpec::kKind, &ConcatSpec::kKind,   &SliceSpec::kKind,  &TransposeSpec::kKind,
     &ViewSpec::kKind,      &StepSpec::kKind};
 
-Schedule ScheduleNamed(std::string_view name) {
-  static const std::map<std::string_view, Schedule> kNames = {
-      {"eager", Schedule::kEager},
-      {"lazy", Schedule::kLazy},
-      {"seeded", Schedule::kSeeded},
-      {"adversarial", Schedule::kAdversarial},
-      {"timed", Schedule::kTimed}};
-  const auto it = kNames.find(name);
-  if (it != kNames.end()) return it->second;
-  throw Refusal(GE_INVALID_ARGUMENT, "option schedule=" + std::string(name) +
-                                         "; wanted eager, lazy, seeded, adversarial or timed");
-}
-
-// A name with _ for spaces.
-std::string Spelt(const char* name) {
-  std::string text = name;
-  std::replace(text.begin(), text.end(), ' ', '_');
-  return text;
-}
-
-Code CodeNamed(std::string_view name) {
-  for (const Code code : {Code::kOutOfMemory, Code::kInvalid, Code::kFailed, Code::kDeviceLost}) {
-    if (Spelt(CodeName(code)) == name) return code;
-  }
-  throw Refusal(GE_INVALID_ARGUMENT, "no driver answers '" + std::string(name) + "'");
-}
-
-Call CallNamed(std::string_view name) {
-  if (name == "any") return Call::kCount;
-  for (int c = 0; c < static_cast<int>(Call::kCount); ++c) {
-    if (Spelt(CallName(static_cast<Call>(c))) == name) return static_cast<Call>(c);
-  }
-  throw Refusal(GE_INVALID_ARGUMENT, "no driver call is named '" + std::string(name) + "'");
-}
-
-// The next part of a text before a colon.
-std::string_view Part(std::string_view* rest) {
-  const size_t end = rest->find(':');
-  const std::string_view part = rest->substr(0, end);
-  rest->remove_prefix(end == std::string_view::npos ? rest->size() : end + 1);
-  return part;
-}
-
 // By label. Never destroyed: engines may go at the process's end.
 struct Labelled {
   std::mutex mutex;
@@ -84,19 +41,13 @@ Labelled& TheLabelled() {
   return *labelled;
 }
 
-void PlantFaults(const SimOptions& o, Simulator* simulator) {
-  if (!o.fail.empty()) {
-    std::string_view rest = o.fail;
-    const Call call = CallNamed(Part(&rest));
-    const uint64_t k = NumberOption("fail", Part(&rest), 1);
-    simulator->FailCall(call, k, CodeNamed(rest));
+// Whether it is an option of every simulated vendor.
+bool Taken(std::string_view key, std::string_view value, SimOptions* o) {
+  try {
+    return TakeOption(key, value, &o->simulator, &o->faults);
+  } catch (const std::invalid_argument& wrong) {
+    throw Refusal(GE_INVALID_ARGUMENT, wrong.what());
   }
-  if (!o.fail_work.empty()) {
-    std::string_view rest = o.fail_work;
-    const uint64_t k = NumberOption("fail_work", Part(&rest), 1);
-    simulator->FailWork(k, CodeNamed(rest));
-  }
-  if (o.stall_work != 0) simulator->StallWork(o.stall_work);
 }
 
 }  // namespace
@@ -111,14 +62,11 @@ SimOptions SimOptionsOf(ge_str text) {
     const auto number = [&](uint64_t least, uint64_t most) {
       return NumberOption(t.key, t.value, least, most);
     };
+    if (Taken(t.key, t.value, &o)) continue;
     if (t.key == "devices") {
       devices = number(0, 16);
     } else if (t.key == "bytes") {
       device.bytes = number(1, uint64_t{1} << 40);
-    } else if (t.key == "schedule") {
-      o.simulator.schedule = ScheduleNamed(t.value);
-    } else if (t.key == "seed") {
-      o.simulator.seed = number(0, UINT64_MAX);
     } else if (t.key == "strict") {
       o.strict = number(0, 1) != 0;
     } else if (t.key == "reports") {
@@ -127,12 +75,6 @@ SimOptions SimOptionsOf(ge_str text) {
       o.timeout_ms = number(1, 1000000);
     } else if (t.key == "host_gbps") {
       device.host_bytes_per_ns = static_cast<double>(number(1, 1000));
-    } else if (t.key == "fail") {
-      o.fail = t.value;
-    } else if (t.key == "fail_work") {
-      o.fail_work = t.value;
-    } else if (t.key == "stall_work") {
-      o.stall_work = number(1, UINT64_MAX);
     } else if (t.key == "price") {
       o.price = number(0, 1000);
     } else if (t.key == "captures") {
@@ -150,7 +92,11 @@ SimOptions SimOptionsOf(ge_str text) {
 SimEngine::SimEngine(const ge_create_args& args, SimOptions options, std::unique_ptr<Driver> driver,
                      Simulator* simulator)
     : Engine(args, std::move(driver)), options_(std::move(options)), simulator_(*simulator) {
-  PlantFaults(options_, &simulator_);
+  try {
+    Plant(options_.faults, &simulator_);
+  } catch (const std::invalid_argument& wrong) {
+    throw Refusal(GE_INVALID_ARGUMENT, wrong.what());
+  }
   const std::lock_guard<std::mutex> lock(TheLabelled().mutex);
   TheLabelled().engines[options_.label] = this;
 }

@@ -1,17 +1,11 @@
 // SimEngine: the simulated vendor, an engine for tests. Simulated devices behind plugins/device,
 // with the reference engine's loops as kernels. It is not shipped, and measures nothing.
 //
-// Options, beside those of plugins/device:
+// Options, beside those of plugins/device and of ../options.h:
 //   devices=N          how many there are (2)
 //   bytes=N            memory of each (1 GiB)
-//   schedule=NAME      eager, lazy, seeded, adversarial, timed (eager) ...
-//   seed=N             ... and its seed (1)
 //   strict=0           findings of the simulator do not fail calls (1)
 //   reports=FILE       findings are appended there when the engine goes, leaks among them (none)
-//   fail=CALL:K:CODE   the K-th driver call of the kind CALL, or of `any`, answers CODE: out of
-//                      memory, invalid, failed, lost, spelt as codes are named, spaces as _
-//   fail_work=K:CODE   the K-th piece of work fails when it runs
-//   stall_work=K       the K-th piece of work never ends
 //   timeout_ms=N       silence that is taken for loss (30000)
 //   host_gbps=N        speed of copies to and from the host (12)
 //   price=PERCENT      of what a launch and the begin of a copy take, in prices alone (100)
@@ -26,6 +20,7 @@
 
 #include "plugins/device/engine.h"
 #include "plugins/device/sim/engine/sim_driver.h"
+#include "plugins/device/sim/options.h"
 
 namespace ge_engines::device::sim {
 
@@ -34,8 +29,7 @@ struct SimOptions {
   bool strict = true;
   std::string reports;
   uint64_t timeout_ms = 30000;
-  std::string fail, fail_work;
-  uint64_t stall_work = 0;
+  PlantedFaults faults;
   bool captures = true;
   uint64_t price = 100;
   std::string label;

@@ -12,8 +12,8 @@ using ge::plugin::Fail;
 using ge::plugin::Guard;
 using ge::plugin::Understand;
 
-namespace {
 enum Kind { kAdd, kMul, kRelu, kMatMul };
+namespace {
 constexpr const char* kOps[] = {"Add", "Mul", "Relu", "MatMul"};
 }  // namespace
 
