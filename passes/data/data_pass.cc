@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
+#include <utility>
 
 #include "passes/data/ops/ops.h"
 #include "passes/data/pipe/chain.h"
@@ -16,7 +18,18 @@ using passes::CountSetting;
 using passes::TextOption;
 using passes::TextSetting;
 
-enum Option : uint32_t { kPipe, kTest, kSeed, kBatch, kName, kShuffle, kOwnTest, kPictures, kLast };
+enum Option : uint32_t {
+  kPipe,
+  kTest,
+  kSeed,
+  kBatch,
+  kName,
+  kShuffle,
+  kOwnTest,
+  kPictures,
+  kLast,
+  kPack
+};
 
 // "3x224x224" as channels, height, width; "" as none.
 PictureForm FormOf(const std::string& text) {
@@ -37,16 +50,16 @@ PictureForm FormOf(const std::string& text) {
                             text)};
 }
 
-// A function of positions, i64[n].
-Val Position(Fn* fn) {
+// A parameter of one axis.
+Val Parameter(Fn* fn, const char* name, int32_t dtype, const char* size) {
   passes::Type type;
-  type.dtype = GE_I64;
+  type.dtype = dtype;
   type.rank = 1;
   ge_dim n{};
   n.value = -1;
-  n.name = ge_text("n");
+  n.name = ge_text(size);
   type.dims.push_back(n);
-  return fn->Param("position", type);
+  return fn->Param(name, type);
 }
 
 // The column as the entry gives it.
@@ -56,21 +69,24 @@ Val Result(Chain* chain, ChainColumn* c) {
   return chain->fn->Op("Identity", {pictures ? passes::Transpose(value, {0, 2, 3, 1}) : value});
 }
 
-void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool test,
-              Learned* learned) {
+uint32_t AddFunction(const ge_edit* e, const std::string& name) {
+  ge_function f{};
+  f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
+  f.name = plugin::Str(name);
+  uint32_t id = 0;
+  e->function(e->host, &f, &id);
+  return id;
+}
+
+// The function with the pipe's steps applied, its columns not read yet.
+Chain Applied(const ge_edit* e, const Pipe& pipe, bool test, Learned* learned, Fn* fn) {
   OpenOptions options;
   options.stop = e->stop;
   auto source = SharedSource(pipe.source, "", options);
   if (source->rows() < 1) {
     throw Refusal{GE_INVALID_ARGUMENT, fmt::format("'{}' has no rows", pipe.source)};
   }
-  ge_function f{};
-  f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
-  f.name = plugin::Str(name);
-  uint32_t id = 0;
-  e->function(e->host, &f, &id);
-  Fn fn(e, id);
-  Chain chain(&fn, std::move(source));
+  Chain chain(fn, std::move(source));
   chain.seed = static_cast<uint64_t>(e->option[kSeed].i);
   chain.batch = e->option[kBatch].i;
   chain.test = test;
@@ -78,20 +94,54 @@ void AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool 
   chain.shuffle = !test && e->option[kShuffle].i != 0;
   chain.form = FormOf(TextOption(e, kPictures));
   chain.channels_last = e->option[kLast].i != 0;
+  chain.pack = e->option[kPack].i != 0;
   chain.options = options;
-  chain.position = Position(&fn);
+  chain.position = Parameter(fn, "position", GE_I64, "n");
   for (size_t i = 0; i < chain.source->columns().size(); ++i) {
     chain.columns.push_back({chain.source->columns()[i].name, i, {}});
   }
   for (const Step& step : pipe.steps) Apply(step, &chain);
+  return chain;
+}
+
+void SetEntry(const ge_edit* e, const Fn& fn, const std::string& name,
+              const std::vector<std::pair<std::string, Val>>& results) {
   std::vector<uint32_t> values;
   std::vector<ge_str> names;
-  for (ChainColumn& c : chain.columns) {
-    values.push_back(Result(&chain, &c).id);
-    names.push_back(plugin::Str(c.name));
+  for (const auto& [column, value] : results) {
+    values.push_back(value.id);
+    names.push_back(plugin::Str(column));
   }
-  e->results(e->host, id, values.data(), names.data(), static_cast<uint32_t>(values.size()));
-  e->entry(e->host, plugin::Str(name), id, GE_ROLE_DATA);
+  e->results(e->host, fn.id(), values.data(), names.data(), static_cast<uint32_t>(values.size()));
+  e->entry(e->host, plugin::Str(name), fn.id(), GE_ROLE_DATA);
+}
+
+// Whether some of its columns are pictures or texts as they are.
+bool AddEntry(const ge_edit* e, const Pipe& pipe, const std::string& name, bool test,
+              Learned* learned) {
+  Fn fn(e, AddFunction(e, name));
+  Chain chain = Applied(e, pipe, test, learned, &fn);
+  std::vector<std::pair<std::string, Val>> results;
+  for (ChainColumn& c : chain.columns) results.emplace_back(c.name, Result(&chain, &c));
+  SetEntry(e, fn, name, results);
+  return chain.pack && std::any_of(chain.columns.begin(), chain.columns.end(),
+                                   [&](const ChainColumn& c) { return chain.IsBlob(c); });
+}
+
+// NAME_blobs(position: i64[n], room: u8[w]) -> u8[n, w] of each column of pictures or texts as they
+// are.
+void AddBlobs(const ge_edit* e, const Pipe& pipe, const std::string& name) {
+  Fn fn(e, AddFunction(e, name));
+  Learned learned;
+  Chain chain = Applied(e, pipe, false, &learned, &fn);
+  const Val room = Parameter(&fn, "room", GE_U8, "w");
+  std::vector<std::pair<std::string, Val>> results;
+  for (const ChainColumn& c : chain.columns) {
+    if (!chain.IsBlob(c)) continue;
+    const Attrs of = chain.SourceOf(c);
+    results.emplace_back(c.name, fn.Node(kDomain, "Blob", {chain.Row(), room}, of, 1)[0]);
+  }
+  SetEntry(e, fn, name, results);
 }
 
 // The pipe for the test part of its source; nothing where the source has none.
@@ -118,7 +168,7 @@ void Derive(const ge_edit* e) {
                   fmt::format("batch is {}, wanted 1 or more", e->option[kBatch].i)};
   }
   Learned learned;
-  AddEntry(e, pipe, name, false, &learned);
+  if (AddEntry(e, pipe, name, false, &learned)) AddBlobs(e, pipe, name + "_blobs");
   if (test.empty()) {
     OpenOptions options;
     options.stop = e->stop;
@@ -142,7 +192,9 @@ const ge_attr_def kOptions[] = {TextSetting("pipe", ""), TextSetting("test", "")
                                 CountSetting("own-test", 0),
                                 // What pictures become that no step has sized, and where their
                                 // channels stand: "3x224x224".
-                                TextSetting("pictures", ""), CountSetting("channels-last", 0)};
+                                TextSetting("pictures", ""), CountSetting("channels-last", 0),
+                                // Pictures and texts stay as they are: for records.
+                                CountSetting("pack", 0)};
 
 }  // namespace
 

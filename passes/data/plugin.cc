@@ -9,7 +9,8 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
   static const ge_op_def ops[] = {
       ge::data::OrderOp(),       ge::data::DrawOp(),      ge::data::RowsOp(),
       ge::data::WindowsOp(),     ge::data::PicturesOp(),  ge::data::GoodRowOp(),
-      ge::data::PictureSizeOp(), ge::data::RandomBoxOp(), ge::data::CropViewOp()};
+      ge::data::PictureSizeOp(), ge::data::RandomBoxOp(), ge::data::CropViewOp(),
+      ge::data::BlobSizeOp(),    ge::data::BlobOp()};
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {GE_PLUGIN_HEAD};
     d.name = ge_text("data");

@@ -22,6 +22,8 @@ ge_op_def PictureSizeOp();
 ge_op_def GoodRowOp();
 ge_op_def RandomBoxOp();
 ge_op_def CropViewOp();
+ge_op_def BlobSizeOp();
+ge_op_def BlobOp();
 
 inline constexpr char kDomain[] = "ge.data";
 

@@ -1,5 +1,6 @@
 // Rows: rows[n] -> a column of arrays, [n, ...]. What the source is stands in the attributes, so
-// that nothing is opened to infer: dtype, dims of a row, rows, digest.
+// that nothing is opened to infer: dtype, dims of a row, rows, digest. `classes`, a list of JSON,
+// is for who asks what the numbers of a column stand for.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -84,7 +85,8 @@ ge_op_def RowsOp() {
   // The second one: any number.
   static const ge_port ports[] = {Port("row", 1u << GE_I64), Port("column", 0)};
   static const std::vector<ge_attr_def> attrs =
-      ColumnAttrs({WantedAttr("dtype", GE_ATTR_INT), WantedAttr("dims", GE_ATTR_INTS)});
+      ColumnAttrs({WantedAttr("dtype", GE_ATTR_INT), WantedAttr("dims", GE_ATTR_INTS),
+                   TextAttr("classes", "")});
   ge_op_def d = Record("Rows", ports, attrs);
   d.infer = InferRows;
   d.kernel = RunRows;

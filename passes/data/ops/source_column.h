@@ -20,4 +20,11 @@ SourceColumn OpenColumn(const ge_node& node);
 // The records of the three attributes, and `more` behind them.
 std::vector<ge_attr_def> ColumnAttrs(std::vector<ge_attr_def> more = {});
 
+// What BlobSize and Blob keep: a column of pictures or texts.
+ge_rc OpenBlobs(const ge_node* n, const ge_host_api*, void** kept, ge_err* err);
+void CloseBlobs(void* kept);
+inline const SourceColumn& KeptBlobs(const ge_kernel_call& c) {
+  return *static_cast<const SourceColumn*>(c.kept);
+}
+
 }  // namespace ge::data

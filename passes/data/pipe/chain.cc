@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "passes/data/ops/ops.h"
 
@@ -91,6 +92,11 @@ Val Chain::ValueOf(ChainColumn* column) {
   if (column->value) return column->value;
   if (column->framed) return MakePictures(this, column);
   const Column& c = ColumnOf(*column);
+  if (pack && IsBlob(*column)) {
+    Attrs attrs = SourceOf(*column);
+    attrs.Text("kind", c.kind == Column::Kind::kPicture ? "picture" : "text");
+    return fn->Node(kDomain, "BlobSize", {Row()}, attrs, 1)[0];
+  }
   if (c.kind == Column::Kind::kPicture && form.height > 0) return MakePictures(this, column);
   if (c.kind == Column::Kind::kPicture) {
     throw Refusal{
@@ -112,9 +118,17 @@ Val Chain::ValueOf(ChainColumn* column) {
   }
   Attrs attrs = SourceOf(*column);
   attrs.Int("dtype", c.dtype).Ints("dims", c.dims);
+  if (pack && !c.classes.empty()) {
+    attrs.Text("classes", nlohmann::json(c.classes).dump(-1, ' ', false,
+                                                         nlohmann::json::error_handler_t::replace));
+  }
   column->value = fn->Node(kDomain, "Rows", {Row()}, attrs, 1)[0];
   if (!c.classes.empty() && learned != nullptr) column->value = AsLearned(c, column->value);
   return column->value;
+}
+
+bool Chain::IsBlob(const ChainColumn& column) const {
+  return !column.value && !column.framed && ColumnOf(column).kind != Column::Kind::kArray;
 }
 
 // The numbers of test data's classes are those that the training data gave them.

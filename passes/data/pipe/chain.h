@@ -76,6 +76,7 @@ struct Chain {
   bool tokens = false;   // the only column is one of texts, which a step takes as tokens
   bool replace = false;  // a row with a damaged picture is replaced by the next good one
   PictureForm form;
+  bool pack = false;           // pictures and texts stay as they are: their sizes are the columns
   bool channels_last = false;  // pictures become [n, height, width, channels] at the end
   Val position, row;           // row: none until the first column is read
   std::vector<ChainColumn> columns;
@@ -88,6 +89,8 @@ struct Chain {
   Val ValueOf(ChainColumn* column);
   const Column& ColumnOf(const ChainColumn& column) const { return source->columns()[column.of]; }
   Val AsLearned(const Column& c, Val value);
+  // Whether the column is one of pictures or texts, as the source has them.
+  bool IsBlob(const ChainColumn& column) const;
   // Attributes that name a column of the source.
   Attrs SourceOf(const ChainColumn& column) const;
   // f32[n, count] in [0, 1): a name of its own for each step.

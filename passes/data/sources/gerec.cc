@@ -100,15 +100,18 @@ class GerecSource final : public Source {
   }
 
   // A member of sums or offsets, checked by its own sum in `meta`; its elements.
-  std::span<const std::byte> Words(const std::string& name, const json& sums, int32_t dtype,
-                                   uint64_t count, Digest* digest) const {
+  std::span<const std::byte> Words(const std::string& column, const std::string& name,
+                                   const json& sums, int32_t dtype, uint64_t count,
+                                   Digest* digest) const {
     const auto bytes = Member(name);
     const std::string found = fmt::format("{:016x}", Xxh3(bytes));
     const auto wanted = sums.find(name);
     if (wanted == sums.end() || *wanted != found) {
-      throw Bad(fmt::format("member '{}' has the sum {}, meta.json wants {}; it is damaged",
-                            Shown(name), found,
-                            wanted == sums.end() ? "none" : Shown(wanted->dump())));
+      throw Bad(
+          fmt::format("column '{}', all rows: member '{}' has the sum {}, meta.json wants {}; "
+                      "it is damaged",
+                      Shown(column), Shown(name), found,
+                      wanted == sums.end() ? "none" : Shown(wanted->dump())));
     }
     digest->Text(found);
     const NpyHead head = ReadNpyHead(fmt::format("{}' member '{}", path_, Shown(name)), bytes);
@@ -184,8 +187,8 @@ class GerecSource final : public Source {
       column.kind = kind == "picture" ? Column::Kind::kPicture : Column::Kind::kText;
       const auto rows = static_cast<uint64_t>(rows_);
       part.bytes = Member(part.stem + ".bin");
-      part.offsets = Words(part.stem + ".offset.npy", sums, GE_I64, rows + 1, digest);
-      part.sums = Words(part.stem + ".xxh3.npy", sums, GE_U64, rows, digest);
+      part.offsets = Words(column.name, part.stem + ".offset.npy", sums, GE_I64, rows + 1, digest);
+      part.sums = Words(column.name, part.stem + ".xxh3.npy", sums, GE_U64, rows, digest);
     } else {
       throw Bad(fmt::format("column '{}' is of kind '{}', wanted array, picture or text",
                             Shown(column.name), Shown(kind)));
@@ -199,8 +202,18 @@ class GerecSource final : public Source {
                 GerecColumn* part) {
     part->bytes = Member(part->stem + ".npy");
     const uint64_t blocks = (part->bytes.size() + kSumBytes - 1) / kSumBytes;
-    part->sums = Words(part->stem + ".xxh3.npy", sums, GE_U64, blocks, digest);
+    part->sums = Words(column->name, part->stem + ".xxh3.npy", sums, GE_U64, blocks, digest);
     part->checked = std::vector<std::atomic<uint64_t>>((blocks + 63) / 64);
+    // The head lies in the first part, and says how long a row is: checked before it is read.
+    if (blocks > 0 &&
+        Xxh3(part->bytes.first(std::min(kSumBytes, part->bytes.size()))) != WordAt(part->sums, 0)) {
+      throw Refusal{GE_DATA_LOSS,
+                    fmt::format("'{}', column '{}', rows from 0 on: the first {} bytes of '{}.npy' "
+                                "have not the sum that the file gives; they are damaged, make the "
+                                "file again",
+                                path_, Shown(column->name), std::min(kSumBytes, part->bytes.size()),
+                                part->stem)};
+    }
     const NpyHead head =
         ReadNpyHead(fmt::format("{}' column '{}", path_, Shown(column->name)), part->bytes);
     if (head.dims.empty() || head.dims[0] != rows_) {

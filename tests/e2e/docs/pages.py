@@ -6,6 +6,7 @@ root of its own (empty_root.py), as a user who owns only a home, with nothing of
                                 of C. Those of a clone are typed by tests/e2e/all/docs/first_page.py, its lines
                                 of Python by tests/e2e/python/python_package.py
   docs/training.md              each line of a block that begins with `ge`; the example of training
+  docs/data.md                  each line of its first block
   docs/sessions.md, engines.md, models.md, gradients.md, capsule.md
                                 their commands in blocks and in the text
   docs/text-format.md           its example is a legal model, and what is printed of it is read back

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "ge/batches/batches.h"
 #include "tools/ge/command.h"
@@ -23,6 +24,7 @@ struct DataOptions {
   // What pictures become that no step has sized, "3x224x224", and whether channels come last.
   std::string pictures;
   bool channels_last = false;
+  bool pack = false;  // pictures and texts stay as they are; the entry data_blobs has them
 };
 
 void AddData(SubcommandList* to, int* code);
@@ -38,10 +40,18 @@ struct PipeFacts {
 };
 Result<PipeFacts> FactsOf(const Session& session, const std::string& entry);
 
+// What the entry's graph says of its columns, by result.
+struct ColumnFacts {
+  std::string kind;     // "picture" or "text" where the column is one of sizes of such; else empty
+  std::string classes;  // a list of JSON, of a column of classes; else empty
+};
+Result<std::vector<ColumnFacts>> ColumnFactsOf(const Session& session, const std::string& entry);
+
 int DataRun(const DataOptions& o);
 int DataInfo(const DataOptions& o);
 int DataDump(const DataOptions& o);
 int DataShow(const DataOptions& o);
 int DataPack(const DataOptions& o);
+int DataVerify(const DataOptions& o);
 
 }  // namespace ge::tool

@@ -74,6 +74,9 @@ void AddData(SubcommandList* to, int* code) {
   pack->add_option("--batches", o->batches, "how many (default: all rows)");
   pack->add_option("--first", o->rows.first, "position of the first row (default 0)");
   pack->callback([=] { *code = DataPack(*o); });
+  CLI::App* verify = data->add_subcommand("verify", "read all of a file, and name what is damaged");
+  AddPipe(verify, o.get());
+  verify->callback([=] { *code = DataVerify(*o); });
   data->footer(
       "\nExamples:\n  ge data info x.npy\n  ge data run 'x.npy | shuffle | normalise 0.5 0.5' "
       "--batch "

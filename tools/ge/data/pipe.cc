@@ -1,6 +1,8 @@
 // The session of a pipe: a model of nothing, to which the plugin `data` adds the entry.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tools/ge/data/data.h"
 
 namespace ge::tool {
@@ -47,6 +49,16 @@ std::string TextIn(const Node& n, std::string_view name) {
   return s != nullptr ? *s : std::string();
 }
 
+// What makes a value, through nodes that only pass it on.
+const Node* ProducerOf(const Function& f, ValueId v) {
+  for (auto n = f.nodes.rbegin(); n != f.nodes.rend(); ++n) {
+    if (std::find(n->outputs.begin(), n->outputs.end(), v) == n->outputs.end()) continue;
+    if (n->op != "Identity" || n->inputs.size() != 1) return &*n;
+    v = n->inputs[0];
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<SignalledSession> OpenPipe(const DataOptions& o) {
@@ -69,6 +81,7 @@ Result<SignalledSession> OpenPipe(const DataOptions& o) {
   if (o.own_test) pass += ";own-test=1";
   if (!o.pictures.empty()) pass += ";pictures=" + o.pictures;
   if (o.channels_last) pass += ";channels-last=1";
+  if (o.pack) pass += ";pack=1";
   common.passes.push_back(pass);
   GE_ASSIGN_OR_RETURN(SessionOptions options, SessionOptionsOf(common));
   GE_ASSIGN_OR_RETURN(auto created, Session::Create(std::move(options)));
@@ -91,6 +104,23 @@ Result<PipeFacts> FactsOf(const Session& session, const std::string& entry) {
       out.source = TextIn(n, "source");
       out.digest = TextIn(n, "digest");
     }
+  }
+  return out;
+}
+
+Result<std::vector<ColumnFacts>> ColumnFactsOf(const Session& session, const std::string& entry) {
+  GE_ASSIGN_OR_RETURN(const Entry* e, session.FindEntry(entry));
+  const Function& f = session.graph().fn(e->fn);
+  std::vector<ColumnFacts> out;
+  for (const ValueId v : f.results) {
+    const Node* n = ProducerOf(f, v);
+    ColumnFacts column;
+    if (n != nullptr && n->domain == "ge.data" && n->op == "BlobSize") {
+      column.kind = TextIn(*n, "kind");
+    } else if (n != nullptr && n->domain == "ge.data" && n->op == "Rows") {
+      column.classes = TextIn(*n, "classes");
+    }
+    out.push_back(std::move(column));
   }
   return out;
 }

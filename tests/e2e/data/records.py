@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Records (.gerec): pictures and texts are packed as they are, arrays and classes too, a Python reader of
+thirty lines and the engine read the same of them; each flipped bit is named by column and row. --flips
+says how many of them. The last line counts checks."""
+import argparse
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+from PIL import Image
+
+import data_run
+import gerec
+
+SEED = 57
+
+
+class Records(data_run.DataRun):
+    def ge(self, *words):
+        env = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
+        return subprocess.run([str(data_run.GE), "data", *map(str, words)], cwd=self.here, env=env,
+                              capture_output=True, text=True, timeout=120, check=False)
+
+    def ran(self, *words):
+        done = self.ge(*words, "--json")
+        self.check(" ".join(map(str, words)), done.returncode == 0, done.stderr)
+        return json.loads(done.stdout) if done.returncode == 0 else {}
+
+    def files(self):
+        r = np.random.default_rng(SEED)
+        self.photos, self.labels = [], []
+        for i in range(40):
+            name = f"photos/{'cat dog'.split()[i % 2]}/{i:02}.{'jpg' if i % 3 else 'png'}"
+            path = self.here / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            size = [int(n) for n in r.integers(20, 90, 2)]
+            Image.fromarray(r.integers(0, 256, (*size, 3), np.uint8)).save(path)
+        for label, folder in enumerate(("cat", "dog")):
+            for path in sorted((self.here / "photos" / folder).iterdir()):
+                self.photos.append(path.read_bytes())
+                self.labels.append(label)
+        self.texts = ["".join(map(chr, r.integers(32, 1000, n))) for n in r.integers(0, 200, 300)]
+        self.ids = r.integers(-2 ** 40, 2 ** 40, 300)
+        rows = [json.dumps({"id": int(i), "v": [float(i % 7), 0.5], "text": t})
+                for i, t in zip(self.ids, self.texts)]
+        self.write("rows.jsonl", "\n".join(rows) + "\n")
+        np.save(self.here / "wide.npy", r.integers(0, 256, (500, 1000), np.uint8))
+
+    def packed(self):
+        for source in ("photos", "rows.jsonl", "wide.npy"):
+            self.ran("pack", source, "-o", f"{source[:4]}.gerec")
+            seen = self.ran("verify", f"{source[:4]}.gerec")
+            self.check(f"{source}: whole", seen.get("faults") == [], seen)
+        photos, rows = gerec.read(self.here / "phot.gerec"), gerec.read(self.here / "rows.gerec")
+        self.check("photos: bytes", photos["picture"] == self.photos)
+        self.check("photos: labels", photos["label"].tolist() == self.labels)
+        self.check("texts", [t.decode() for t in rows["text"]] == self.texts)
+        self.check("numbers", rows["id"].tolist() == self.ids.tolist())
+        self.check("lists", rows["v"].tolist() == [[float(i % 7), 0.5] for i in self.ids])
+        with zipfile.ZipFile(self.here / "phot.gerec") as z:
+            meta = json.loads(z.read("meta.json"))
+        self.check("classes keep their names", meta["columns"][1].get("classes") == ["cat", "dog"], meta)
+        for steps in (" | shuffle | resize 24x24 | flip", " | random-resized-crop 16 | normalise imagenet"):
+            digests = {self.ran("run", f"{s}{steps}", "--digest", "--batch", 8).get("digest")
+                       for s in ("photos", "phot.gerec")}
+            self.check(f"the same batches{steps}", len(digests) == 1 and None not in digests, digests)
+        steps = " | select text | tokens bytes | pack 32"
+        digests = {self.ran("run", f"{s}{steps}", "--digest").get("digest")
+                   for s in ("rows.jsonl", "rows.gerec")}
+        self.check("the same tokens", len(digests) == 1 and None not in digests, digests)
+        self.some()
+
+    def some(self):
+        """Parts of the rows, only some columns, a chosen order; and again from records."""
+        self.ran("pack", "photos | select picture", "-o", "few.gerec", "--first", 5, "--batches", 2, "--batch", 10)
+        self.check("a part", gerec.read(self.here / "few.gerec")["picture"] == self.photos[5:25])
+        self.ran("pack", "phot.gerec | where 'label == 1'", "-o", "dogs.gerec")
+        self.check("again, where", gerec.read(self.here / "dogs.gerec")["picture"]
+                   == [p for p, k in zip(self.photos, self.labels) if k])
+        self.ran("pack", "photos | resize 8x8", "-o", "small.gerec")
+        self.check("resized ones are arrays",
+                   gerec.read(self.here / "small.gerec")["picture"].shape == (40, 3, 8, 8))
+        self.ran("pack", "rows.jsonl | shuffle", "-o", "mixed.gerec")
+        mixed = gerec.read(self.here / "mixed.gerec")
+        self.check("shuffled rows stay whole", sorted(mixed["id"].tolist()) == sorted(self.ids.tolist())
+                   and mixed["id"].tolist() != self.ids.tolist()
+                   and all(self.texts[self.ids.tolist().index(i)] == t.decode()
+                           for i, t in zip(mixed["id"].tolist(), mixed["text"])))
+
+    def flips(self, count):
+        """Of each member's bytes, at random places."""
+        r = np.random.default_rng(SEED)
+        for i in range(count):
+            name = ("phot.gerec", "rows.gerec", "wide.gerec")[i % 3]
+            whole = (self.here / name).read_bytes()
+            with zipfile.ZipFile(self.here / name) as z:
+                infos, meta = z.infolist(), json.loads(z.read("meta.json"))
+                member = infos[int(r.integers(len(infos)))]
+                stem, end = member.filename.split(".", 1)
+                if end.endswith(("offset.npy", "xxh3.npy")) and i % 4:
+                    continue
+            head = struct.unpack("<HH", whole[member.header_offset + 26:member.header_offset + 30])
+            first = member.header_offset + 30 + sum(head)
+            at = int(r.integers(member.file_size))
+            bad = bytearray(whole)
+            bad[first + at] ^= 1 << int(r.integers(8))
+            (self.here / "bad.gerec").write_bytes(bad)
+            done = self.ge("verify", "bad.gerec", "--json")
+            self.named(f"{name} {member.filename} byte {at}", whole[first:first + member.file_size], stem, end,
+                       at, {c["member"]: c for c in meta["columns"]}, done, name)
+
+    def named(self, what, data, stem, end, at, columns, done, name):
+        if stem == "meta":
+            return self.check(what, done.returncode == 2 and "meta.json" in done.stderr, done.stderr)
+        column = f"column '{columns[stem]['name']}'"
+        if end != "npy" and end != "bin":
+            return self.check(what, done.returncode == 2 and f"{column}, all rows" in done.stderr, done.stderr)
+        if done.returncode == 2:  # the part with the array's head is read when the file is opened
+            good = end == "npy" and at < gerec.PART and column in done.stderr
+            return self.check(what, good and " row" in done.stderr, done.stderr)
+        faults = json.loads(done.stdout)["faults"] if done.returncode == 1 else []
+        good = len(faults) == 1 and column in faults[0]
+        if good and end == "npy":
+            size = 10 + int.from_bytes(data[8:10], "little")
+            rows = json.loads(done.stdout)["rows"]
+            row = (at - size) // ((len(data) - size) // rows)
+            span = re.search(r"rows (\d+) to (\d+)", faults[0])
+            good = span and int(span[1]) <= row <= int(span[2])
+        elif good:
+            with zipfile.ZipFile(self.here / name) as z, z.open(f"{stem}.offset.npy") as f:
+                row = int(np.searchsorted(np.load(f), at, "right")) - 1
+            good = f"row {row}:" in faults[0]
+        return self.check(what, good, done.stdout + done.stderr)
+
+    def several(self):
+        """All that is damaged is told, and what is whole is not."""
+        whole = bytearray((self.here / "phot.gerec").read_bytes())
+        for i in (3, 17, 30):
+            whole[whole.index(self.photos[i]) + 40] ^= 4
+        (self.here / "bad.gerec").write_bytes(whole)
+        seen = json.loads(self.ge("verify", "bad.gerec", "--json").stdout)
+        self.check("three damaged pictures", [re.search(r"row (\d+)", f)[1] for f in seen["faults"]]
+                   == ["3", "17", "30"], seen)
+        said = self.ge("verify", "bad.gerec")
+        self.check("in words", said.returncode == 1 and said.stdout.endswith("in 2 columns, 3 faults\n"),
+                   said.stdout)
+        run = self.ge("run", "bad.gerec | resize 8x8", "--batch", 8)
+        self.check("a run names the first", run.returncode == 2 and "row 3" in run.stderr, run.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--flips", type=int, default=60)
+    flips = parser.parse_args().flips
+    c = Records()
+    c.files()
+    c.packed()
+    c.several()
+    c.flips(flips)
+    c.small()
+    return c.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
