@@ -13,7 +13,8 @@ const std::vector<const GpuKind*>& AllKinds() {
   static const std::vector<const GpuKind*> kinds = [] {
     std::vector<const GpuKind*> all;
     for (const auto family :
-         {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(), ProductKinds()}) {
+         {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(), ProductKinds(), FoldKinds(),
+          IndexKinds(), MakeKinds(), WholeKinds(), ResampleKinds(), TrainingKinds()}) {
       for (const GpuKind& kind : family) all.push_back(&kind);
     }
     return all;

@@ -7,6 +7,15 @@
 namespace ge_engines::gpu {
 namespace {
 
+// Places: result, x.
+class CopyCall final : public device::Kernel {
+ public:
+  device::Result Queue(const device::Call& c) const override {
+    if (c.at[0].data == c.at[1].data) return {};
+    return c.driver.Copy(c.device, c.stream, c.at[0].data, c.at[1].data, c.at[0].bytes);
+  }
+};
+
 constexpr int64_t kThreads = 256;         // of a block, where threads work alone
 constexpr int64_t kMostBlocks = 1 << 30;  // a kernel goes on to its next piece of work beyond
 
@@ -37,6 +46,11 @@ device::Result KernelCall::Queue(const device::Call& call) const {
   launch.argument = argument;
   launch.buffers = call.at;
   return call.driver.Launch(call.device, call.stream, launch);
+}
+
+void AddCopy(const device::Ref& y, const device::Ref& x, device::Recorder* recorder) {
+  if (y.bytes == 0) return;
+  recorder->Add(std::make_unique<CopyCall>(), {device::Writes(y), device::Reads(x)});
 }
 
 }  // namespace ge_engines::gpu

@@ -42,4 +42,7 @@ void AddKernel(KernelId id, A args, int64_t work, std::vector<device::Use> uses,
                 std::move(uses));
 }
 
+// Adds a copy of x to y, of the same bytes; nothing happens where they lie in one place.
+void AddCopy(const device::Ref& y, const device::Ref& x, device::Recorder* recorder);
+
 }  // namespace ge_engines::gpu

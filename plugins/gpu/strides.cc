@@ -1,5 +1,6 @@
 #include "plugins/gpu/strides.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace ge_engines::gpu {
@@ -37,6 +38,29 @@ void MergeAxes(Dims* dims, std::vector<Dims>* strides) {
   }
   *dims = merged;
   *strides = std::move(kept);
+}
+
+AxesApart::AxesApart(const Dims& x, const Dims& reduced) {
+  const Dims strides = StridesOf(x);
+  Dims out, in;
+  std::vector<Dims> of_out(1), of_in(1);
+  for (size_t k = 0; k < x.size(); ++k) {
+    const bool inner =
+        std::find(reduced.begin(), reduced.end(), static_cast<int64_t>(k)) != reduced.end();
+    (inner ? in : out).push_back(x[k]);
+    (inner ? of_in : of_out)[0].push_back(strides[k]);
+  }
+  rows = Product(out);
+  length = Product(in);
+  MergeAxes(&out, &of_out);
+  MergeAxes(&in, &of_in);
+  outside = AxesOf(out);
+  inside = AxesOf(in);
+  out_strides = StridesFor(of_out[0]);
+  in_strides = StridesFor(of_in[0]);
+  beside = of_in[0].empty() || of_in[0].back() == 1;
+  rows_apart = of_in[0] == Dims{1} && std::all_of(of_out[0].begin(), of_out[0].end(),
+                                                  [&](int64_t s) { return s % length == 0; });
 }
 
 Axes AxesOf(const Dims& dims) {

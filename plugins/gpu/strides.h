@@ -16,6 +16,16 @@ Dims BroadcastStrides(const Dims& x, const Dims& y);
 // tensor along `dims`.
 void MergeAxes(Dims* dims, std::vector<Dims>* strides);
 
+// The axes of x that are reduced, and the others.
+struct AxesApart {
+  AxesApart(const Dims& x, const Dims& reduced);
+  Axes outside, inside;
+  Strides out_strides, in_strides;
+  int64_t rows = 1, length = 1;  // elements outside and inside
+  bool beside = false;           // a row's elements lie side by side
+  bool rows_apart = false;       // and rows begin at multiples of its length
+};
+
 // For kernels. At most kMostAxes axes.
 Axes AxesOf(const Dims& dims);
 Strides StridesFor(const Dims& strides);

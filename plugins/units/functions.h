@@ -68,6 +68,15 @@ enum class Fn : int {
 };
 enum class Reduce : int { kSum, kMean, kMax, kMin };  // an extreme of NaN and others is NaN
 
+// Reductions that are neither plain sums nor extremes of float32, and those of integers.
+enum class FoldOp { kMax, kMin, kSum, kMean, kProd, kL1, kL2, kLogSum, kSumSquare };
+
+// What becomes of an element and an update: numbers wrap, and NaN wins over what is compared.
+enum class Update : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
+
+// Steps of optimizers.
+enum class StepRule : uint8_t { kMomentum, kAdam, kRmsProp, kAdagrad, kLion, kLars, kLamb };
+
 // Weights of a few bits.
 struct NBitsForm {
   int bits = 4;        // 2, 4 or 8

@@ -25,6 +25,12 @@ std::span<const GpuKind> MoveKinds();
 std::span<const GpuKind> RowKinds();
 std::span<const GpuKind> WindowKinds();
 std::span<const GpuKind> ProductKinds();
+std::span<const GpuKind> FoldKinds();
+std::span<const GpuKind> IndexKinds();
+std::span<const GpuKind> MakeKinds();
+std::span<const GpuKind> WholeKinds();
+std::span<const GpuKind> ResampleKinds();
+std::span<const GpuKind> TrainingKinds();
 
 // Launches of a unit's bias and post-ops.
 uint32_t PostOpKernels(const Unit& unit);

@@ -1,13 +1,10 @@
-// Moves of elements: transposes, slices, concatenation, expansion, tiles, pads, look-ups.
+// Moves of elements: transposes, slices, concatenation, expansion, tiles, pads.
 #include "plugins/gpu/kernels/moves.h"
-
-#include <algorithm>
 
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
 #include "plugins/gpu/numbers_of.h"
 #include "plugins/gpu/strides.h"
-#include "plugins/units/index/gather.h"
 #include "plugins/units/movement/concat.h"
 #include "plugins/units/movement/depth_to_space.h"
 #include "plugins/units/movement/expand.h"
@@ -16,6 +13,7 @@
 #include "plugins/units/movement/slice.h"
 #include "plugins/units/movement/tile.h"
 #include "plugins/units/movement/transpose.h"
+#include "plugins/units/resample/resize.h"
 
 namespace ge_engines::gpu {
 namespace {
@@ -87,6 +85,23 @@ bool TakesTile(const Unit& u, const Parser& p, Why* why) {
   return 2 * u.dims.size() <= kMostAxes || why->Say(GE_WHY_SHAPE, "more than four axes");
 }
 
+// An axis that is repeated becomes two, of which the second stands still.
+void RecordResize(const Unit& u, Recorder* r) {
+  const Dims x = r->parser().dims(u.in[0]), from = StridesOf(x), to = StridesOf(u.dims);
+  const Dims& factors = As<ResizeSpec>(u)->factors;
+  Move move;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const int64_t factor = factors[k];
+    move.dims.push_back(x[k]);
+    move.dims.push_back(factor);
+    move.to.push_back(to[k] * factor);
+    move.to.push_back(to[k]);
+    move.from.push_back(from[k]);
+    move.from.push_back(0);
+  }
+  RecordOnly(u, move, r);
+}
+
 void RecordDepthToSpace(const Unit& u, Recorder* r) {
   const Dims x = StridesOf(r->parser().dims(u.in[0]));
   Move move;
@@ -151,35 +166,6 @@ void RecordPad(const Unit& u, Recorder* r) {
             std::move(uses), r);
 }
 
-// A device cannot refuse an index that is out of range, so that all of them are looked at here.
-bool TakesGather(const Unit& u, const Parser& p, Why* why) {
-  if (!TakesMove(u, p, why)) return false;
-  Dims indices;
-  if (!p.constant(u.in[1]) || !p.Integers(u.in[1], &indices)) {
-    return why->Say(GE_WHY_DYNAMIC, "indices are not constant, and a device refuses none");
-  }
-  const auto& spec = *As<GatherSpec>(u);
-  const int64_t size = p.dims(u.in[0])[static_cast<size_t>(spec.axis)];
-  const int64_t least = spec.backwards ? -size : 0;
-  return std::all_of(indices.begin(), indices.end(),
-                     [&](int64_t k) { return k >= least && k < size; }) ||
-         why->Say(GE_WHY_SHAPE, "an index is out of range");
-}
-
-void RecordGather(const Unit& u, Recorder* r) {
-  const Parser& p = r->parser();
-  const Dims x = p.dims(u.in[0]);
-  const auto axis = As<GatherSpec>(u)->axis;
-  GatherArgs args;
-  args.index_count = Divider::By(static_cast<uint64_t>(Product(p.dims(u.in[1]))));
-  args.inner = Divider::By(static_cast<uint64_t>(Product(Dims(x.begin() + axis + 1, x.end()))));
-  args.size = x[static_cast<size_t>(axis)];
-  SetNumbers(p, {0, 0, u.in[1]}, &args);
-  const Ref data = r->Read(u.in[0]), indices = r->Read(u.in[1]);
-  AddKernel(BySize(KernelId::gather_1, p.size(u.in[0])), args, Product(u.dims),
-            {Writes(r->Write(u.out[0])), Reads(data), Reads(indices)}, r);
-}
-
 // plugins/device makes views itself, but for those with post-ops, which there are none of.
 void RecordView(const Unit& u, Recorder* r) { r->View(u.out[0], u.in[0]); }
 
@@ -188,11 +174,11 @@ constexpr GpuKind kMoves[] = {
     {&TransposeSpec::kKind, TakesMove, RecordTranspose, nullptr},
     {&ExpandSpec::kKind, TakesMove, RecordExpand, nullptr},
     {&TileSpec::kKind, TakesTile, RecordTile, nullptr},
+    {&ResizeSpec::kKind, TakesTile, RecordResize, nullptr},
     {&MoveSpec::kKind, TakesMove, RecordDepthToSpace, nullptr},
     {&SliceSpec::kKind, TakesMove, RecordSlice, SliceKernels},
     {&ConcatSpec::kKind, TakesMove, RecordConcat, ConcatKernels},
     {&FillPadSpec::kKind, TakesMove, RecordPad, nullptr},
-    {&GatherSpec::kKind, TakesGather, RecordGather, nullptr},
 };
 
 }  // namespace

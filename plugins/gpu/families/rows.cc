@@ -1,12 +1,11 @@
 // Reductions, softmax and norms.
 #include "plugins/gpu/kernels/rows.h"
 
-#include <algorithm>
-
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
 #include "plugins/gpu/numbers_of.h"
 #include "plugins/gpu/strides.h"
+#include "plugins/units/reduce/instance_normalization.h"
 #include "plugins/units/reduce/layer_normalization.h"
 #include "plugins/units/reduce/log_softmax.h"
 #include "plugins/units/reduce/reduce.h"
@@ -25,33 +24,19 @@ constexpr int64_t kLeastRow = 32;
 
 void RecordReduce(const Unit& u, Recorder* r) {
   const auto& spec = *As<ReduceSpec>(u);
-  const Dims x = r->parser().dims(u.in[0]), strides = StridesOf(x);
-  Dims out, in;
-  std::vector<Dims> out_strides(1), in_strides(1);
-  for (size_t k = 0; k < x.size(); ++k) {
-    const bool reduced =
-        std::find(spec.axes.begin(), spec.axes.end(), static_cast<int64_t>(k)) != spec.axes.end();
-    (reduced ? in : out).push_back(x[k]);
-    (reduced ? in_strides : out_strides)[0].push_back(strides[k]);
-  }
   ReduceArgs args;
   SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
   args.reduce = spec.reduce;
-  args.length = Product(in);
-  const int64_t rows = Product(out);
-  MergeAxes(&out, &out_strides);
-  MergeAxes(&in, &in_strides);
-  args.outside = AxesOf(out);
-  args.inside = AxesOf(in);
-  args.out_strides = StridesFor(out_strides[0]);
-  args.in_strides = StridesFor(in_strides[0]);
-  const bool beside = in_strides[0].empty() || in_strides[0].back() == 1;
-  const bool rows_apart = std::all_of(out_strides[0].begin(), out_strides[0].end(),
-                                      [&](int64_t s) { return s % args.length == 0; });
-  args.rows = in_strides[0] == Dims{1} && rows_apart;
-  const bool team = args.length >= kLeastRow && (beside || rows < kTeamLanes);
+  const AxesApart apart(r->parser().dims(u.in[0]), spec.axes);
+  args.outside = apart.outside;
+  args.inside = apart.inside;
+  args.out_strides = apart.out_strides;
+  args.in_strides = apart.in_strides;
+  args.length = apart.length;
+  args.rows = apart.rows_apart;
+  const bool team = args.length >= kLeastRow && (apart.beside || apart.rows < kTeamLanes);
   const Ref from = r->Read(u.in[0]);
-  AddKernel(team ? KernelId::reduce_rows : KernelId::reduce_columns, args, rows,
+  AddKernel(team ? KernelId::reduce_rows : KernelId::reduce_columns, args, apart.rows,
             {Writes(r->Write(u.out[0])), Reads(from)}, r);
 }
 
@@ -90,11 +75,26 @@ void RecordNorm(const Unit& u, Recorder* r) {
             {Writes(r->Write(u.out[0])), Reads(x), Reads(scale), Reads(bias)}, r);
 }
 
+// Each channel of an image is a row.
+void RecordInstanceNorm(const Unit& u, Recorder* r) {
+  NormArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0], u.in[1], u.in[2]}, &args);
+  const int64_t rows = u.dims[0] * u.dims[1];
+  args.length = Product(u.dims) / rows;
+  args.eps = As<InstanceNormSpec>(u)->eps;
+  args.scaled = args.biased = args.by_channel = true;
+  args.channels = Divider::By(static_cast<uint64_t>(u.dims[1]));
+  const Ref x = r->Read(u.in[0]), scale = r->Read(u.in[1]), bias = r->Read(u.in[2]);
+  AddKernel(KernelId::norm_rows, args, rows,
+            {Writes(r->Write(u.out[0])), Reads(x), Reads(scale), Reads(bias)}, r);
+}
+
 constexpr GpuKind kRows[] = {
     {&ReduceSpec::kKind, nullptr, RecordReduce, nullptr},
     {&SoftmaxSpec::kKind, nullptr, RecordSoftmax, nullptr},
     {&LogSoftmaxSpec::kKind, nullptr, RecordLogSoftmax, nullptr},
     {&LayerNormSpec::kKind, nullptr, RecordNorm, nullptr},
+    {&InstanceNormSpec::kKind, nullptr, RecordInstanceNorm, nullptr},
 };
 
 }  // namespace

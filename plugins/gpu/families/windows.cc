@@ -6,6 +6,7 @@
 #include "plugins/gpu/numbers_of.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/reduce/pool.h"
+#include "plugins/units/training/max_pool_grad.h"
 
 namespace ge_engines::gpu {
 namespace {
@@ -43,6 +44,21 @@ void RecordPool(const Unit& u, Recorder* r) {
   AddKernel(KernelId::pool, args, Product(u.dims), {Writes(r->Write(u.out[0])), Reads(x)}, r);
 }
 
+bool TakesPoolGrad(const Unit& u, const Parser&, Why* why) {
+  return u.dims.size() <= kWindowAxes + 2 || why->Say(GE_WHY_SHAPE, "more than three axes");
+}
+
+void RecordPoolGrad(const Unit& u, Recorder* r) {
+  const auto& spec = *As<PoolGradSpec>(u);
+  PoolGradArgs args;
+  SetNumbers(r->parser(), {u.out[0], u.in[0], u.in[1]}, &args);
+  args.window =
+      WindowFor(spec.x, spec.dy, spec.kernel.begin(), spec.stride, spec.dilation, spec.pad_l);
+  const Ref dy = r->Read(u.in[0]), x = r->Read(u.in[1]);
+  AddKernel(KernelId::pool_grad, args, Product(u.dims),
+            {Writes(r->Write(u.out[0])), Reads(dy), Reads(x)}, r);
+}
+
 bool TakesConv(const Unit& u, const Parser&, Why* why) {
   return !As<ConvSpec>(u)->transposed || why->Say(GE_WHY_OP, "no kernel for ConvTranspose yet");
 }
@@ -71,6 +87,7 @@ void RecordConv(const Unit& u, Recorder* r) {
 
 constexpr GpuKind kWindows[] = {
     {&PoolSpec::kKind, nullptr, RecordPool, nullptr},
+    {&PoolGradSpec::kKind, TakesPoolGrad, RecordPoolGrad, nullptr},
     {&ConvSpec::kKind, TakesConv, RecordConv, nullptr},
 };
 

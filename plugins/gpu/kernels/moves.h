@@ -44,10 +44,17 @@ GE_GPU_BODY void PadThread(const PadArgs& a, int64_t i) {
   a.out<T>(0)[i] = inside ? a.in<T>(1)[from] : a.filled ? a.in<T>(2)[0] : T();
 }
 
-// Places: result, data, indices (int32 or int64, all checked on the host).
+// An index of an axis, counted from its end where it is negative; -1 for one beyond.
+GE_GPU_BODY int64_t Inside(int64_t index, int64_t size) {
+  const int64_t at = index < 0 ? index + size : index;
+  return at >= 0 && at < size ? at : -1;
+}
+
+// Places: result, data, indices of int32 or int64.
 struct GatherArgs : Args<3> {
   Divider index_count, inner;  // result: [outer, index_count, inner]
   int64_t size = 0;            // of the axis
+  bool backwards = true;       // negative indices count from the end
 };
 
 template <class T>
@@ -55,8 +62,8 @@ GE_GPU_BODY void GatherThread(const GatherArgs& a, int64_t i) {
   const auto n = static_cast<uint64_t>(i);
   const uint64_t row = a.inner.Quotient(n), inner = n - row * a.inner.divisor;
   const uint64_t outer = a.index_count.Quotient(row), k = row - outer * a.index_count.divisor;
-  int64_t at = a.Index(2, static_cast<int64_t>(k));
-  if (at < 0) at += a.size;
+  const int64_t index = a.Index(2, static_cast<int64_t>(k)), at = Inside(index, a.size);
+  if (at < 0 || (index < 0 && !a.backwards)) return Refuse();
   const int64_t from =
       (static_cast<int64_t>(outer) * a.size + at) * static_cast<int64_t>(a.inner.divisor) +
       static_cast<int64_t>(inner);

@@ -143,6 +143,16 @@ GE_GPU_BODY void StoreWhole(void* y, Number n, int64_t i, int64_t v) {
   }
 }
 
+// The float next to v on the side of 0, with its last bit set unless it is v: rounded again to
+// fewer bits, it gives what v gives.
+GE_GPU_BODY float ToOdd(double v) {
+  const auto x = static_cast<float>(v);
+  if (static_cast<double>(x) == v || !(fabs(v) <= 3.0e38)) return x;
+  uint32_t bits = BitsAs<uint32_t>(x);
+  if (fabs(static_cast<double>(x)) > fabs(v)) --bits;
+  return BitsAs<float>(bits | 1u);
+}
+
 GE_GPU_BODY void StoreReal(void* y, Number n, int64_t i, double v) {
   switch (n) {
     case Number::kF32:
@@ -152,10 +162,28 @@ GE_GPU_BODY void StoreReal(void* y, Number n, int64_t i, double v) {
       static_cast<double*>(y)[i] = v;
       return;
     case Number::kF16:
-      static_cast<uint16_t*>(y)[i] = HalfOfFloat(static_cast<float>(v));
+      static_cast<uint16_t*>(y)[i] = HalfOfFloat(ToOdd(v));
       return;
     default:
-      static_cast<uint16_t*>(y)[i] = BrainOfFloat(static_cast<float>(v));
+      static_cast<uint16_t*>(y)[i] = BrainOfFloat(ToOdd(v));
+      return;
+  }
+}
+
+// One element of 1, 2, 4 or 8 bytes, whatever it means.
+GE_GPU_BODY void MoveElement(void* y, int64_t to, const void* x, int64_t from, int32_t bytes) {
+  switch (bytes) {
+    case 1:
+      static_cast<uint8_t*>(y)[to] = static_cast<const uint8_t*>(x)[from];
+      return;
+    case 2:
+      static_cast<uint16_t*>(y)[to] = static_cast<const uint16_t*>(x)[from];
+      return;
+    case 4:
+      static_cast<uint32_t*>(y)[to] = static_cast<const uint32_t*>(x)[from];
+      return;
+    default:
+      static_cast<uint64_t*>(y)[to] = static_cast<const uint64_t*>(x)[from];
       return;
   }
 }

@@ -32,4 +32,23 @@ GE_GPU_BODY To BitsAs(From from) {
   return to;
 }
 
+#if !defined(__CUDACC__)
+// Whether a body in this thread has refused what it read.
+inline bool& Refused() {
+  static thread_local bool refused = false;
+  return refused;
+}
+#endif
+
+// What was read must not be followed: an index beyond its axis, a division of integers by zero. No
+// thread goes on; the launch fails and with it the device's context, as after any fault, so that
+// the host runs the work elsewhere, where words are found for it.
+GE_GPU_BODY void Refuse() {
+#if defined(__CUDA_ARCH__)
+  __trap();
+#elif !defined(__CUDACC__)
+  Refused() = true;
+#endif
+}
+
 }  // namespace ge_engines::gpu

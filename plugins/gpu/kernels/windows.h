@@ -67,6 +67,51 @@ GE_GPU_BODY void PoolThread(const PoolArgs& a, int64_t i) {
   a.Store(0, i, a.max ? v : v / static_cast<float>(count));
 }
 
+// Places: dX, dY, x. One thread a pixel of x: it looks for itself in the windows that it lies in,
+// of which the first greatest number gets the slope, NaN being greater than all.
+struct PoolGradArgs : Args<3> {
+  Window window;
+};
+
+GE_GPU_BODY void PoolGradThread(const PoolGradArgs& a, int64_t i) {
+  const Window& w = a.window;
+  const int64_t pixels = w.src[0] * w.src[1] * w.src[2];
+  const int64_t windows =
+      static_cast<int64_t>(w.dst[0].divisor * w.dst[1].divisor * w.dst[2].divisor);
+  const int64_t plane = i / pixels, own = i % pixels;
+  const int64_t at[kWindowAxes] = {own / (w.src[1] * w.src[2]), own / w.src[2] % w.src[1],
+                                   own % w.src[2]};
+  int64_t low[kWindowAxes], high[kWindowAxes];  // windows whose span holds the pixel
+  for (int k = 0; k < kWindowAxes; ++k) {
+    const int64_t reach = (w.kernel[k] - 1) * w.dilation[k], place = at[k] + w.pad[k];
+    const auto last = static_cast<int64_t>(w.dst[k].divisor) - 1;
+    low[k] = place <= reach ? 0 : (place - reach + w.stride[k] - 1) / w.stride[k];
+    high[k] = place / w.stride[k] < last ? place / w.stride[k] : last;
+  }
+  float slope = 0;
+  for (int64_t x = low[0]; x <= high[0]; ++x) {
+    for (int64_t y = low[1]; y <= high[1]; ++y) {
+      for (int64_t z = low[2]; z <= high[2]; ++z) {
+        const int64_t first[kWindowAxes] = {x * w.stride[0] - w.pad[0], y * w.stride[1] - w.pad[1],
+                                            z * w.stride[2] - w.pad[2]};
+        int64_t best = -1;
+        float most = 0;
+        EachTap(w, first, [&](int64_t pixel, int64_t) {
+          const float v = a.Float(2, plane * pixels + pixel);
+          if (best >= 0 && (v <= most || most != most)) return;
+          best = pixel;
+          most = v;
+        });
+        if (best != own) continue;
+        const auto sizes_y = static_cast<int64_t>(w.dst[1].divisor);
+        const auto sizes_z = static_cast<int64_t>(w.dst[2].divisor);
+        slope += a.Float(1, plane * windows + (x * sizes_y + y) * sizes_z + z);
+      }
+    }
+  }
+  a.Store(0, i, slope);
+}
+
 // Places: result, x, weights, bias.
 struct ConvArgs : Args<4> {
   Window window;

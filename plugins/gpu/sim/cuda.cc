@@ -365,8 +365,9 @@ GE_SIM_EXPORT Status cuLaunchKernel(Function function, unsigned grid_x, unsigned
     if ((head.reads >> k & 1) != 0) reads.push_back({place.data, place.bytes});
     if ((head.writes >> k & 1) != 0) writes.push_back({place.data, place.bytes});
   }
-  return Machine::Get().Launch(stream, kernel->name, std::move(reads), std::move(writes),
-                               [kernel, args = std::move(args)] { kernel->run(args.data()); });
+  return Machine::Get().Launch(
+      stream, kernel->name, std::move(reads), std::move(writes),
+      [kernel, args = std::move(args)] { return kernel->run(args.data()); });
 }
 
 // ---- captures ----------------------------------------------------------------------------------

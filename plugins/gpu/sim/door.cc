@@ -43,7 +43,7 @@ class MachineDoor final : public Door {
                       std::vector<simulated::Range> writes, std::function<void()> body) override {
     if (CurrentDevice() < 0) return cuda::kInvalidContext;
     return Machine::Get().Launch(stream, name, std::move(reads), std::move(writes),
-                                 std::move(body));
+                                 [body = std::move(body)] { return body(), true; });
   }
   int Planted(const char* function) override {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -10,7 +10,7 @@ namespace ge_engines::gpu::sim {
 struct HostKernel {
   const char* name;
   uint32_t bytes;                 // of its arguments
-  void (*run)(const void* args);  // all of its grid
+  bool (*run)(const void* args);  // all of its grid; false where a body refused what it read
 };
 
 // nullptr: there is none of this name.

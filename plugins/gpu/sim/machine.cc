@@ -122,7 +122,7 @@ cuda::Status Machine::Of(Code code) {
 
 cuda::Status Machine::Launch(cuda::Stream stream, const char* name,
                              std::vector<simulated::Range> reads,
-                             std::vector<simulated::Range> writes, std::function<void()> body) {
+                             std::vector<simulated::Range> writes, std::function<bool()> body) {
   simulated::Kernel work;
   work.name = name;
   work.reads = std::move(reads);
@@ -131,9 +131,9 @@ cuda::Status Machine::Launch(cuda::Stream stream, const char* name,
     std::fenv_t own;  // a device rounds in its own way, whatever its callers do
     (void)std::fegetenv(&own);
     (void)std::fesetenv(FE_DFL_ENV);
-    body();
+    const bool whole = body();
     (void)std::fesetenv(&own);
-    return true;
+    return whole;
   };
   return Of(simulator_->Launch(static_cast<simulated::Stream>(reinterpret_cast<uintptr_t>(stream)),
                                std::move(work)));

@@ -40,9 +40,9 @@ class Machine {
   bool usable() const { return wrong_.empty(); }  // its options are understood
   // What the simulator found first, or why the options are wrong; empty: nothing.
   std::string Found() const;
-  // Runs `body` on a stream as work that touches these ranges.
+  // Runs `body` on a stream as work that touches these ranges; it is false where the work fails.
   cuda::Status Launch(cuda::Stream stream, const char* name, std::vector<simulated::Range> reads,
-                      std::vector<simulated::Range> writes, std::function<void()> body);
+                      std::vector<simulated::Range> writes, std::function<bool()> body);
 
   // ---- contexts, one a device
   std::mutex& mutex() { return mutex_; }  // of what follows

@@ -5,9 +5,6 @@
 
 namespace ge_engines {
 
-// What becomes of an element and an update: numbers wrap, and NaN wins over what is compared.
-enum class Update : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
-
 // Places named by integers; in: data and indices, or data, indices and updates.
 struct IndexSpec {
   bool scatter = false;

@@ -6,7 +6,6 @@
 
 namespace ge_engines {
 
-enum class FoldOp { kMax, kMin, kSum, kMean, kProd, kL1, kL2, kLogSum, kSumSquare };
 struct FoldSpec {  // in: x; out: as x, or bool
   FoldOp op = FoldOp::kSum;
   Dims axes;

@@ -10,7 +10,6 @@ namespace ge_engines {
 
 // ge.AdamStep, ge.MomentumStep and so on; in and out as in the nodes. `beta1` is the momentum,
 // `beta2` RMSProp's alpha.
-enum class StepRule : uint8_t { kMomentum, kAdam, kRmsProp, kAdagrad, kLion, kLars, kLamb };
 struct StepSpec {
   StepRule rule = StepRule::kMomentum;
   bool apart = false;  // weights decay beside the gradient
