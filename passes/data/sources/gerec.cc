@@ -204,22 +204,7 @@ class GerecSource final : public Source {
     const uint64_t blocks = (part->bytes.size() + kSumBytes - 1) / kSumBytes;
     part->sums = Words(column->name, part->stem + ".xxh3.npy", sums, GE_U64, blocks, digest);
     part->checked = std::vector<std::atomic<uint64_t>>((blocks + 63) / 64);
-    // The head lies in the first part, and says how long a row is: checked before it is read.
-    if (blocks > 0 &&
-        Xxh3(part->bytes.first(std::min(kSumBytes, part->bytes.size()))) != WordAt(part->sums, 0)) {
-      throw Refusal{GE_DATA_LOSS,
-                    fmt::format("'{}', column '{}', rows from 0 on: the first {} bytes of '{}.npy' "
-                                "have not the sum that the file gives; they are damaged, make the "
-                                "file again",
-                                path_, Shown(column->name), std::min(kSumBytes, part->bytes.size()),
-                                part->stem)};
-    }
-    const NpyHead head =
-        ReadNpyHead(fmt::format("{}' column '{}", path_, Shown(column->name)), part->bytes);
-    if (head.dims.empty() || head.dims[0] != rows_) {
-      throw Bad(
-          fmt::format("column '{}' has not the {} rows of the file", Shown(column->name), rows_));
-    }
+    const NpyHead head = HeadOf(*column, *part);
     part->head = head.bytes;
     column->dtype = head.dtype;
     column->dims.assign(head.dims.begin() + 1, head.dims.end());
@@ -228,6 +213,26 @@ class GerecSource final : public Source {
     for (const json& name : c["classes"]) {
       if (!name.is_string()) throw Bad("a class in meta.json is no text");
       column->classes.push_back(name.get<std::string>());
+    }
+  }
+
+  // The head lies in the first part. Where it cannot be read and that part is damaged, that is
+  // said.
+  NpyHead HeadOf(const Column& column, const GerecColumn& part) const {
+    try {
+      NpyHead head =
+          ReadNpyHead(fmt::format("{}' column '{}", path_, Shown(column.name)), part.bytes);
+      if (!head.dims.empty() && head.dims[0] == rows_) return head;
+      throw Bad(
+          fmt::format("column '{}' has not the {} rows of the file", Shown(column.name), rows_));
+    } catch (const Refusal&) {
+      const auto first = part.bytes.first(std::min<size_t>(kSumBytes, part.bytes.size()));
+      if (first.empty() || Xxh3(first) == WordAt(part.sums, 0)) throw;
+      throw Refusal{GE_DATA_LOSS,
+                    fmt::format("'{}', column '{}', rows from 0 on: the first {} bytes of '{}.npy' "
+                                "have not the sum that the file gives; they are damaged, make the "
+                                "file again",
+                                path_, Shown(column.name), first.size(), part.stem)};
     }
   }
 
