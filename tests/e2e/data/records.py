@@ -92,6 +92,20 @@ class Records(data_run.DataRun):
                    and all(self.texts[self.ids.tolist().index(i)] == t.decode()
                            for i, t in zip(mixed["id"].tolist(), mixed["text"])))
 
+    def informs(self):
+        """A source is looked at as it is: pictures of any size, texts, classes by name."""
+        photos, rows = self.ran("info", "photos"), self.ran("info", "rows.jsonl")
+        self.check("info of photos", photos["columns"] == [
+            {"name": "picture", "kind": "picture"},
+            {"name": "label", "dtype": "i64", "dims": "n", "classes": ["cat", "dog"]}], photos)
+        self.check("info of texts", rows["columns"][-1] == {"name": "text", "kind": "text"}, rows)
+        words = self.ge("info", "photos").stdout
+        self.check("in a table", re.search(r"picture\s+picture\s+n\s*\n.*label\s+i64\s+n\s+cat, dog", words),
+                   words)
+        sized = self.ran("info", "photos | resize 8x8")
+        self.check("of sized ones", sized["columns"][0] == {"name": "picture", "dtype": "u8", "dims": "nx3x8x8"},
+                   sized)
+
     def flips(self, count):
         """Of each member's bytes, at random places."""
         r = np.random.default_rng(SEED)
@@ -160,6 +174,7 @@ def main():
     c = Records()
     c.files()
     c.packed()
+    c.informs()
     c.several()
     c.flips(flips)
     c.small()
