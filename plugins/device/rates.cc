@@ -4,6 +4,7 @@
 
 #include "plugins/units/attention/attention.h"
 #include "plugins/units/conv/conv.h"
+#include "plugins/units/conv/conv_grad.h"
 #include "plugins/units/matmul/matmul.h"
 #include "plugins/units/movement/reshape.h"
 
@@ -11,6 +12,14 @@ namespace ge_engines::device {
 namespace {
 
 constexpr double kPointwiseFlops = 8;  // an element and function; most are fewer, exp and tanh more
+
+// Of a convolution, and of its gradients as well.
+double ConvFlops(const ConvSpec& conv) {
+  const double weights = static_cast<double>(Product(conv.weights));
+  const Dims image = conv.transposed ? conv.src : conv.dst;
+  const double pixels = static_cast<double>(Product(image)) / static_cast<double>(image[1]);
+  return 2 * pixels * weights;
+}
 
 // Of the unit's main operator.
 double MainFlops(const Unit& u, const Parser& p) {
@@ -20,12 +29,8 @@ double MainFlops(const Unit& u, const Parser& p) {
     const auto depth = product->trans_a ? a[a.size() - 2] : a[a.size() - 1];
     return 2 * out * static_cast<double>(depth);
   }
-  if (const auto* conv = As<ConvSpec>(u)) {
-    const double weights = static_cast<double>(Product(conv->weights));
-    const Dims image = conv->transposed ? conv->src : conv->dst;
-    const double pixels = static_cast<double>(Product(image)) / static_cast<double>(image[1]);
-    return 2 * pixels * weights;
-  }
+  if (const auto* conv = As<ConvSpec>(u)) return ConvFlops(*conv);
+  if (const auto* grad = As<ConvGradSpec>(u)) return ConvFlops(grad->conv);
   if (const auto* attend = As<AttendSpec>(u)) {
     const auto scores = static_cast<double>(attend->batch * attend->heads * attend->rows) *
                         static_cast<double>(attend->keys);

@@ -12,9 +12,9 @@ namespace {
 const std::vector<const GpuKind*>& AllKinds() {
   static const std::vector<const GpuKind*> kinds = [] {
     std::vector<const GpuKind*> all;
-    for (const auto family :
-         {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(), ProductKinds(), FoldKinds(),
-          IndexKinds(), MakeKinds(), WholeKinds(), ResampleKinds(), TrainingKinds()}) {
+    for (const auto family : {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(),
+                              ProductKinds(), FoldKinds(), IndexKinds(), MakeKinds(), WholeKinds(),
+                              ResampleKinds(), TrainingKinds(), ConvolutionKinds()}) {
       for (const GpuKind& kind : family) all.push_back(&kind);
     }
     return all;
@@ -33,9 +33,15 @@ const GpuKind* KindOf(const Unit& unit) {
 }  // namespace
 
 GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver)
-    : Engine(args, std::move(driver)), cuda_(static_cast<const CudaDriver&>(this->driver())) {}
+    : Engine(args, std::move(driver)),
+      cuda_(static_cast<const CudaDriver&>(this->driver())),
+      cudnn_(cuda_),
+      convolutions_(cudnn_) {}
 
-GpuEngine::~GpuEngine() { CloseDevices(); }
+GpuEngine::~GpuEngine() {
+  cudnn_.Close();
+  CloseDevices();
+}
 
 std::unique_ptr<GpuEngine> GpuEngine::Make(const ge_create_args& args) {
   std::string_view rest = gp::View(args.options);
@@ -58,9 +64,12 @@ std::span<const UnitKind* const> GpuEngine::Kinds() const {
 
 bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
   if (Is<ViewSpec>(unit)) return true;
+  if (convolutions_.Has(unit)) return convolutions_.Takes(unit, parser, why);
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no kernel");
-  return kind->takes == nullptr || kind->takes(unit, parser, why);
+  if (kind->takes == nullptr || kind->takes(unit, parser, why)) return true;
+  if (Convolutions::Knows(unit)) why->text += "; " + cudnn_.why();
+  return false;
 }
 
 device::Rates GpuEngine::RatesOf(int device) const {
@@ -84,6 +93,8 @@ device::Rates GpuEngine::RatesOf(int device) const {
 
 device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   device::Work work = device::WorkOf(unit, parser);
+  if (convolutions_.Has(unit)) return convolutions_.WorkFor(unit, parser, work);
+  if (Convolutions::Knows(unit)) work = convolutions_.PlainWork(work);
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr || work.kernels == 0) return work;
   for (const PostOp& q : unit.post_ops) {
@@ -102,6 +113,9 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
 }
 
 void GpuEngine::Record(const Unit& unit, device::Recorder* recorder) const {
+  if (convolutions_.Has(unit)) {
+    return convolutions_.Record(unit, this->device(recorder->device())->number(), recorder);
+  }
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr) throw std::runtime_error("no kernel");
   kind->record(unit, recorder);

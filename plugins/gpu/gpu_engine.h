@@ -6,6 +6,8 @@
 
 #include "plugins/device/engine.h"
 #include "plugins/gpu/cuda_driver.h"
+#include "plugins/gpu/cudnn_library.h"
+#include "plugins/gpu/families/convolutions.h"
 #include "plugins/gpu/families/family.h"
 
 namespace ge_engines::gpu {
@@ -25,6 +27,8 @@ class GpuEngine final : public device::Engine {
 
  private:
   const CudaDriver& cuda_;
+  CudnnLibrary cudnn_;
+  mutable Convolutions convolutions_;  // its plans; compile is of one thread at a time
 };
 
 }  // namespace ge_engines::gpu

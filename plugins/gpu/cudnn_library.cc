@@ -1,0 +1,80 @@
+#include "plugins/gpu/cudnn_library.h"
+
+namespace ge_engines::gpu {
+
+bool CudnnLibrary::Ready() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (!asked_) ready_ = Open();
+  asked_ = true;
+  return ready_;
+}
+
+bool CudnnLibrary::Open() const {
+  if (!library_.Open(cudnn::kLibrary)) return why_ = "there is no cuDNN: " + library_.why(), false;
+#define GE_CUDNN_FIND(result, name, ...) \
+  if (!library_.Set(&f_.name, #name))    \
+    return why_ = "cuDNN lacks what 9.0 has: " + library_.why(), false;
+  GE_CUDNN_FUNCTIONS(GE_CUDNN_FIND)
+#undef GE_CUDNN_FIND
+  const size_t version = f_.cudnnGetVersion();
+  if (version / cudnn::kMajorUnit == cudnn::kMajor) return true;
+  why_ = "cuDNN's version is " + std::to_string(version) + "; wanted one of 9";
+  return false;
+}
+
+void CudnnLibrary::Check(cudnn::Status status, const char* what) const {
+  if (status == cudnn::kSuccess) return;
+  char said[512] = {};
+  f_.cudnnGetLastErrorString(said, sizeof said);
+  const char* name = f_.cudnnGetErrorString(status);
+  throw CudnnRefusal("cuDNN: " + std::string(what) + " answers " + (name == nullptr ? "" : name) +
+                         " (" + std::to_string(status) + ")" + (said[0] != 0 ? ": " : "") + said,
+                     status);
+}
+
+CudnnLibrary::OneDevice& CudnnLibrary::HandleOf(int device) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  OneDevice& one = devices_[device];
+  if (one.handle != nullptr) return one;
+  cudnn::Status status = cudnn::kSuccess;
+  const Result result = driver_.Within(device, [&] {
+    status = f_.cudnnCreate(&one.handle);
+    return Result();
+  });
+  if (!result.ok()) throw CudnnRefusal("cuDNN: the device's context cannot be made current");
+  if (status != cudnn::kSuccess) one.handle = nullptr;
+  Check(status, "cudnnCreate");
+  return one;
+}
+
+void CudnnLibrary::Close() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [device, one] : devices_) {
+    if (one.handle == nullptr) continue;
+    (void)driver_.Within(device,
+                         [&, handle = one.handle] { return ResultOf(f_.cudnnDestroy(handle)); });
+  }
+  devices_.clear();
+}
+
+Result CudnnLibrary::ResultOf(cudnn::Status status) {
+  const auto result = [&](Outcome outcome) {
+    return Result{outcome, static_cast<int32_t>(status)};
+  };
+  if (status == cudnn::kSuccess) return Result();
+  if (status == cudnn::kDeviceAllocationFailed) return result(Outcome::kOutOfMemory);
+  if (status >= cudnn::kExecutionFailed) return result(Outcome::kFailed);
+  if (status >= cudnn::kInternalError) return result(Outcome::kInvalid);
+  return result(status >= cudnn::kNotSupported ? Outcome::kUnsupported : Outcome::kInvalid);
+}
+
+std::string CudnnErrorText(int32_t vendor_code) {
+  const char* kind = vendor_code >= cudnn::kExecutionFailed ? "its work on the device failed"
+                     : vendor_code >= cudnn::kInternalError ? "it failed inside"
+                     : vendor_code >= cudnn::kNotSupported  ? "it does not support the call"
+                     : vendor_code >= cudnn::kBadParam      ? "a parameter is wrong"
+                                                            : "it is not ready";
+  return "cuDNN answers " + std::to_string(vendor_code) + ": " + kind;
+}
+
+}  // namespace ge_engines::gpu
