@@ -34,6 +34,7 @@ struct CudnnGraph {
   std::vector<Tensor> tensors;
   std::vector<Operation> operations;
   bool may_round = false;  // inputs of float32, to what tensor cores take
+  uint64_t most_workspace = 0;
   auto operator<=>(const CudnnGraph&) const = default;
 
   uint32_t Add(cudnn::DataType type, const Dims& dims) {  // dense

@@ -71,10 +71,6 @@ class CudnnPlan::Builder {
   }
 
  private:
-  // What the host plans for it takes room from activations. Every convolution has an engine that
-  // needs far less.
-  static constexpr int64_t kMostWorkspace = int64_t{256} << 20;
-
   CudnnDescriptor& Add(cudnn::DescriptorType type) {
     plan_.parts_.push_back(std::make_unique<CudnnDescriptor>(plan_.library_, type));
     return *plan_.parts_.back();
@@ -231,7 +227,9 @@ class CudnnPlan::Builder {
     } catch (const CudnnRefusal& x) {
       return refused_ = x.what(), false;
     }
-    if (workspace > kMostWorkspace) return Refuse("it wants too large a workspace");
+    if (static_cast<uint64_t>(workspace) > graph_.most_workspace) {
+      return Refuse("it wants a larger workspace than the offer said");
+    }
     plan_.workspace_ = static_cast<uint64_t>(workspace);
     plan_.plan_ = made.get();
     plan_.parts_.push_back(std::move(made));

@@ -63,7 +63,7 @@ std::span<const UnitKind* const> GpuEngine::Kinds() const {
 }
 
 bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
-  if (Is<ViewSpec>(unit)) return true;
+  if (Is<ViewSpec, NothingSpec>(unit)) return true;
   if (convolutions_.Has(unit)) return convolutions_.Takes(unit, parser, why);
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no kernel");

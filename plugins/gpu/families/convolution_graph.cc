@@ -96,6 +96,12 @@ ConvolutionShape ConvolutionShape::Of(const Unit& unit) {
   return s;
 }
 
+uint64_t ConvolutionShape::MostWorkspace() const {
+  constexpr uint64_t kAlways = 1 << 20;  // tables, whatever the size
+  const int64_t elements = Product(frame.empty() ? x : frame) + Product(w) + Product(y);
+  return kAlways + 2 * sizeof(float) * static_cast<uint64_t>(elements);
+}
+
 void ConvolutionShape::PutInFrame() {
   bool alike = true;
   Dims whole = x, first(x.size(), 0), more = y;
@@ -148,6 +154,7 @@ Unit BehindSteps(const Unit& unit, size_t done) {
 
 ConvolutionGraph::ConvolutionGraph(const ConvolutionShape& shape, cudnn::DataType type,
                                    std::vector<ConvolutionStep> steps) {
+  graph.most_workspace = shape.MostWorkspace();
   Operation convolution;
   convolution.type = shape.direction;
   convolution.x = graph.Add(type, shape.frame.empty() ? shape.x : shape.frame);

@@ -27,6 +27,9 @@ struct ConvolutionShape {
   Dims windows;
 
   static ConvolutionShape Of(const Unit& unit);
+  // Room for the three tensors in the library's own order, and for sums of each in float32: engines
+  // that want more are not taken.
+  uint64_t MostWorkspace() const;
 
  private:
   void PutInFrame();

@@ -165,6 +165,7 @@ device::Work Convolutions::WorkFor(const Unit& unit, const Parser& parser,
   constexpr double kHalves = 8;
   if (parser.dtype(unit.out[0]) != GE_F32) work.flops /= kHalves;
   const ConvolutionShape shape = ConvolutionShape::Of(unit);
+  work.workspace = shape.MostWorkspace();
   if (!shape.frame.empty()) {
     ++work.kernels;
     work.kernels += shape.windows.empty() ? 0 : 1;
