@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstring>
 
+#include "plugins/gpu/cublaslt_library.h"
 #include "plugins/gpu/cudnn_library.h"
 #include "plugins/gpu/kernels/image.h"
 #include "plugins/gpu/kernels/kernel_ids.h"
@@ -108,6 +109,7 @@ std::string CudaDriver::ErrorText(Result result) {
       break;
   }
   if (IsCudnnStatus(result.vendor_code)) return CudnnErrorText(result.vendor_code);
+  if (IsCublasLtStatus(result.vendor_code)) return CublasLtErrorText(result.vendor_code);
   const char *name = nullptr, *text = nullptr;
   const auto status = static_cast<Status>(result.vendor_code);
   if (f_.cuGetErrorName == nullptr || f_.cuGetErrorName(status, &name) != cuda::kSuccess ||

@@ -32,13 +32,17 @@ const GpuKind* KindOf(const Unit& unit) {
 
 }  // namespace
 
-GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver)
+GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver,
+                     const std::string& libraries)
     : Engine(args, std::move(driver)),
       cuda_(static_cast<const CudaDriver&>(this->driver())),
+      cublaslt_(cuda_, args.host, libraries),
+      products_(cublaslt_, args.precision == GE_PRECISION_BF16),
       cudnn_(cuda_),
       convolutions_(cudnn_) {}
 
 GpuEngine::~GpuEngine() {
+  cublaslt_.Close();
   cudnn_.Close();
   CloseDevices();
 }
@@ -46,11 +50,12 @@ GpuEngine::~GpuEngine() {
 std::unique_ptr<GpuEngine> GpuEngine::Make(const ge_create_args& args) {
   std::string_view rest = gp::View(args.options);
   for (gp::OptionText t; gp::NextOption(&rest, &t);) {
-    if (t.key == "device" || t.key == "memory") continue;
-    throw device::Refusal(GE_INVALID_ARGUMENT,
-                          "it has no option '" + std::string(t.key) + "'; wanted device or memory");
+    if (t.key == "device" || t.key == "memory" || t.key == "libraries") continue;
+    throw device::Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) +
+                                                   "'; wanted device, memory or libraries");
   }
-  return std::make_unique<GpuEngine>(args, std::make_unique<CudaDriver>());
+  return std::make_unique<GpuEngine>(args, std::make_unique<CudaDriver>(),
+                                     std::string(gp::Option(args.options, "libraries", "")));
 }
 
 std::span<const UnitKind* const> GpuEngine::Kinds() const {
@@ -70,6 +75,10 @@ bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
   if (kind->takes == nullptr || kind->takes(unit, parser, why)) return true;
   if (Convolutions::Knows(unit)) why->text += "; " + cudnn_.why();
   return false;
+}
+
+bool GpuEngine::Rounds(const Unit& unit, const Parser& parser) const {
+  return products_.Rounds(unit, parser);
 }
 
 device::Rates GpuEngine::RatesOf(int device) const {
@@ -104,18 +113,24 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
     work.bytes += 4 * static_cast<double>(q.channel->size());
   }
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
-  const bool whole = unit.kind().post_ops == PostOps::kPlain;  // post-ops are its kernel
-  if (!whole && (!unit.post_ops.empty() || !unit.bias.empty())) {
-    work.kernels += PostOpKernels(unit);
+  if (LibraryProducts::Knows(unit)) products_.Price(unit, parser, &work);
+  const auto behind = [&](const Unit& rest) {
+    if (rest.post_ops.empty() && rest.bias.empty()) return;
+    work.kernels += PostOpKernels(rest);
     work.bytes += 2 * device::BytesOf(parser, unit.out[0]);
+  };
+  if (products_.Has(unit, parser)) {
+    behind(products_.Rest(unit, parser));
+  } else if (unit.kind().post_ops != PostOps::kPlain) {  // those of plain ones are their kernel
+    behind(unit);
   }
   return work;
 }
 
 void GpuEngine::Record(const Unit& unit, device::Recorder* recorder) const {
-  if (convolutions_.Has(unit)) {
-    return convolutions_.Record(unit, this->device(recorder->device())->number(), recorder);
-  }
+  const int device = this->device(recorder->device())->number();
+  if (convolutions_.Has(unit)) return convolutions_.Record(unit, device, recorder);
+  if (products_.Has(unit, recorder->parser()) && products_.Record(unit, device, recorder)) return;
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr) throw std::runtime_error("no kernel");
   kind->record(unit, recorder);

@@ -155,7 +155,7 @@ def drivers_of_each_fault(c):
 
 
 def options(c):
-    for option, words in [("speed=3", "it has no option 'speed'; wanted device or memory"),
+    for option, words in [("speed=3", "it has no option 'speed'; wanted device, memory or libraries"),
                           ("device=7", "names device 7, and the machine has 1")]:
         done, _, _ = c.ran(MODEL, engines=f"gpu:{option},ref", libraries=c.sim)
         c.check(done.returncode != 0 and words in done.stderr, option, done.stderr)
