@@ -12,9 +12,10 @@ namespace {
 const std::vector<const GpuKind*>& AllKinds() {
   static const std::vector<const GpuKind*> kinds = [] {
     std::vector<const GpuKind*> all;
-    for (const auto family : {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(),
-                              ProductKinds(), FoldKinds(), IndexKinds(), MakeKinds(), WholeKinds(),
-                              ResampleKinds(), TrainingKinds(), ConvolutionKinds()}) {
+    for (const auto family :
+         {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(), ProductKinds(), FoldKinds(),
+          IndexKinds(), MakeKinds(), WholeKinds(), ResampleKinds(), TrainingKinds(),
+          RecurrentKinds(), ConvolutionKinds()}) {
       for (const GpuKind& kind : family) all.push_back(&kind);
     }
     return all;

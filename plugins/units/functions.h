@@ -1,6 +1,7 @@
 // Functions of one and two numbers, reductions and forms of weights, named by units. Plain values.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace ge_engines {
@@ -76,6 +77,26 @@ enum class Update : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
 
 // Steps of optimizers.
 enum class StepRule : uint8_t { kMomentum, kAdam, kRmsProp, kAdagrad, kLion, kLars, kLamb };
+
+enum class Cell { kRnn, kGru, kLstm };
+// An activation of a recurrent cell, with ONNX's name and its parameters.
+struct CellFn {
+  enum Kind {
+    kRelu,
+    kTanh,
+    kSigmoid,
+    kAffine,
+    kLeakyRelu,
+    kThresholdedRelu,
+    kScaledTanh,
+    kHardSigmoid,
+    kElu,
+    kSoftsign,
+    kSoftplus
+  } kind = kSigmoid;
+  float a = 0, b = 0;
+  auto operator<=>(const CellFn&) const = default;
+};
 
 // Weights of a few bits.
 struct NBitsForm {

@@ -31,6 +31,7 @@ std::span<const GpuKind> MakeKinds();
 std::span<const GpuKind> WholeKinds();
 std::span<const GpuKind> ResampleKinds();
 std::span<const GpuKind> TrainingKinds();
+std::span<const GpuKind> RecurrentKinds();
 
 // Launches of a unit's bias and post-ops.
 uint32_t PostOpKernels(const Unit& unit);

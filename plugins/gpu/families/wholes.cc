@@ -3,9 +3,13 @@
 
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
+#include "plugins/gpu/kernels/numbers.h"
 #include "plugins/gpu/numbers_of.h"
 #include "plugins/gpu/strides.h"
 #include "plugins/units/elementwise/arithmetic.h"
+#include "plugins/units/elementwise/double_pointwise.h"
+#include "plugins/units/elementwise/double_power.h"
+#include "plugins/units/elementwise/double_relation.h"
 #include "plugins/units/elementwise/is_inf.h"
 #include "plugins/units/elementwise/prelu.h"
 
@@ -68,6 +72,56 @@ uint32_t ArithmeticKernels(const Unit& u) {
   return u.in.size() < 3 ? 1 : static_cast<uint32_t>(u.in.size() - 1);
 }
 
+// Sine and cosine are none of them: their angles would want more digits of pi.
+bool TakesDouble(const Unit& u, const Parser&, Why* why) {
+  const Fn fn = As<DoublePointwiseSpec>(u)->fn;
+  return (fn != Fn::kSin && fn != Fn::kCos) ||
+         why->Say(GE_WHY_DTYPE, "no kernel for angles of float64");
+}
+
+void RecordDouble(const Unit& u, Recorder* r) {
+  const auto& spec = *As<DoublePointwiseSpec>(u);
+  DoubleArgs args;
+  args.fn = spec.fn;
+  args.a = spec.a;
+  args.b = spec.b;
+  const Ref x = r->Read(u.in[0]);
+  AddKernel(KernelId::double_function, args, Product(u.dims),
+            {Writes(r->Write(u.out[0])), Reads(x)}, r);
+}
+
+// Tensors that meet along the result's axes.
+template <class A>
+std::vector<device::Use> UsesOfBroadcast(const Unit& u, A* args, Recorder* r) {
+  Dims dims = u.dims;
+  std::vector<Dims> strides = {StridesOf(dims)};
+  std::vector<device::Use> uses(1);
+  for (const uint32_t v : u.in) {
+    strides.push_back(BroadcastStrides(r->parser().dims(v), u.dims));
+    uses.push_back(Reads(r->Read(v)));
+  }
+  uses[0] = Writes(r->Write(u.out[0]));
+  MergeAxes(&dims, &strides);
+  args->axes = AxesOf(dims);
+  for (size_t k = 0; k < strides.size(); ++k) args->strides[k] = StridesFor(strides[k]);
+  return uses;
+}
+
+void RecordDoublePower(const Unit& u, Recorder* r) {
+  DoubleArgs args;
+  args.fn = Fn::kPow;
+  std::vector<device::Use> uses = UsesOfBroadcast(u, &args, r);
+  AddKernel(KernelId::double_function, args, Product(u.dims), std::move(uses), r);
+}
+
+void RecordDoubleRelation(const Unit& u, Recorder* r) {
+  RelationArgs args;
+  SetNumbers(r->parser(), u.in, &args, 1);
+  args.test = As<DoubleRelationSpec>(u)->op;
+  std::vector<device::Use> uses = UsesOfBroadcast(u, &args, r);
+  AddKernel(KernelId::relation, args, Product(u.dims), std::move(uses), r);
+}
+
 void RecordIsInf(const Unit& u, Recorder* r) {
   const auto& spec = *As<IsInfSpec>(u);
   IsInfArgs args;
@@ -94,6 +148,9 @@ void RecordPRelu(const Unit& u, Recorder* r) {
 
 constexpr GpuKind kWholes[] = {
     {&ArithmeticSpec::kKind, TakesNumbers, RecordArithmetic, ArithmeticKernels},
+    {&DoublePointwiseSpec::kKind, TakesDouble, RecordDouble, nullptr},
+    {&DoublePowerSpec::kKind, nullptr, RecordDoublePower, nullptr},
+    {&DoubleRelationSpec::kKind, nullptr, RecordDoubleRelation, nullptr},
     {&IsInfSpec::kKind, nullptr, RecordIsInf, nullptr},
     {&PReluSpec::kKind, nullptr, RecordPRelu, nullptr},
 };

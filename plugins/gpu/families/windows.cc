@@ -59,17 +59,15 @@ void RecordPoolGrad(const Unit& u, Recorder* r) {
             {Writes(r->Write(u.out[0])), Reads(dy), Reads(x)}, r);
 }
 
-bool TakesConv(const Unit& u, const Parser&, Why* why) {
-  return !As<ConvSpec>(u)->transposed || why->Say(GE_WHY_OP, "no kernel for ConvTranspose yet");
-}
-
 void RecordConv(const Unit& u, Recorder* r) {
   const auto& spec = *As<ConvSpec>(u);
   ConvArgs args;
   SetNumbers(r->parser(), {u.out[0], u.in[0], u.in[1], u.in.size() > 2 ? u.in[2] : 0}, &args);
   const size_t first = spec.groups > 1 ? 3 : 2;  // spatial axis of the weights
-  args.window = WindowFor(spec.src, spec.dst, spec.weights.begin() + first, spec.stride,
-                          spec.dilation, spec.pad_l);
+  // A transposed one is the gradient of a convolution from its result to its image.
+  args.window =
+      WindowFor(spec.transposed ? spec.dst : spec.src, spec.transposed ? spec.src : spec.dst,
+                spec.weights.begin() + first, spec.stride, spec.dilation, spec.pad_l);
   args.groups = spec.groups;
   args.channels = Divider::By(static_cast<uint64_t>(spec.dst[1]));
   args.group_out = spec.dst[1] / spec.groups;
@@ -80,7 +78,7 @@ void RecordConv(const Unit& u, Recorder* r) {
   const Ref y = r->Write(u.out[0]);
   const MainResult main = ResultOfMain(u, y, r);
   args.of[0] = main.of;
-  AddKernel(KernelId::conv, args, Product(u.dims),
+  AddKernel(spec.transposed ? KernelId::conv_transpose : KernelId::conv, args, Product(u.dims),
             {Writes(main.place), Reads(x), Reads(weights), Reads(bias)}, r);
   RecordPostOps(u, main, y, r);
 }
@@ -88,7 +86,7 @@ void RecordConv(const Unit& u, Recorder* r) {
 constexpr GpuKind kWindows[] = {
     {&PoolSpec::kKind, nullptr, RecordPool, nullptr},
     {&PoolGradSpec::kKind, TakesPoolGrad, RecordPoolGrad, nullptr},
-    {&ConvSpec::kKind, TakesConv, RecordConv, nullptr},
+    {&ConvSpec::kKind, nullptr, RecordConv, nullptr},
 };
 
 }  // namespace

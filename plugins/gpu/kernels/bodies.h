@@ -10,6 +10,7 @@
 #include "plugins/gpu/kernels/moves.h"
 #include "plugins/gpu/kernels/numbers.h"
 #include "plugins/gpu/kernels/product.h"
+#include "plugins/gpu/kernels/recurrent.h"
 #include "plugins/gpu/kernels/resample.h"
 #include "plugins/gpu/kernels/rows.h"
 #include "plugins/gpu/kernels/steps.h"

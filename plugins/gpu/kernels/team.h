@@ -24,6 +24,8 @@ struct HostTeam {
   void Each(const F& f) const {
     for (int l = 0; l < kTeamLanes; ++l) f(l);
   }
+  // No lane goes on before all have come.
+  void Join() const {}
   // op over all lanes: within warps from far to near, then warp after warp.
   template <class T, class Op>
   T All(PerLane<T>& x, const Op& op) const {
@@ -49,6 +51,7 @@ struct DeviceTeam {
   __device__ void Each(const F& f) const {
     f(static_cast<int>(threadIdx.x));
   }
+  __device__ void Join() const { __syncthreads(); }
   template <class T, class Op>
   __device__ T All(PerLane<T>& x, const Op& op) const {
     __shared__ T warps[kTeamLanes / kWarpLanes];

@@ -122,6 +122,72 @@ GE_GPU_BODY void ArithmeticThread(const ArithmeticArgs& a, int64_t i) {
   StoreWhole(a.at[0].data, n, i, WholeFn(n, a.fn, WholeAt(a.at[1].data, n, x), right));
 }
 
+// Places: result, x, exponents. Functions of float64.
+struct DoubleArgs : Args<3> {
+  Axes axes;  // of Pow alone
+  Strides strides[3];
+  Fn fn = Fn::kLinear;
+  double a = 0, b = 0;
+};
+
+GE_GPU_BODY double DoubleOf(Fn fn, double a, double b, double x) {
+  switch (fn) {
+    case Fn::kLinear:
+      return a * x + b;
+    case Fn::kRelu:
+      return x < 0 ? (a == 0 ? 0 : a * x) : x;
+    case Fn::kClip: {
+      const double least = x != x || x > a ? x : a;
+      return least != least || least < b ? least : b;
+    }
+    case Fn::kSigmoid:
+      return 1 / (1 + exp(-x));
+    case Fn::kTanh:
+      return tanh(x);
+    case Fn::kErf:
+      return erf(x);
+    case Fn::kExp:
+      return exp(x);
+    case Fn::kSqrt:
+      return sqrt(x);
+    case Fn::kAbs:
+      return fabs(x);
+    case Fn::kReciprocal:
+      return 1 / x;
+    case Fn::kSquare:
+      return x * x;
+    case Fn::kCube:
+      return x * x * x;
+    case Fn::kLog:
+      return log(x);
+    case Fn::kFloor:
+      return floor(x);
+    case Fn::kCeil:
+      return ceil(x);
+    case Fn::kRound:
+      return rint(x);
+    case Fn::kSign:
+      return x > 0 ? 1 : x < 0 ? -1 : x;
+    case Fn::kElu:
+      return x < 0 ? a * expm1(x) : x;
+    case Fn::kSoftplus:
+      return (x > 0 ? x : 0) + log1p(exp(-fabs(x)));
+    default: {  // kHardSigmoid
+      const double v = a * x + b;
+      return v != v ? v : v < 0 ? 0 : v > 1 ? 1 : v;
+    }
+  }
+}
+
+GE_GPU_BODY void DoubleThread(const DoubleArgs& a, int64_t i) {
+  if (a.fn != Fn::kPow) {
+    a.out<double>(0)[i] = DoubleOf(a.fn, a.a, a.b, a.in<double>(1)[i]);
+    return;
+  }
+  const int64_t x = PlaceOf(a.axes, a.strides[1], i), e = PlaceOf(a.axes, a.strides[2], i);
+  a.out<double>(0)[i] = pow(a.in<double>(1)[x], a.in<double>(2)[e]);
+}
+
 // Places: result (bool), x.
 struct IsInfArgs : Args<2> {
   bool nan = false, negative = true, positive = true;

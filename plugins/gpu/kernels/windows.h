@@ -143,4 +143,44 @@ GE_GPU_BODY void ConvThread(const ConvArgs& a, int64_t i) {
   a.Store(0, i, sum + (a.biased ? a.Float(3, channel) : 0.0f));
 }
 
+// The same places; `window` is that of the convolution whose gradient this is: src is the result
+// here, dst is x. Weights are [channels of x, channels of the result of one group, taps].
+GE_GPU_BODY void ConvTransposeThread(const ConvArgs& a, int64_t i) {
+  const Window& w = a.window;
+  const int64_t pixels = w.src[0] * w.src[1] * w.src[2];
+  const auto y1 = static_cast<int64_t>(w.dst[1].divisor);
+  const auto y2 = static_cast<int64_t>(w.dst[2].divisor);
+  const int64_t x_pixels = static_cast<int64_t>(w.dst[0].divisor) * y1 * y2;
+  const int64_t taps = w.kernel[0] * w.kernel[1] * w.kernel[2];
+  const int64_t plane = i / pixels, own = i % pixels;
+  const auto image = static_cast<int64_t>(a.channels.Quotient(static_cast<uint64_t>(plane)));
+  const int64_t channel = plane - image * static_cast<int64_t>(a.channels.divisor);
+  const int64_t group = channel / a.group_out, in_group = channel % a.group_out;
+  const int64_t at[kWindowAxes] = {own / (w.src[1] * w.src[2]), own / w.src[2] % w.src[1],
+                                   own % w.src[2]};
+  float sum = 0;
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    const int64_t t[kWindowAxes] = {tap / (w.kernel[1] * w.kernel[2]),
+                                    tap / w.kernel[2] % w.kernel[1], tap % w.kernel[2]};
+    int64_t from[kWindowAxes];
+    bool inside = true;
+    for (int k = 0; k < kWindowAxes; ++k) {
+      const int64_t place = at[k] + w.pad[k] - t[k] * w.dilation[k];
+      from[k] = place / w.stride[k];
+      inside = inside && place >= 0 && from[k] * w.stride[k] == place &&
+               from[k] < static_cast<int64_t>(w.dst[k].divisor);
+    }
+    if (!inside) continue;
+    const int64_t pixel = (from[0] * y1 + from[1]) * y2 + from[2];
+    float part = 0;
+    for (int64_t c = 0; c < a.group_in; ++c) {
+      const int64_t x = (image * a.groups + group) * a.group_in + c;
+      const int64_t weight = ((group * a.group_in + c) * a.group_out + in_group) * taps + tap;
+      part += a.Float(1, x * x_pixels + pixel) * a.Float(2, weight);
+    }
+    sum += part;
+  }
+  a.Store(0, i, sum + (a.biased ? a.Float(3, channel) : 0.0f));
+}
+
 }  // namespace ge_engines::gpu

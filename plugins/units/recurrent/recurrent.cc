@@ -123,10 +123,11 @@ bool ParseRecurrent(const Parser& g, uint32_t i, Unit* u, Why* why) {
   }
   for (uint32_t k = 0; k < n.n_in; ++k) {
     const int32_t want = k == 4 ? GE_I32 : GE_F32;
-    if (n.in[k] == 0 || g.dtype(n.in[k]) == want) continue;
-    return why->Say(GE_WHY_DTYPE, "input " + std::to_string(k) + " is " +
-                                      gp::DTypeName(g.dtype(n.in[k])) + ", only " +
-                                      gp::DTypeName(want));
+    if (n.in[k] == 0) continue;
+    const int32_t t = g.dtype(n.in[k]);
+    if (t == want || (k != 4 && g.IsReal(t))) continue;
+    return why->Say(GE_WHY_DTYPE, "input " + std::to_string(k) + " is " + gp::DTypeName(t) +
+                                      ", only " + gp::DTypeName(want));
   }
   auto& s = u->spec.emplace<RecurrentSpec>();
   if (!ReadSpec(g, n, &s, why)) return false;

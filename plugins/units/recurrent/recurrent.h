@@ -7,25 +7,6 @@
 
 namespace ge_engines {
 
-enum class Cell { kRnn, kGru, kLstm };
-// An activation of a recurrent cell, with ONNX's name and its parameters.
-struct CellFn {
-  enum Kind {
-    kRelu,
-    kTanh,
-    kSigmoid,
-    kAffine,
-    kLeakyRelu,
-    kThresholdedRelu,
-    kScaledTanh,
-    kHardSigmoid,
-    kElu,
-    kSoftsign,
-    kSoftplus
-  } kind = kSigmoid;
-  float a = 0, b = 0;
-  auto operator<=>(const CellFn&) const = default;
-};
 // RNN, GRU and LSTM. in: x, w, r, then bias, lengths, h, c, peepholes, or 0 for an absent one; out:
 // y, y_h and y_c, without the unused ones.
 struct RecurrentSpec {
