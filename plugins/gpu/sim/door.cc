@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -34,7 +35,11 @@ class MachineDoor final : public Door {
   ~MachineDoor() {
     std::FILE* file = calls_file_.empty() ? nullptr : std::fopen(calls_file_.c_str(), "a");
     if (file == nullptr) return;
-    (void)std::fprintf(file, "%llu\n", static_cast<unsigned long long>(calls_));
+    const auto tell = [&](const char* words, uint64_t n) {
+      (void)std::fprintf(file, "%s%llu\n", words, static_cast<unsigned long long>(n));
+    };
+    tell("", calls_);
+    for (const auto& [function, n] : calls_of_) tell((function + " ").c_str(), n);
     (void)std::fclose(file);
   }
 
@@ -48,6 +53,7 @@ class MachineDoor final : public Door {
   int Planted(const char* function) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++calls_;
+    ++calls_of_[function];
     if (wrong_) return 1;  // whatever that means to a library, it is no success
     if (left_ == 0 || (function_ != "any" && function_ != function)) return 0;
     return --left_ == 0 ? status_ : 0;
@@ -66,6 +72,7 @@ class MachineDoor final : public Door {
 
   std::mutex mutex_;  // of what follows
   uint64_t calls_ = 0;
+  std::map<std::string, uint64_t> calls_of_;  // by function
   std::string calls_file_, function_;
   uint64_t left_ = 0;  // calls until the one that fails
   int status_ = 0;

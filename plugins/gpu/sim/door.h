@@ -4,7 +4,8 @@
 // interface for anybody else. Its options stand in the environment variable GE_SIM_LIBRARIES:
 //   fail=FUNCTION:K:STATUS  the K-th call of a library's FUNCTION, or of `any`, answers STATUS, a
 //                           number of that library's
-//   calls=FILE              how many calls may fail is written there when the process ends
+//   calls=FILE              when the process ends, the number of calls that may fail is written
+//                           there, and a line of each function
 // With another option every call fails.
 #pragma once
 
