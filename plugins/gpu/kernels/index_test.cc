@@ -39,7 +39,8 @@ TEST(Divider, OfPowersAndTheirNeighbours) {
 
 TEST(Index, PlacesBeyond32Bits) {
   std::mt19937_64 random(2);
-  for (int i = 0; i < 100000; ++i) {
+  // As many cases as lie beyond 2^31; there are others between them.
+  for (int i = 0, beyond = 0; beyond < 1000000; ++i) {
     Axes axes;
     Strides left, right;
     axes.count = static_cast<int32_t>(random() % (kMostAxes + 1));
@@ -54,6 +55,7 @@ TEST(Index, PlacesBeyond32Bits) {
     const auto n =
         static_cast<int64_t>(static_cast<Wide>(random() >> 1) %
                              (count < static_cast<Wide>(kMost) ? count : static_cast<Wide>(kMost)));
+    beyond += n > INT32_MAX;
     Wide want_left = 5, want_right = 7, rest = n;
     for (int k = axes.count - 1; k >= 0; --k) {
       const auto size = static_cast<Wide>(axes.size[k].divisor);
