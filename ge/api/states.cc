@@ -93,6 +93,7 @@ ge_status ge_session_donate_state(ge_session* session, const char* name, const g
     GE_ASSIGN_OR_RETURN(ge::StateId id, FindState(*s, name));
     std::vector<ge::TensorView> views;
     GE_RETURN_IF_ERROR(ReadTensors("state", value, 1, true, &views));
+    const ge::CancelScope call(&s->calls());
     return s->states().Donate(s->graph().states[id], id, s->graph().dims, views[0],
                               {release, context});
   });
@@ -102,6 +103,7 @@ ge_status ge_session_save_states(ge_session* session, const char* path, ge_error
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     if (!path) return Null("path");
+    const ge::CancelScope call(&s->calls());
     return s->states().Read(
         [&](std::span<const ge::Type> types, std::span<const std::byte* const> values) {
           return ge::WriteStateFile(s->graph(), types, values, path);
@@ -114,6 +116,7 @@ ge_status ge_session_restore_states(ge_session* session, const char* path, ge_er
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
     if (!path) return Null("path");
     GE_ASSIGN_OR_RETURN(const std::vector<ge::Const> values, ge::ReadStateFile(s->graph(), path));
+    const ge::CancelScope call(&s->calls());
     const Status written = s->states().Write(values);
     if (written.code() != Code::kInvalidArgument) return written;
     return Status(Code::kDataCorrupt,
@@ -124,6 +127,7 @@ ge_status ge_session_restore_states(ge_session* session, const char* path, ge_er
 ge_status ge_session_reset_states(ge_session* session, ge_error* error) {
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, GetLoaded(session));
+    const ge::CancelScope call(&s->calls());
     return s->states().Reset(s->graph());
   });
 }

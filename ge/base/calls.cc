@@ -69,6 +69,11 @@ CallScope::CallScope(Calls* calls)
   if (limit != 0) deadline_.emplace(&own_->interrupt(), limit);
 }
 
+CancelScope::CancelScope(Calls* calls)
+    : own_(),
+      scope_(CurrentInterrupt() != nullptr ? CurrentInterrupt()
+                                           : &own_.emplace(calls).interrupt()) {}
+
 CallScope::CallScope(Calls* calls, Calls::Call* call) : scope_(&call->interrupt()) {
   const uint64_t limit = calls->time_limit_ms();
   if (limit != 0) deadline_.emplace(&call->interrupt(), limit);

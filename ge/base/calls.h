@@ -74,4 +74,15 @@ class CallScope {
   std::optional<Deadline> deadline_;
 };
 
+// The same, without the session's time limit: for what copies or writes as long as it takes, but
+// may wait for others or for a device.
+class CancelScope {
+ public:
+  explicit CancelScope(Calls* calls);
+
+ private:
+  std::optional<Calls::Call> own_;
+  InterruptScope scope_;
+};
+
 }  // namespace ge

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "ge/base/checked.h"
+#include "ge/base/clock.h"
 #include "ge/base/log.h"
 #include "ge/host/machine.h"
 
@@ -18,12 +19,6 @@ constexpr uint64_t kRunNs = 1'000'000;  // of one run: threads share a batch, an
 constexpr uint64_t kWakeNs = 100'000;   // of a sleeping thread, on virtual machines
 constexpr uint64_t kMostRows = 1u << 24;  // of a batch
 constexpr uint64_t kProbeRows = 4;
-
-uint64_t NowNs() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::steady_clock::now().time_since_epoch())
-                                   .count());
-}
 
 Status Bad(std::string text) { return Status(Code::kInvalidArgument, std::move(text)); }
 

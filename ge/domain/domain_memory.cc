@@ -5,7 +5,10 @@
 namespace ge {
 
 DomainMemory::DomainMemory(Of of, Failed failed)
-    : of_(std::move(of)), failed_(std::move(failed)), account_(DomainAccount::Of(of_.id)) {
+    : of_(std::move(of)),
+      failed_(std::move(failed)),
+      account_(DomainAccount::Of(of_.id)),
+      copies_({of_.api, of_.engine, of_.device, of_.async, of_.limit_ns, of_.keep_engine}) {
   account_->Join(this, of_.limit);
 }
 
@@ -53,6 +56,27 @@ void DomainMemory::Free(const Block& block) {
   if (block.mem == nullptr) return;
   of_.api->mem_free(of_.engine, block.mem);
   account_->Drop(block.number);
+}
+
+Result<std::shared_ptr<const DomainMemory::Block>> DomainMemory::MakeShared(
+    HeldAs as, uint64_t bytes, uint64_t align, const std::string& name) {
+  const std::shared_ptr<Block> block(new Block, [this](Block* made) {
+    Free(*made);
+    delete made;
+  });
+  GE_ASSIGN_OR_RETURN(*block, Make(as, bytes, align, name));
+  return std::shared_ptr<const Block>(block);
+}
+
+Status DomainMemory::Copy(const char* what, const ge_buf& from, const ge_buf& to,
+                          std::shared_ptr<const void> used, const Interrupt* call) {
+  ge_err err{};
+  err.h = GE_HDR(ge_err, GE_TAG_ERR);
+  err.node = UINT32_MAX;
+  const ge_rc rc = copies_.Copy(from, to, std::move(used), call, &err);
+  if (rc == GE_OK) return {};
+  if (rc == GE_CANCELLED && call != nullptr && call->stopped()) return call->Check();
+  return failed_(what, rc, err);
 }
 
 bool DomainMemory::TakeFree(uint64_t bytes, uint64_t align, uint64_t last, Block* block) {

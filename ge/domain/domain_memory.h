@@ -15,6 +15,7 @@
 
 #include "ge/base/status.h"
 #include "ge/domain/domain_account.h"
+#include "ge/domain/host_copies.h"
 #include "ge/ge_plugin.h"
 
 namespace ge {
@@ -30,6 +31,10 @@ class DomainMemory {
     std::string name;                 // "devsim/sim:0", for messages
     std::string id;                   // 16 bytes
     uint64_t align = 64, limit = 0;   // of blocks; 0 = none
+    // As HostCopies::Of.
+    bool async = false;
+    uint64_t limit_ns = 0;
+    std::function<std::shared_ptr<const void>()> keep_engine = {};
   };
   DomainMemory(Of of, Failed failed);
   ~DomainMemory();
@@ -47,6 +52,13 @@ class DomainMemory {
   // device has none. Packs do not push out packs: who fills them has made room.
   Result<Block> Make(HeldAs as, uint64_t bytes, uint64_t align, const std::string& name);
   void Free(const Block& block);
+  // The same, freed with its last owner.
+  Result<std::shared_ptr<const Block>> MakeShared(HeldAs as, uint64_t bytes, uint64_t align,
+                                                  const std::string& name);
+  // Copies between a block and the host's memory, both owned by `used`, and waits for it: CANCELLED
+  // or DEADLINE_EXCEEDED where `call` is to end. `what` names it: "copy of a pack".
+  Status Copy(const char* what, const ge_buf& from, const ge_buf& to,
+              std::shared_ptr<const void> used, const Interrupt* call);
 
   // An arena's block; the destructor gives it back. The memory must outlive it.
   class Lease {
@@ -85,12 +97,6 @@ class DomainMemory {
   DomainAccount::Counts counts() const { return account_->counts(); }
   const std::shared_ptr<DomainAccount>& account() const { return account_; }
   const std::string& name() const { return of_.name; }
-  const ge_engine_api& api() const { return *of_.api; }
-  ge_engine* engine() const { return of_.engine; }
-  // PLUGIN_ERROR, DEVICE_LOST and so on of a call for this memory.
-  Status FailedCall(const char* call, ge_rc rc, const ge_err& err) const {
-    return failed_(call, rc, err);
-  }
 
  private:
   ge_rc Call(const Block& wanted, Block* block, ge_err* err);
@@ -100,6 +106,7 @@ class DomainMemory {
   const Of of_;
   const Failed failed_;
   const std::shared_ptr<DomainAccount> account_;
+  HostCopies copies_;
   mutable std::mutex mutex_;
   std::vector<Block> free_;  // the last one given back at the end; has room for all that were made
   uint64_t made_ = 0;        // blocks of arenas in all

@@ -161,7 +161,10 @@ void Engine::MakeMemory() {
                           name() + "/" + devices_[d].name,
                           domain.id,
                           static_cast<uint64_t>(domain.align),
-                          static_cast<uint64_t>(domain.bytes)};
+                          static_cast<uint64_t>(domain.bytes),
+                          (devices_[d].flags & GE_DEVICE_ASYNC) != 0,
+                          devices_[d].timeout_ns,
+                          [this] { return weak_from_this().lock(); }};
       if (domain.flags & GE_MEM_PINNED) of.name += ", page-locked";
       of_device[i] = std::make_unique<DomainMemory>(
           std::move(of), [this, d](const char* call, ge_rc rc, const ge_err& err) {

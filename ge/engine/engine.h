@@ -43,7 +43,7 @@ struct EngineWords {
   auto operator<=>(const EngineWords&) const = default;
 };
 
-class Engine {
+class Engine : public std::enable_shared_from_this<Engine> {
  public:
   // options: "key=value;key=value" for the plugin.
   static Result<std::unique_ptr<Engine>> Create(std::shared_ptr<const Plugin> plugin,

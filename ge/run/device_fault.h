@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "ge/ge_plugin.h"
-
 namespace ge {
 
 struct DeviceFault {
@@ -14,11 +12,5 @@ struct DeviceFault {
   bool all = false;                 // devices of the engine
   std::string why;
 };
-
-// GE_DEVICE_LOST, or any failure with such a scope.
-inline bool IsDeviceFault(ge_rc rc, const ge_err& err) {
-  return rc == GE_DEVICE_LOST ||
-         (rc != GE_OK && rc != GE_PENDING && rc != GE_CANCELLED && err.scope >= GE_SCOPE_DEVICE);
-}
 
 }  // namespace ge

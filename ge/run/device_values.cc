@@ -6,7 +6,7 @@ namespace ge {
 
 std::span<const ge_buf> DeviceValues::ToHost(const Plan& plan,
                                              const std::vector<RunEngine>& engines,
-                                             std::span<const ge_buf> written) {
+                                             ge_stream* stream, std::span<const ge_buf> written) {
   const auto elsewhere = [](const ge_buf& b) { return b.domain != 0; };
   if (std::none_of(written.begin(), written.end(), elsewhere)) return written;
   bufs_.assign(written.begin(), written.end());
@@ -18,6 +18,7 @@ std::span<const ge_buf> DeviceValues::ToHost(const Plan& plan,
     if (e.api.copy == nullptr || !memory) continue;
     ge_copy copy{};
     copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
+    copy.stream = stream;
     copy.src = b;
     copy.dst = b;
     copy.dst.ptr = memory.get();

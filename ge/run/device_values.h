@@ -15,9 +15,10 @@ namespace ge {
 class DeviceValues {
  public:
   // The same, with a copy by its engine in place of each value in a device's memory; one that
-  // cannot be copied stays where it is. Its work must be done. They live until the next call.
+  // cannot be copied stays where it is. They are done when `stream`, which wrote the values, has
+  // done what it has; null: at once. They live until the next call.
   std::span<const ge_buf> ToHost(const Plan& plan, const std::vector<RunEngine>& engines,
-                                 std::span<const ge_buf> written);
+                                 ge_stream* stream, std::span<const ge_buf> written);
 
  private:
   std::vector<ge_buf> bufs_;

@@ -7,7 +7,7 @@
 
 #include "ge/base/checked.h"
 #include "ge/base/pages.h"
-#include "ge/run/device_wait.h"
+#include "ge/domain/device_wait.h"
 #include "ge/run/state_memory.h"
 
 namespace ge {

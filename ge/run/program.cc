@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/clock.h"
 #include "ge/base/interrupt.h"
 #include "ge/base/no_throw.h"
-#include "ge/run/device_wait.h"
+#include "ge/domain/device_wait.h"
 #include "ge/run/frame.h"
 #include "ge/run/state_memory.h"
 #include "ge/run/stream_stamps.h"
@@ -188,7 +189,7 @@ ge_rc Program::Meet(const Frame& frame, const void* record, const RunEngine& eng
   const uint64_t value = frame.epoch_ * frame.last_value_[ins.event] + r.value;
   if (r.op == PlanOp::kSignal) return engine.api.stream_signal(stream, r.event, value, err);
   if (stream) return engine.api.stream_wait(stream, r.event, value, err);
-  return WaitFor(engine, r.event, value, {r.limit_ns, frame.committed_ ? kGraceNs : 0, 0}, err);
+  return WaitFor(engine.api, r.event, value, {r.limit_ns, frame.committed_ ? kGraceNs : 0, 0}, err);
 }
 
 // The frame's observer is told of the steps of a launch.
@@ -205,18 +206,41 @@ void Program::Attend(Frame* frame, void* record) const {
   };
 }
 
+// A stream of the device that has what `stream` wrote: another one where that is a peer's.
+uint32_t Program::StreamWith(std::span<const ge_buf> written, uint32_t stream) const {
+  const PlanFunction& fn = plan_.functions[0];
+  for (const ge_buf& b : written) {
+    if (stream == 0 || b.domain == 0) continue;
+    const PlanDomain& at = plan_.domains[b.domain];
+    const auto has = [&](uint32_t s) {
+      const PlanDevice& d = plan_.devices[fn.streams[s].device];
+      return d.engine == at.engine && d.engine_device == at.engine_device;
+    };
+    for (uint32_t s = 1; !has(stream) && s < fn.streams.size(); ++s) {
+      if (has(s)) return s;
+    }
+  }
+  return stream;
+}
+
 // The frame's observer, of what the instruction has written. What a stream has to do is waited for:
-// all that it waits for has been queued before.
-void Program::Tell(Frame* frame, void* record) const {
+// all that it waits for has been queued before. GE_PENDING where it has not ended in time.
+ge_rc Program::Tell(Frame* frame, void* record) const {
   auto& r = *static_cast<Frame::Record*>(record);
   r.launch.after_step = nullptr;
   std::span<const ge_buf> written;
   if (r.op == PlanOp::kLaunch) written = {r.launch.out, r.launch.n_out};
   if (r.op == PlanOp::kCopy) written = {&r.copy.dst, 1};
   const uint32_t stream = plan_.functions[0].code[r.index].stream;
-  const bool done = written.empty() || stream == 0 || Settle(frame, stream, 0) == GE_OK;
-  if (done) written = frame->on_host_.ToHost(plan_, parts_.engines, written);
-  frame->observer_->After(r.index, written, !done);
+  const uint32_t from = StreamWith(written, stream);
+  ge_rc rc = from == stream ? GE_OK : Settle(frame, stream, 0);
+  std::span<const ge_buf> shown;
+  if (rc == GE_OK) {
+    shown = frame->on_host_.ToHost(plan_, parts_.engines, frame->streams_[from], written);
+    if (!written.empty() && from != 0) rc = Settle(frame, from, 0);
+  }
+  frame->observer_->After(r.index, rc == GE_OK ? shown : written, rc != GE_OK);
+  return rc;
 }
 
 template <Program::Mode kMode>
@@ -289,12 +313,14 @@ Status Program::Issue(Frame* frame) const {
     if constexpr (kMode == Mode::kGuarded) {
       if (rc == GE_OK) rc = CloseZones(r.op, r.launch, r.copy, frame->zones_.get(), &err);
     }
+    if constexpr (kMode == Mode::kObserved) {
+      if (rc == GE_OK && Tell(frame, &r) == GE_PENDING) rc = GE_PENDING;
+    }
     if (rc != GE_OK) {
       stopped = rc == GE_PENDING && !committed && Interrupted();
       if (!stopped) failed = &r;
       break;
     }
-    if constexpr (kMode == Mode::kObserved) Tell(frame, &r);
     if constexpr (kMode == Mode::kTimed) {
       if (frame->stream_stamps_ != nullptr && r.stream != nullptr) {
         frame->stream_stamps_->After(r.index, r.stream);
@@ -330,7 +356,7 @@ Status Program::End(Frame* frame, const void* failed_record, bool stopped, ge_rc
 // Lets everything in flight finish, so that no buffer is touched after the run has answered. No
 // stream waits for a signal that the host had still to queue: each is queued before its waits.
 void Program::Drain(Frame* frame, bool give_up_soon) const {
-  const uint64_t until = give_up_soon ? RunClock::Now() + kGraceNs : 0;
+  const uint64_t until = give_up_soon ? NowNs() + kGraceNs : 0;
   for (size_t s = 1; s < frame->streams_.size(); ++s) (void)Settle(frame, s, until);
 }
 
@@ -346,7 +372,7 @@ ge_rc Program::Settle(Frame* frame, size_t stream, uint64_t until_ns) const {
   const uint64_t value = ++frame->drained_;
   const WaitLimits limits{LimitOf(e, device.engine_device), kGraceNs, until_ns};
   ge_rc rc = e.api.stream_signal(frame->streams_[stream], frame->drain_[stream], value, &err);
-  if (rc == GE_OK) rc = WaitFor(e, frame->drain_[stream], value, limits, &err);
+  if (rc == GE_OK) rc = WaitFor(e.api, frame->drain_[stream], value, limits, &err);
   NoteFault(device.engine, device.engine_device, rc, err);
   if (rc == GE_PENDING) frame->unsettled_.push_back({stream, value});
   return rc;
@@ -380,12 +406,13 @@ void Program::NoteFault(uint32_t engine, uint32_t device, ge_rc rc, const ge_err
 // What a wait that took longer than its device's limit comes to.
 ge_rc Program::TooLate(const void* record, ge_err* err) const {
   const auto& r = *static_cast<const Frame::Record*>(record);
+  const uint32_t device = DeviceOf(plan_.functions[0].code[r.index]);
   err->node = UINT32_MAX;
   const bool ended = Interrupted();  // behind the commit, where that stops nothing else
   const auto text =
       ended ? std::string("the device had not ended its work when the run was to end")
             : fmt::format("the device did not end its work within {} ms, its time limit",
-                          r.limit_ns / 1'000'000);
+                          LimitOf(parts_.engines[r.engine], device) / 1'000'000);
   err->msg_len = static_cast<uint32_t>(std::min(text.size(), sizeof err->msg));
   std::memcpy(err->msg, text.data(), err->msg_len);
   return ended ? GE_CANCELLED : GE_DEVICE_LOST;

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,11 @@ struct ProgramParts {
 
 // For messages: "the arena of 'main' with x [1,3]".
 std::string ArenaName(const Plan& plan);
+
+// Of the work of one of the engine's devices; 0 = none.
+inline uint64_t LimitOf(const RunEngine& engine, uint32_t device) {
+  return device < engine.limit_ns.size() ? engine.limit_ns[device] : 0;
+}
 
 class Frame;
 class Interrupt;
@@ -100,7 +106,8 @@ class Program {
   void Begin(Frame* frame, void* record) const;
   ge_rc Call(const Frame& frame, void* record, const Interrupt* interrupt, ge_err* err) const;
   void Attend(Frame* frame, void* record) const;
-  void Tell(Frame* frame, void* record) const;
+  ge_rc Tell(Frame* frame, void* record) const;
+  uint32_t StreamWith(std::span<const ge_buf> written, uint32_t stream) const;
   ge_rc Settle(Frame* frame, size_t stream, uint64_t until_ns) const;
   // On `stream` in place of the record's own, where it is given.
   ge_rc Meet(const Frame& frame, const void* record, const RunEngine& engine, ge_err* err,

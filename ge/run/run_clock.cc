@@ -1,15 +1,12 @@
 #include "ge/run/run_clock.h"
 
 #include <algorithm>
-#include <chrono>
+
+#include "ge/base/clock.h"
 
 namespace ge {
 
-uint64_t RunClock::Now() {
-  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                   std::chrono::steady_clock::now().time_since_epoch())
-                                   .count());
-}
+uint64_t RunClock::Now() { return NowNs(); }
 
 RunClock::RunClock(const Plan& plan) : plan_(plan) {
   const PlanFunction& f = plan.functions[0];

@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ge/base/interrupt.h"
+
 namespace ge {
 namespace {
 
-ge_err NoStateError() {
-  ge_err err{};
-  err.h = GE_HDR(ge_err, GE_TAG_ERR);
-  err.node = UINT32_MAX;
-  return err;
-}
+// Large enough that what a copy costs beside its bytes is little.
+constexpr uint64_t kStateChunk = uint64_t{4} << 20;
 
 ge_buf StateAtHost(const void* at, uint64_t bytes) {
   ge_buf b{};
@@ -22,22 +20,35 @@ ge_buf StateAtHost(const void* at, uint64_t bytes) {
   return b;
 }
 
-ge_buf StateOnDevice(const DevicePlace& place, uint64_t bytes) {
-  ge_buf b = StateAtHost(place.address, bytes);
+ge_buf StateOnDevice(const DevicePlace& place, uint64_t at, uint64_t bytes) {
+  ge_buf b = StateAtHost(static_cast<std::byte*>(place.address) + at, bytes);
   b.mem = place.mem;
+  b.offset = at;
   b.domain = 1;
   return b;
 }
 
-Status CopyState(const StateHome& home, const ge_buf& from, const ge_buf& to) {
-  if (from.bytes == 0) return {};
-  ge_copy copy{};
-  copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
-  copy.src = from;
-  copy.dst = to;
-  ge_err err = NoStateError();
-  const ge_rc rc = home.memory->api().copy(home.memory->engine(), &copy, &err);
-  return rc == GE_OK ? Status() : home.memory->FailedCall("copy of a state", rc, err);
+// In pieces, through memory of ours: a copy that does not end may use it when the call is over.
+Status CopyState(const StateHome& home, const DevicePlace& place, std::byte* host, uint64_t bytes,
+                 bool to_device) {
+  if (bytes == 0) return {};
+  struct Ends {
+    AlignedBytes staging;
+    std::shared_ptr<const void> block;
+  };
+  const uint64_t most = std::min(bytes, kStateChunk);
+  const auto used = std::make_shared<Ends>(Ends{AllocateAligned(most, 64), place.owner.lock()});
+  if (!used->staging) return Status(Code::kResourceExhausted, "no memory to copy a state through");
+  for (uint64_t at = 0; at < bytes; at += most) {
+    const uint64_t piece = std::min(most, bytes - at);
+    const ge_buf near = StateAtHost(used->staging.get(), piece);
+    const ge_buf far = StateOnDevice(place, at, piece);
+    if (to_device) std::memcpy(near.ptr, host + at, piece);
+    GE_RETURN_IF_ERROR(home.memory->Copy("copy of a state", to_device ? near : far,
+                                         to_device ? far : near, used, CurrentInterrupt()));
+    if (!to_device) std::memcpy(host + at, near.ptr, piece);
+  }
+  return {};
 }
 
 }  // namespace
@@ -68,7 +79,7 @@ Result<StateMemory> StateMemory::Make(const StateHome& home, uint64_t bytes,
       home.memory->Make(HeldAs::kState, bytes, home.align, fmt::format("state '{}'", state)));
   m.held_->home = home;
   m.held_->block = block;
-  m.held_->place = {block.address, block.mem, block.number};
+  m.held_->place = {block.address, block.mem, block.number, m.held_};
   return m;
 }
 
@@ -80,14 +91,15 @@ Status StateMemory::CopyOut(void* to, uint64_t bytes) const {
 
 Status StateMemory::CopyIn(const void* from, uint64_t bytes) {
   if (!at_host()) {
-    return CopyState(home(), StateAtHost(from, bytes), StateOnDevice(held_->place, bytes));
+    auto* host = static_cast<std::byte*>(const_cast<void*>(from));  // read alone
+    return CopyState(home(), held_->place, host, bytes, true);
   }
   if (bytes > 0) std::memcpy(host(), from, bytes);
   return {};
 }
 
 Status CopyOutOf(const StateHome& home, const DevicePlace& place, void* to, uint64_t bytes) {
-  return CopyState(home, StateOnDevice(place, bytes), StateAtHost(to, bytes));
+  return CopyState(home, place, static_cast<std::byte*>(to), bytes, false);
 }
 
 }  // namespace ge

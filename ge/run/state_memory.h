@@ -42,6 +42,7 @@ struct DevicePlace {
   void* address = nullptr;
   ge_mem* mem = nullptr;
   uint64_t number = 0;  // of the block, as no other has
+  std::weak_ptr<const void> owner = {};
 };
 
 class StateMemory {
@@ -66,7 +67,8 @@ class StateMemory {
   const void* run_address() const {
     return at_host() ? static_cast<const void*>(host()) : &held_->place;
   }
-  // The first `bytes`, to and from host memory; both end before they return.
+  // The first `bytes`, to and from host memory; both end before they return, or with the call that
+  // this thread works for. No device uses the host memory given, which the caller may free.
   Status CopyOut(void* to, uint64_t bytes) const;
   Status CopyIn(const void* from, uint64_t bytes);
 

@@ -87,7 +87,8 @@ Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
 }
 
 Status StateStore::Reset(const Graph& graph) {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   MappedFiles files;
   for (const State& s : graph.states) AddFileOf(graph.consts[s.init], &files);
   GE_RETURN_IF_ERROR(files.Check());
@@ -109,7 +110,8 @@ Status StateStore::Reset(const Graph& graph) {
 }
 
 Status StateStore::Get(const State& state, StateId id, TensorView* out) {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::shared_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   const Slot& slot = slots_[id];
   out->dtype = slot.type.dtype;
   out->dims = slot.type.static_dims();
@@ -180,7 +182,8 @@ Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
 Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
                           const TensorView& value, FreeState free) {
   StateMemory before, beside;  // their owners are told when nobody waits for us any more
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
@@ -204,7 +207,8 @@ Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
 Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
                        const TensorView& value) {
   const Type given = TensorType(value.dtype, value.dims);
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   Slot& slot = slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
@@ -222,7 +226,8 @@ Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
 
 Status StateStore::Read(
     const std::function<Status(std::span<const Type>, std::span<const std::byte* const>)>& look) {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::shared_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   std::vector<const std::byte*> values;
   std::vector<Type> types;
   std::vector<StateMemory> copies;
@@ -243,7 +248,8 @@ Status StateStore::Read(
 }
 
 Status StateStore::Write(std::span<const Const> values) {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   for (StateId s = 1; s < slots_.size(); ++s) {
     const Type &have = slots_[s].type, &given = values[s].type;
     const auto bytes = ByteCount(given);
@@ -285,7 +291,8 @@ Type StateStore::TypeOf(StateId id) const {
 }
 
 Result<int64_t> StateStore::NumberOf(StateId id) const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
+  std::shared_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   GE_RETURN_IF_ERROR(Readable(slots_[id]));
   int64_t number = 0;
   GE_RETURN_IF_ERROR(Out(slots_[id], &number, std::min<uint64_t>(sizeof number, slots_[id].bytes)));
@@ -299,7 +306,8 @@ Status StateStore::CheckEdits(uint64_t edits) const {
 }
 
 Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t rows, uint64_t edits) {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   GE_RETURN_IF_ERROR(CheckEdits(edits));
   Slot& slot = slots_[id];
   Type alike = slot.type;
@@ -337,7 +345,8 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
 }
 
 Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t edits) {
-  std::unique_lock<std::shared_mutex> lock(mutex_);
+  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   GE_RETURN_IF_ERROR(CheckEdits(edits));
   Slot& slot = slots_[id];
   const int64_t room = RowsAlong(slot.type, axis);

@@ -45,9 +45,11 @@ class StateStore {
     slots_.clear();
     counted_.clear();
   }
-  // By Graph::states index, from 1. Get allocates where `out` has no data but bytes to give.
-  // INVALID_ARGUMENT for a value of another type, a length that is negative or beyond the rows of
-  // its caches, and a cache of fewer rows than its length; the state is then as it was.
+  // All that follow end with the call that the thread works for while they wait for others or for a
+  // device; states are then as they were. By Graph::states index, from 1. Get allocates where `out`
+  // has no data but bytes to give. INVALID_ARGUMENT for a value of another type, a length that is
+  // negative or beyond the rows of its caches, and a cache of fewer rows than its length; the state
+  // is then as it was.
   Status Get(const State& state, StateId id, TensorView* out);
   Status Set(const State& state, StateId id, const DimTable& dims, const TensorView& value);
 

@@ -10,6 +10,7 @@
 #include "ge/compile/compiled/kept_run.h"
 #include "ge/compile/explain/plan_report.h"
 #include "ge/control/flow.h"
+#include "ge/domain/host_copies.h"
 #include "ge/infer/infer.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/session.h"
@@ -162,6 +163,7 @@ Result<std::string> Session::ReportJson(std::string_view entry_name) {
   }
   j["repeated_runs"] = repeated_runs();
   j["kept_runs"] = KeptRuns();
+  j["kept_copies"] = KeptCopies();
   AddProcess(&j);
   return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

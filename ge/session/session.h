@@ -162,9 +162,13 @@ class Session {
   Status RunValues(std::string_view entry, std::span<const FlowValue> inputs,
                    std::vector<FlowValue>* outputs);
 
-  // States by Graph::states index, from 1.
-  Status GetState(StateId id, TensorView* out) { return states_.Get(graph_.states[id], id, out); }
+  // States by Graph::states index, from 1. A cancel ends waits for others and for devices.
+  Status GetState(StateId id, TensorView* out) {
+    const CancelScope call(&calls_);
+    return states_.Get(graph_.states[id], id, out);
+  }
   Status SetState(StateId id, const TensorView& value) {
+    const CancelScope call(&calls_);
     return states_.Set(graph_.states[id], id, graph_.dims, value);
   }
   StateStore& states() { return states_; }

@@ -70,7 +70,7 @@ ge_rc OwnStream::Open(const char* what, ge_err* err) {
   return device_.Answer(result, what, UINT32_MAX, err);
 }
 
-ge_rc OwnStream::Finish(const char* what, ge_err* err) {
+ge_rc OwnStream::Finish(const char* what, uint64_t longest_ns, ge_err* err) {
   // What is queued must be over before its caller frees anything: a failure of the call alone, such
   // as a lack of memory, does not end that.
   constexpr int kTries = 3;
@@ -86,10 +86,15 @@ ge_rc OwnStream::Finish(const char* what, ge_err* err) {
     return r.outcome == Outcome::kOutOfMemory || r.outcome == Outcome::kInvalid;
   };
   int tries = kTries;
-  result = device_.Poll(limit, [&] {
+  result = device_.Poll(std::min(limit, longest_ns), [&] {
     const Result asked = driver.EventQuery(device_.number(), event_);
     return of_the_call(asked) && --tries > 0 ? Result{Outcome::kNotReady, 0} : asked;
   });
+  if (result.outcome == Outcome::kNotReady && longest_ns < limit) {
+    return Fail(err, GE_DEADLINE, UINT32_MAX, "%.40s: device '%.40s': %s: no answer for %llu ms",
+                device_.engine().c_str(), device_.facts().name.c_str(), what,
+                static_cast<unsigned long long>(longest_ns / 1000000));
+  }
   if (result.outcome == Outcome::kNotReady) return device_.Silent(limit, what, err);
   if (of_the_call(result)) return device_.Unknown(result, what, err);
   return device_.Answer(result, what, UINT32_MAX, err);

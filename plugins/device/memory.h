@@ -33,19 +33,20 @@ class OwnStream {
   ~OwnStream();
   OwnStream(const OwnStream&) = delete;
   // queue(StreamHandle) -> Result; then waits until it is done. A device that does not answer
-  // within its time limit is lost.
+  // within its time limit is lost. GE_DEADLINE where `longest_ns` is over first, and the work may
+  // still run: it uses nothing that its caller frees.
   template <class Queue>
-  ge_rc Run(const char* what, ge_err* err, const Queue& queue) {
+  ge_rc Run(const char* what, ge_err* err, const Queue& queue, uint64_t longest_ns = UINT64_MAX) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ge_rc rc = Open(what, err);
     if (rc == GE_OK) rc = device_.Answer(queue(stream_), what, UINT32_MAX, err);
-    return rc == GE_OK ? Finish(what, err) : rc;
+    return rc == GE_OK ? Finish(what, longest_ns, err) : rc;
   }
   Device& device() const { return device_; }
 
  private:
   ge_rc Open(const char* what, ge_err* err);
-  ge_rc Finish(const char* what, ge_err* err);
+  ge_rc Finish(const char* what, uint64_t longest_ns, ge_err* err);
   Device& device_;
   std::mutex mutex_;
   StreamHandle stream_ = StreamHandle::kNone;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/unit/graph_session.h"
+#include "tests/unit/plan_generator.h"
 #include "tests/unit/random_graph.h"
 
 namespace ge::test {

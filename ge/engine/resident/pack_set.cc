@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "ge/base/interrupt.h"
+
 namespace ge {
 
 // Who is asked for room. Its mutex is held while residents are written or given up, so that there
@@ -122,9 +124,10 @@ PackSet::~PackSet() {
 }
 
 void PackSet::Enter() {
+  Backoff backoff;
   while ((pins_.fetch_add(1, std::memory_order_acquire) & kGoing) != 0) {
     pins_.fetch_sub(1, std::memory_order_relaxed);
-    const std::lock_guard<std::mutex> wait(PackBudget::OfProcess().mutex);
+    backoff.Wait();  // residents are being freed: not for who holds the mutex and fills others
   }
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   last_use_.store(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count(),
@@ -133,7 +136,11 @@ void PackSet::Enter() {
 
 uint64_t PackSet::WriteFirst(std::vector<Status>* statuses) {
   Enter();
-  const std::lock_guard<std::mutex> lock(PackBudget::OfProcess().mutex);
+  std::unique_lock<std::mutex> lock(PackBudget::OfProcess().mutex, std::defer_lock);
+  if (const Status ended = LockOrStop(&lock); !ended.ok()) {
+    statuses->assign(packs_.size(), ended);
+    return 0;
+  }
   const uint64_t written = Write(statuses);
   const bool all =
       std::all_of(statuses->begin(), statuses->end(), [](const Status& s) { return s.ok(); });
@@ -157,7 +164,8 @@ bool PackSet::PinAsTheyAre() {
 }
 
 Status PackSet::PinSlowly(const std::function<void()>& moved) {
-  const std::lock_guard<std::mutex> lock(PackBudget::OfProcess().mutex);
+  std::unique_lock<std::mutex> lock(PackBudget::OfProcess().mutex, std::defer_lock);
+  GE_RETURN_IF_ERROR(LockOrStop(&lock));
   if (whole_.load(std::memory_order_relaxed)) return {};
   std::vector<Status> statuses;
   Write(&statuses);

@@ -93,9 +93,8 @@ Resident::~Resident() {
 }
 
 void Resident::Release() {
-  const bool at_host = own_.mem == nullptr;
-  if (!at_host) memory()->Free(own_);
-  own_ = {};
+  const bool at_host = own_ == nullptr;
+  own_.reset();  // a copy that was given up may keep it
   block_.reset();
   buf_ = {};
   const bool mapped = mapped_.exchange(false, std::memory_order_relaxed);
@@ -121,9 +120,9 @@ Status Resident::Allocate() {
     return Status(Code::kResourceExhausted,
                   fmt::format("no memory for {} bytes of packed constants", bytes_));
   }
-  GE_ASSIGN_OR_RETURN(own_, memory()->Make(HeldAs::kPack, bytes_, align_, Title()));
-  buf_.ptr = own_.address;
-  buf_.mem = own_.mem;
+  GE_ASSIGN_OR_RETURN(own_, memory()->MakeShared(HeldAs::kPack, bytes_, align_, Title()));
+  buf_.ptr = own_->address;
+  buf_.mem = own_->mem;
   buf_.domain = 1;
   return Present();
 }
@@ -131,7 +130,7 @@ Status Resident::Allocate() {
 Status Resident::Present() {
   present_.store(true, std::memory_order_relaxed);
   g_present.fetch_add(bytes_, std::memory_order_relaxed);
-  if (own_.mem == nullptr) g_at_host.fetch_add(bytes_, std::memory_order_relaxed);
+  if (own_ == nullptr) g_at_host.fetch_add(bytes_, std::memory_order_relaxed);
   return {};
 }
 
@@ -170,8 +169,12 @@ bool Resident::TakeSaved() {
 }
 
 // In host memory first where the device has its own.
-Status Resident::Write() {
+Status Resident::Write(const Interrupt* call) {
   if (TakeSaved()) return {};
+  if (memory() != nullptr && engine_->IsLost(device_)) {
+    return Status(Code::kDeviceLost,
+                  fmt::format("{} is not filled: device '{}' is lost", Title(), memory()->name()));
+  }
   GE_RETURN_IF_ERROR(Allocate());
   ge_pack pack{};
   pack.h = GE_HDR(ge_pack, GE_TAG_PACK);
@@ -185,13 +188,13 @@ Status Resident::Write() {
   to.ptr = buf_.ptr;
   to.bytes = bytes_;
   AlignedBytes staging;
-  if (own_.mem != nullptr) {
+  if (own_ != nullptr) {
     staging = AllocateAligned(bytes_, std::max<uint64_t>(align_, 64));
     if (!staging) return Status(Code::kResourceExhausted, "no memory to pack constants in");
     to.ptr = staging.get();
   }
   ge_err err = EmptyError();
-  ge_rc rc = CallPlugin(CallText(*engine_, "fill"), &err, [&] {
+  const ge_rc rc = CallPlugin(CallText(*engine_, "fill"), &err, [&] {
     return engine_->api().fill(engine_->handle(), &pack, from.data(), &to, &err);
   });
   // What was made of other bytes is nobody's: a file's state is a part of the name of what is
@@ -203,22 +206,37 @@ Status Resident::Write() {
   if (rc != GE_OK) return FromEngine(*engine_, device_, "fill", rc, err);
   g_fills.fetch_add(1, std::memory_order_relaxed);
   for (const PackSource& s : sources_) DropMappedPages(s.data, s.bytes);
-  if (own_.mem == nullptr) return {};
-  ge_copy copy{};
-  copy.h = GE_HDR(ge_copy, GE_TAG_COPY);
-  copy.src = to;
-  copy.dst = buf_;
-  rc = engine_->api().copy(engine_->handle(), &copy, &err);
-  return rc == GE_OK ? Status() : FromEngine(*engine_, device_, "copy", rc, err);
+  return own_ == nullptr ? Status() : ToDevice(std::move(staging), call);
 }
 
-Status Resident::Fill(bool* wrote) {
+Status Resident::ToDevice(AlignedBytes staging, const Interrupt* call) {
+  struct Ends {
+    AlignedBytes staging;
+    std::shared_ptr<const DomainMemory::Block> block;
+  };
+  ge_buf from{};
+  from.ptr = staging.get();
+  from.bytes = bytes_;
+  auto used = std::make_shared<Ends>(Ends{std::move(staging), own_});
+  return memory()->Copy("copy of a pack", from, buf_, std::move(used), call);
+}
+
+Status Resident::Fill(bool* wrote, const Interrupt* call) {
   std::lock_guard<std::mutex> lock(mutex_);
   *wrote = !done_;
-  if (!done_) status_ = Write();
+  if (!done_) status_ = Write(call);
   *wrote = *wrote && !mapped();
-  // For want of memory now: it may be there later.
-  done_ = status_.code() != Code::kResourceExhausted && status_.code() != Code::kLimitExceeded;
+  // For want of memory now, or since its call ended: another one may have them.
+  switch (status_.code()) {
+    case Code::kResourceExhausted:
+    case Code::kLimitExceeded:
+    case Code::kCancelled:
+    case Code::kDeadlineExceeded:
+      done_ = false;
+      break;
+    default:
+      done_ = true;
+  }
   return status_;
 }
 
@@ -412,10 +430,12 @@ uint64_t FillResidents(std::span<const std::shared_ptr<Resident>> residents,
   });
   statuses->assign(residents.size(), {});
   std::atomic<uint64_t> written{0};
+  const Interrupt* const call = CurrentInterrupt();  // other threads do not see it
   auto one = [&](uint64_t i) {
     bool wrote = false;
     const size_t which = order[i];
-    (*statuses)[which] = residents[which]->Fill(&wrote);
+    const bool over = call != nullptr && call->stopped();
+    (*statuses)[which] = over ? call->Check() : residents[which]->Fill(&wrote, call);
     if (wrote) written.fetch_add(residents[which]->bytes(), std::memory_order_relaxed);
   };
   HostPool()->Run(

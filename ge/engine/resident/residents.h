@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ge/base/aligned.h"
+#include "ge/base/interrupt.h"
 #include "ge/base/status.h"
 #include "ge/engine/engine.h"
 #include "ge/ir/graph.h"
@@ -53,7 +55,8 @@ class Resident {
   // The buffer for launches, once filled.
   const ge_buf& buf() const { return buf_; }
   // The first call has the engine write it; later ones answer that call's Status. *wrote: this one.
-  Status Fill(bool* wrote);
+  // `call`, if any, ends the wait for a device, and the next Fill begins anew.
+  Status Fill(bool* wrote, const Interrupt* call);
   bool present() const { return present_.load(std::memory_order_relaxed); }
   // Frees its memory; Fill writes it again. Nobody may be reading it.
   void GiveUp();
@@ -77,7 +80,8 @@ class Resident {
   bool Is(const std::shared_ptr<Engine>& engine, uint32_t device, const ge_pack& pack,
           const std::vector<PackSource>& sources) const;
   Status Allocate();
-  Status Write();
+  Status Write(const Interrupt* call);
+  Status ToDevice(AlignedBytes staging, const Interrupt* call);
   bool TakeSaved();
   Status Present();
   void Release();
@@ -94,9 +98,9 @@ class Resident {
   std::mutex mutex_;  // of the following
   bool done_ = false;
   Status status_;
-  std::shared_ptr<void> block_;  // in host memory
-  DomainMemory::Block own_;      // in a device's own
-  SavedPack saved_;              // no data: there is none
+  std::shared_ptr<void> block_;                     // in host memory
+  std::shared_ptr<const DomainMemory::Block> own_;  // in a device's own
+  SavedPack saved_;                                 // no data: there is none
   ge_buf buf_{};
 };
 
@@ -154,8 +158,8 @@ Result<std::vector<std::shared_ptr<Resident>>> ResidentsOf(
 // The values of each pack, as a number: equal for the same pack of the same graph.
 std::vector<uint64_t> PackValues(const ge_compiled& compiled);
 
-// Fills the empty ones, several at once, the largest first. statuses[i] is that of residents[i].
-// Answers the bytes written.
+// Fills the empty ones, several at once, the largest first. statuses[i] is that of residents[i];
+// once the call that this thread works for is to end, that is its. Answers the bytes written.
 uint64_t FillResidents(std::span<const std::shared_ptr<Resident>> residents,
                        std::vector<Status>* statuses);
 

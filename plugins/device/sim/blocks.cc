@@ -78,7 +78,6 @@ Code Simulator::State::FreeBlock(Call call, void* address) {
 }
 
 void Simulator::State::CheckFree(const Block& block) {
-  if (queues.stalled()) return;  // nobody can wait for what never ends
   AddConflicts(Fault::kFreeInFlight, block.shadow.Unknown(clocks.host), "free " + Here(),
                block.name, nullptr);
 }

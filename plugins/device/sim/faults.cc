@@ -49,6 +49,7 @@ Code Simulator::State::BeforeWork() {
   Code answer = Code::kOk;
   for (Planted& one : planted_work)
     if (--one.left == 0) answer = one.code;
+  if (answer == Code::kNotReady) ++stalls;
   std::erase_if(planted_work, [](const Planted& one) { return one.left == 0; });
   return answer;
 }
@@ -61,6 +62,16 @@ void Simulator::FailCall(Call call, uint64_t k, Code code) {
 void Simulator::FailWork(uint64_t k, Code code) {
   const std::lock_guard lock(state_->mutex);
   if (k > 0) state_->planted_work.push_back({Call::kLaunch, k, code});
+}
+
+uint64_t Simulator::stalls() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->stalls;
+}
+
+void Simulator::EndStalls() {
+  const std::lock_guard lock(state_->mutex);
+  state_->queues.EndStalls();
 }
 
 void Simulator::StallWork(uint64_t k) { FailWork(k, Code::kNotReady); }

@@ -187,6 +187,10 @@ void Queues::RunAll() {
   while (Lane* const lane = Pick(nullptr)) RunHead(lane);
 }
 
+void Queues::EndStalls() {
+  for (const auto& lane : lanes_) lane->stalled = false;
+}
+
 bool Queues::stalled() const {
   return std::any_of(lanes_.begin(), lanes_.end(),
                      [](const auto& lane) { return lane->stalled && !lane->tasks.empty(); });

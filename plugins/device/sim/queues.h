@@ -48,6 +48,7 @@ class Queues {
   void Add(Lane* lane, TaskPtr task);
   // After each call: what the schedule runs unasked. `now_ns` is the host's time.
   void Turn(int64_t now_ns);
+  void EndStalls();
   bool stalled() const;  // some work never ends
   bool Coin() { return (random_() & 1) != 0; }
   // Runs until `task` is done; false: a stalled lane stands before it.

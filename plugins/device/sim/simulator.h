@@ -230,6 +230,7 @@ class Simulator {
   void FailWork(uint64_t k, Code code = Code::kFailed);
   void StallWork(uint64_t k);       // it never ends, and so its stream never goes on
   void StallStream(Stream stream);  // nothing more of it runs
+  void EndStalls();                 // all that stalled goes on
   void LoseDevice(int device);
 
   // --- What was seen.
@@ -237,6 +238,7 @@ class Simulator {
 
   uint64_t calls() const;
   uint64_t calls(Call call) const;
+  uint64_t stalls() const;  // pieces of work that did not end, so far
   // Called before each driver call with its kind and its number, from 1. Empty: none.
   void OnCall(std::function<void(Call, uint64_t)> hook);
   std::vector<std::string> order() const;  // names of the work that ran, in its order

@@ -209,6 +209,7 @@ struct Simulator::State {
   std::function<void(Call, uint64_t)> hook;
   std::vector<Planted> planted;
   std::vector<Planted> planted_work;
+  uint64_t stalls = 0;
   std::vector<Report> reports;
 };
 

@@ -229,12 +229,12 @@ GE_API ge_status ge_session_create(const ge_session_options* options, ge_session
  * destroy the session of its run. Handles of runs may be used and destroyed later. */
 GE_API void ge_session_destroy(ge_session* session);
 /* Ends each load, compile and run in progress in the session with CANCELLED, of all threads,
- * asynchronous runs too. Later calls are not touched, so the session stays in use; a cancelled load
- * may be repeated. From any thread and from a signal handler. Returns at once; the calls end as
- * soon as their engines notice: ref within a second, the other CPU engines after the present
- * operator. A device that does not end its work is waited for half a second; the message then says
- * that it may still use the call's buffers, which have to stay allocated as long as the process
- * lives. */
+ * asynchronous runs too, and each call on its states that waits for a device or for others. Later
+ * calls are not touched, so the session stays in use; a cancelled load may be repeated. From any
+ * thread and from a signal handler. Returns at once; the calls end as soon as their engines notice:
+ * ref within a second, the other CPU engines after the present operator. A device that does not end
+ * its work is waited for half a second; the message then says that it may still use the call's
+ * buffers, which have to stay allocated as long as the process lives. */
 GE_API ge_status ge_session_cancel(ge_session* session);
 /* From now on each load, compile and run of the session ends with DEADLINE_EXCEEDED when it takes
  * longer, counted from its own begin, waiting for other calls included; 0 = no limit. A run with
