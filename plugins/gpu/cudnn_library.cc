@@ -1,16 +1,27 @@
 #include "plugins/gpu/cudnn_library.h"
 
+#include "ge/ge_plugin.hpp"
+
 namespace ge_engines::gpu {
 
 bool CudnnLibrary::Ready() const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!asked_) ready_ = Open();
+  if (asked_) return ready_;
   asked_ = true;
+  ready_ = Open();
+  if (!ready_ && host_ != nullptr && host_->log != nullptr) {
+    const std::string said = "gpu: " + why_ + "; convolutions stay with the engine's own kernel";
+    host_->log(host_->host, 2, ge::plugin::Str(said));
+  }
   return ready_;
 }
 
 bool CudnnLibrary::Open() const {
-  if (!library_.Open(cudnn::kLibrary)) return why_ = "there is no cuDNN: " + library_.why(), false;
+  const std::string name = (folder_.empty() ? "" : folder_ + "/") + cudnn::kLibrary;
+  if (!library_.Open(name)) {
+    why_ = "there is no cuDNN: " + library_.why();
+    return false;
+  }
 #define GE_CUDNN_FIND(result, name, ...) \
   if (!library_.Set(&f_.name, #name))    \
     return why_ = "cuDNN lacks what 9.0 has: " + library_.why(), false;
@@ -32,12 +43,13 @@ void CudnnLibrary::Check(cudnn::Status status, const char* what) const {
                      status);
 }
 
-CudnnLibrary::OneDevice& CudnnLibrary::HandleOf(int device) const {
+CudnnDevice& CudnnLibrary::DeviceOf(int number) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  OneDevice& one = devices_[device];
+  CudnnDevice& one = devices_[number];
   if (one.handle != nullptr) return one;
+  one.number = number;
   cudnn::Status status = cudnn::kSuccess;
-  const Result result = driver_.Within(device, [&] {
+  const Result result = driver_.Within(number, [&] {
     status = f_.cudnnCreate(&one.handle);
     return Result();
   });
@@ -49,9 +61,9 @@ CudnnLibrary::OneDevice& CudnnLibrary::HandleOf(int device) const {
 
 void CudnnLibrary::Close() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (auto& [device, one] : devices_) {
+  for (auto& [number, one] : devices_) {
     if (one.handle == nullptr) continue;
-    (void)driver_.Within(device,
+    (void)driver_.Within(number,
                          [&, handle = one.handle] { return ResultOf(f_.cudnnDestroy(handle)); });
   }
   devices_.clear();

@@ -8,7 +8,9 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "ge/ge_plugin.h"
 #include "plugins/gpu/cuda_driver.h"
 #include "plugins/gpu/vendor/cudnn.h"
 #include "plugins/gpu/vendor/library.h"
@@ -22,10 +24,19 @@ struct CudnnRefusal : std::runtime_error {
   cudnn::Status status;
 };
 
+// A device's handle, which serves one thread at a time.
+struct CudnnDevice {
+  std::mutex mutex;
+  cudnn::Handle handle = nullptr;
+  int number = 0;  // the driver's
+};
+
 class CudnnLibrary {
  public:
-  // `driver` outlives it.
-  explicit CudnnLibrary(const CudaDriver& driver) : driver_(driver) {}
+  // `driver` and `host` outlive it. `folder`: where the library lies; empty: where the linker
+  // looks.
+  CudnnLibrary(const CudaDriver& driver, const ge_host_api* host, std::string folder)
+      : driver_(driver), host_(host), folder_(std::move(folder)) {}
   ~CudnnLibrary() { Close(); }
   CudnnLibrary(const CudnnLibrary&) = delete;
 
@@ -40,31 +51,28 @@ class CudnnLibrary {
   const CudaDriver& driver() const { return driver_; }
   // Throws CudnnRefusal where the status is none of success.
   void Check(cudnn::Status status, const char* what) const;
-  // With a device's context current and its handle to itself: a handle serves one thread at a time.
-  // use(handle) answers a Result. Throws where there is no handle yet and none can be made.
+  // Lives until Close. Throws where there is no handle yet and none can be made.
+  CudnnDevice& DeviceOf(int number) const;
+  // With a device's context current and its handle to itself. use(handle) answers a Result.
   template <class Use>
-  Result WithHandle(int device, const Use& use) const {
-    OneDevice& one = HandleOf(device);
-    const std::lock_guard<std::mutex> lock(one.mutex);
-    return driver_.Within(device, [&] { return use(one.handle); });
+  Result WithHandle(CudnnDevice& device, const Use& use) const {
+    const std::lock_guard<std::mutex> lock(device.mutex);
+    return driver_.Within(device.number, [&] { return use(device.handle); });
   }
   static Result ResultOf(cudnn::Status status);
 
  private:
-  struct OneDevice {
-    std::mutex mutex;
-    cudnn::Handle handle = nullptr;
-  };
   bool Open() const;
-  OneDevice& HandleOf(int device) const;
 
   const CudaDriver& driver_;
+  const ge_host_api* host_;
+  const std::string folder_;
   mutable std::mutex mutex_;  // of what follows
   mutable bool asked_ = false, ready_ = false;
   mutable Library library_;
   mutable cudnn::Functions f_;
   mutable std::string why_;
-  mutable std::map<int, OneDevice> devices_;
+  mutable std::map<int, CudnnDevice> devices_;
 };
 
 // Of a status of cuDNN's; they lie beyond those of the driver.

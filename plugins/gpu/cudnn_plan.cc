@@ -244,8 +244,8 @@ class CudnnPlan::Builder {
 };
 
 CudnnPlan::CudnnPlan(const CudnnLibrary& library, int device, const CudnnGraph& graph)
-    : library_(library), device_(device) {
-  const Result result = library_.WithHandle(device, [&](cudnn::Handle handle) {
+    : library_(library), device_(library.DeviceOf(device)) {
+  const Result result = library_.WithHandle(device_, [&](cudnn::Handle handle) {
     Builder(this, graph, handle).Build();
     return Result();
   });
@@ -255,7 +255,7 @@ CudnnPlan::CudnnPlan(const CudnnLibrary& library, int device, const CudnnGraph& 
 
 CudnnPlan::~CudnnPlan() {
   // In the device's context, from the plan down to what it stands on.
-  (void)library_.driver().Within(device_, [&] {
+  (void)library_.driver().Within(device_.number, [&] {
     pack_ = nullptr;
     while (!parts_.empty()) parts_.pop_back();
     return Result();

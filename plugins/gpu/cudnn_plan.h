@@ -56,7 +56,7 @@ class CudnnPlan {
   void PackAddresses(std::span<const device::Buffer> at) const;
 
   const CudnnLibrary& library_;
-  const int device_;
+  CudnnDevice& device_;
   std::vector<std::unique_ptr<CudnnDescriptor>> parts_;  // those behind build on those before
   CudnnDescriptor* plan_ = nullptr;                      // of parts_
   std::vector<int64_t> uids_;

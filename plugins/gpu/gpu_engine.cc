@@ -1,5 +1,6 @@
 #include "plugins/gpu/gpu_engine.h"
 
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -31,6 +32,11 @@ const GpuKind* KindOf(const Unit& unit) {
   return nullptr;
 }
 
+bool MayRound(const ge_create_args& args) {
+  constexpr size_t kWithPrecision = offsetof(ge_create_args, precision) + sizeof(args.precision);
+  return args.h.size >= kWithPrecision && args.precision == GE_PRECISION_BF16;
+}
+
 }  // namespace
 
 GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> driver,
@@ -38,9 +44,9 @@ GpuEngine::GpuEngine(const ge_create_args& args, std::unique_ptr<CudaDriver> dri
     : Engine(args, std::move(driver)),
       cuda_(static_cast<const CudaDriver&>(this->driver())),
       cublaslt_(cuda_, args.host, libraries),
-      products_(cublaslt_, args.precision == GE_PRECISION_BF16),
-      cudnn_(cuda_),
-      convolutions_(cudnn_) {}
+      products_(cublaslt_, MayRound(args)),
+      cudnn_(cuda_, args.host, libraries),
+      convolutions_(cudnn_, MayRound(args)) {}
 
 GpuEngine::~GpuEngine() {
   cublaslt_.Close();
@@ -79,7 +85,7 @@ bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
 }
 
 bool GpuEngine::Rounds(const Unit& unit, const Parser& parser) const {
-  return products_.Rounds(unit, parser);
+  return products_.Rounds(unit, parser) || convolutions_.Rounds(unit, parser);
 }
 
 device::Rates GpuEngine::RatesOf(int device) const {
@@ -103,16 +109,16 @@ device::Rates GpuEngine::RatesOf(int device) const {
 
 device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   device::Work work = device::WorkOf(unit, parser);
-  if (convolutions_.Has(unit)) return convolutions_.WorkFor(unit, parser, work);
-  if (Convolutions::Knows(unit)) work = convolutions_.PlainWork(work);
-  const GpuKind* kind = KindOf(unit);
-  if (kind == nullptr || work.kernels == 0) return work;
   for (const PostOp& q : unit.post_ops) {
     constexpr uint64_t kAlign = 256;
     if (q.channel == nullptr) continue;
     work.packed += (4 * q.channel->size() + kAlign - 1) / kAlign * kAlign;
     work.bytes += 4 * static_cast<double>(q.channel->size());
   }
+  if (convolutions_.Has(unit)) return convolutions_.WorkFor(unit, parser, work);
+  if (Convolutions::Knows(unit)) work = convolutions_.PlainWork(work);
+  const GpuKind* kind = KindOf(unit);
+  if (kind == nullptr || work.kernels == 0) return work;
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
   if (LibraryProducts::Knows(unit)) products_.Price(unit, parser, &work);
   const auto behind = [&](const Unit& rest) {

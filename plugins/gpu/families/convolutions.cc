@@ -70,7 +70,7 @@ class Convolution {
   }
 
   // The plan that takes as many of the unit's functions as one does.
-  void Plan(int device, CudnnPlans* plans) {
+  void Plan(int device, bool may_round, CudnnPlans* plans) {
     steps_ = ConvolutionSteps(unit_, recorder_.parser());
     if (cut_) {
       // What is added of the image's dims does not fit its frame.
@@ -81,6 +81,7 @@ class Convolution {
     for (;;) {
       std::string why;
       graph_ = std::make_unique<ConvolutionGraph>(shape_, type_, steps_);
+      graph_->graph.may_round = may_round;
       plan_ = plans->For(device, graph_->graph, &why);
       if (plan_ != nullptr) return;
       if (steps_.empty()) throw std::runtime_error(why);
@@ -160,10 +161,11 @@ bool Convolutions::Takes(const Unit& unit, const Parser& parser, Why* why) const
 
 device::Work Convolutions::WorkFor(const Unit& unit, const Parser& parser,
                                    device::Work work) const {
-  // Tensor cores multiply 16-bit numbers 15 times as fast as others multiply float32; about half
-  // of that is reached.
-  constexpr double kHalves = 8;
+  // Tensor cores multiply 16-bit numbers 15 times as fast as others multiply float32, and what they
+  // round of it half as fast as those; about half of that is reached.
+  constexpr double kHalves = 8, kRounded = 4;
   if (parser.dtype(unit.out[0]) != GE_F32) work.flops /= kHalves;
+  if (Rounds(unit, parser)) work.flops /= kRounded;
   const ConvolutionShape shape = ConvolutionShape::Of(unit);
   work.workspace = shape.MostWorkspace();
   if (!shape.frame.empty()) {
@@ -179,6 +181,12 @@ device::Work Convolutions::WorkFor(const Unit& unit, const Parser& parser,
   return work;
 }
 
+bool Convolutions::Rounds(const Unit& unit, const Parser& parser) const {
+  const auto* spec = As<ConvSpec>(unit);
+  return may_round_ && spec != nullptr && !spec->transposed && Has(unit) &&
+         parser.dtype(unit.out[0]) == GE_F32;
+}
+
 device::Work Convolutions::PlainWork(device::Work work) const {
   // A thread a pixel, which reads every number of its window for one multiplication.
   constexpr double kPlain = 20;
@@ -188,7 +196,7 @@ device::Work Convolutions::PlainWork(device::Work work) const {
 
 void Convolutions::Record(const Unit& unit, int device, Recorder* recorder) {
   Convolution convolution(unit, recorder);
-  convolution.Plan(device, &plans_);
+  convolution.Plan(device, Rounds(unit, recorder->parser()), &plans_);
   convolution.Record();
 }
 

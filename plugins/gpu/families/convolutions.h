@@ -17,12 +17,16 @@ namespace ge_engines::gpu {
 
 class Convolutions {
  public:
-  explicit Convolutions(const CudnnLibrary& library) : library_(library), plans_(library) {}
+  // `may_round`: what convolutions of float32 read.
+  Convolutions(const CudnnLibrary& library, bool may_round)
+      : library_(library), may_round_(may_round), plans_(library) {}
 
   static bool Knows(const Unit& unit);  // it is of these kinds
   // Whether the library makes such units; opens it at the first one.
   bool Has(const Unit& unit) const { return Knows(unit) && library_.Ready(); }
   bool Takes(const Unit& unit, const Parser& parser, Why* why) const;
+  // Whether the library may round what such a unit reads, to tensor cores' TF32.
+  bool Rounds(const Unit& unit, const Parser& parser) const;
   // Of a unit that it takes, out of what plugins/device says of it.
   device::Work WorkFor(const Unit& unit, const Parser& parser, device::Work work) const;
   // Our own kernel's work, which is the library's many times over.
@@ -32,6 +36,7 @@ class Convolutions {
 
  private:
   const CudnnLibrary& library_;
+  const bool may_round_;
   CudnnPlans plans_;
 };
 

@@ -48,6 +48,7 @@ TAILS = {
     "residual, relu": "a = Add(r, z)\n  y = Relu(a)", "leaky": "y = LeakyRelu(r) {alpha=0.1}",
     "relu6": "y = Clip(r, low, high)", "sigmoid": "y = Sigmoid(r)", "gelu": "y = Gelu(r)",
     "swish": "s = Sigmoid(r)\n  y = Mul(r, s)", "relu, residual": "a = Relu(r)\n  y = Add(a, z)",
+    "norm, relu": "a = BatchNormalization(r, ns, nb, nm, nv)\n  y = Relu(a)",
     "scaled": "y = Mul(r, z)", "tanh, scaled": "a = Tanh(r)\n  y = Mul(a, z)",
 }
 BIASED = {"bias", "residual, relu", "relu6", "gelu", "relu, residual", "tanh, scaled"}
@@ -107,10 +108,12 @@ def model(shape, dtype, tail, constant, r):
         lines += [f"o{k} = Cast({v}) {{to=1}}" for k, v in enumerate(made)]
         made = [f"o{k}" for k in range(len(made))]
     body = "\n  ".join(line for line in lines if line)
+    norm = [f"const {v} : {dtype}[{w[0]}] = [{', '.join(f'{r.uniform(0.2, 2):.4f}' for _ in range(w[0]))}]"
+            for v in ("ns", "nb", "nm", "nv")]
     scalars = [f"const low : {dtype}[] = [0.0]", f"const high : {dtype}[] = [0.5]",
                f"const c : {dtype}[{x[1]}] = splat 0.25",
                f"const xs : i64[{len(x)}] = [{text(x)}]", f"const ws : i64[{len(w)}] = [{text(w)}]"]
-    return (f'ge 1\nopset "" 28\n' + "\n".join(biases + scalars) +
+    return (f'ge 1\nopset "" 28\n' + "\n".join(biases + norm + scalars) +
             f"\nfn main({', '.join(inputs)}) -> ({', '.join(made)}) {{\n  {body}\n}}\n"
             'entry infer "main" = main\n')
 
@@ -203,7 +206,7 @@ def functions():
 
 
 def without_library(c):
-    """Missing, without a function, of another version: Conv by our own kernel, the rest elsewhere."""
+    """Missing, without a function, of another version: a sentence, and our own kernel."""
     path = case_of(c, "states")
     whole = "".join(f"GIVES({f}, {80900 if f == 'cudnnGetVersion' else 0})\n" for f in functions())
     states = {"none": ("none", "there is no cuDNN: "),
@@ -212,14 +215,16 @@ def without_library(c):
     _, _, wanted = c.ran(path, engines="ref")
     for name, (library, words) in states.items():
         folder = folder_with(c, name, library)
-        done, report, found = c.ran(path, libraries=folder)
+        done, report, found = c.ran(path, "-v", libraries=folder)
         good, why = near(found, wanted, "f32")
-        on = report.get("engines", {})
-        c.check(good and on.get("gpu", 0) >= 3 and on.get("ref", 0) >= 2, f"library '{name}'",
-                f"{on} {why} {done.stderr}")
-        said = c.ge("explain", path, "--engines", "gpu,ref", "--policy", "priority", "--json",
-                    libraries=folder)
-        c.check(words in said.stdout, f"explain says: {words}", said.stdout[-1500:] + said.stderr)
+        c.check(good and report["engines"].get("gpu", 0) >= 3, f"library '{name}'", f"{why} {done.stderr}")
+        said = [line for line in done.stderr.splitlines() if words in line]
+        c.check(len(said) == 1 and "convolutions stay with the engine's own kernel" in said[0],
+                f"-v says once: {words}", done.stderr)
+    folder = c.sim  # the option names it where the linker has another one
+    done, _, found = c.ran(path, engines=f"gpu:libraries={folder},ref", libraries=c.folder / "version")
+    _, _, usual = c.ran(path)
+    c.check(found and all(numpy.array_equal(found[k], usual[k]) for k in usual), "libraries=", done.stderr)
 
 
 def prices(c):
@@ -266,6 +271,26 @@ def faults(c):
     print(f"{calls} calls of the library, {kept} failures without a loss")
 
 
+def rounding(c):
+    """Engines that round what they read are taken where the user permits it, and nowhere else."""
+    path = case_of(c, "rounding", tail="bias")
+    _, _, wanted = c.ran(path, engines="ref")
+    _, exact, found = c.ran(path)
+    c.check(near(found, wanted, "f32")[0] and exact["rounded_nodes"] == 0, "no rounding", exact)
+    done, report, found = c.ran(path, "--precision", "bf16")
+    c.check(found and near(found, wanted, "bf16")[0] and not near(found, wanted, "f32")[0]
+            and report["rounded_nodes"] > 0, "rounding", (report.get("rounded_nodes"), done.stderr))
+
+
+def second_device(c):
+    """A device has a handle of its own."""
+    path = case_of(c, "second")
+    _, _, wanted = c.ran(path)
+    for engines in ["gpu:device=1,ref", "gpu:device=all,ref"]:
+        done, _, found = c.ran(path, engines=engines, GE_SIM_CUDA="devices=2")
+        c.check(found and all(numpy.array_equal(found[k], wanted[k]) for k in wanted), engines, done.stderr)
+
+
 def schedules(c):
     """Orders of the device's work change no bit; captured launches neither; no findings."""
     reports, counted = c.folder / "reports", c.folder / "driver_calls"
@@ -293,7 +318,8 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         c = Checks(args.build.resolve(), pathlib.Path(folder), args.seed)
-        for part in [lambda c: shapes(c, args.count), without_library, prices, faults, schedules]:
+        for part in [lambda c: shapes(c, args.count), without_library, prices, rounding, second_device,
+                     faults, schedules]:
             part(c)
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return 1 if c.failed else 0
