@@ -123,12 +123,19 @@ Val Chain::ValueOf(ChainColumn* column) {
                                                          nlohmann::json::error_handler_t::replace));
   }
   column->value = fn->Node(kDomain, "Rows", {Row()}, attrs, 1)[0];
+  if (c.classes.empty()) column->read = column->value;
   if (!c.classes.empty() && learned != nullptr) column->value = AsLearned(c, column->value);
   return column->value;
 }
 
 bool Chain::IsBlob(const ChainColumn& column) const {
   return !column.value && !column.framed && ColumnOf(column).kind != Column::Kind::kArray;
+}
+
+bool Chain::IsAsRead(const ChainColumn& column) const {
+  const Column& c = ColumnOf(column);
+  return c.kind == Column::Kind::kArray && c.classes.empty() &&
+         (!column.value || column.value == column.read);
 }
 
 // The numbers of test data's classes are those that the training data gave them.

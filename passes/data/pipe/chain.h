@@ -42,6 +42,9 @@ struct ChainColumn {
   bool framed = false;  // some step on pictures was applied
   Placing placing = {};
   double range = 0;  // the greatest value of a pixel in `value`; 0: no pixels
+  // The value of numbers as the source has them; a later step gives another `value`.
+  Val read = {};
+  std::vector<size_t> parts = {};  // columns of the source beside each other in `read`; none: `of`
 };
 
 // Of an element of a row: (x - mean) * scale.
@@ -91,6 +94,8 @@ struct Chain {
   Val AsLearned(const Column& c, Val value);
   // Whether the column is one of pictures or texts, as the source has them.
   bool IsBlob(const ChainColumn& column) const;
+  // Whether it is numbers, and as the source has them: no step but select has changed it.
+  bool IsAsRead(const ChainColumn& column) const;
   // Attributes that name a column of the source.
   Attrs SourceOf(const ChainColumn& column) const;
   // f32[n, count] in [0, 1): a name of its own for each step.

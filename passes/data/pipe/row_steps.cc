@@ -76,7 +76,15 @@ void ApplySelect(const Step& step, Chain* chain) {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     if (names.empty()) RefuseStep(step, kWanted);
-    ChainColumn made{name, FindColumn(step, chain, names[0])->of, Joined(step, chain, names)};
+    ChainColumn made{name, FindColumn(step, chain, names[0])->of, {}};
+    for (const std::string& part : names) {
+      const ChainColumn& c = *FindColumn(step, chain, part);
+      if (!chain->IsAsRead(c)) break;
+      if (c.parts.empty()) made.parts.push_back(c.of);
+      made.parts.insert(made.parts.end(), c.parts.begin(), c.parts.end());
+    }
+    made.value = made.read = Joined(step, chain, names);
+    if (made.parts.size() != names.size()) made.read = {};
     out.push_back(std::move(made));
   }
   chain->columns = std::move(out);

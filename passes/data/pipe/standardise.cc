@@ -52,6 +52,41 @@ Standard StandardOf(const Chain& chain, size_t column) {
   return out;
 }
 
+// What standardise sees of a column: numbers of the source, alone or joined by select.
+struct Seen {
+  std::vector<size_t> parts;  // of the source; empty: the column is not such numbers
+  std::vector<int64_t> dims;  // of a row
+  int32_t dtype = 0;
+};
+
+Seen SeenOf(Chain* chain, const ChainColumn& c) {
+  if (!chain->IsAsRead(c)) return {};
+  const Column& of = chain->ColumnOf(c);
+  if (c.parts.empty()) return {{c.of}, of.dims, of.dtype};
+  const passes::Type type = chain->fn->TypeOf(c.value);
+  return {c.parts, {type.dims[1].value}, type.dtype};
+}
+
+Standard StandardOf(const Chain& chain, const std::vector<size_t>& parts) {
+  Standard all;
+  for (const size_t part : parts) {
+    const Standard one = StandardOf(chain, part);
+    all.mean.insert(all.mean.end(), one.mean.begin(), one.mean.end());
+    all.scale.insert(all.scale.end(), one.scale.begin(), one.scale.end());
+  }
+  return all;
+}
+
+// The training data's, where the chain is the test's.
+Standard LearnedStandard(const Chain& chain, const std::string& name,
+                         const std::vector<size_t>& parts) {
+  if (chain.learned == nullptr) return StandardOf(chain, parts);
+  auto& known = chain.learned->standards;
+  const auto at = known.find(name);
+  if (at != known.end()) return at->second;
+  return known.emplace(name, StandardOf(chain, parts)).first->second;
+}
+
 }  // namespace
 
 // standardise: all columns of floats. standardise COLUMN...: these, whole numbers too.
@@ -60,33 +95,27 @@ void ApplyStandardise(const Step& step, Chain* chain) {
   for (const std::string& name : step.args) FindColumn(step, chain, name);
   int changed = 0;
   for (ChainColumn& c : chain->columns) {
-    const Column& of = chain->ColumnOf(c);
+    const Seen seen = SeenOf(chain, c);
     const bool named = std::find(step.args.begin(), step.args.end(), c.name) != step.args.end();
-    const bool numbers = of.kind == Column::Kind::kArray && of.classes.empty() && !c.value;
-    const bool floats = numbers && (of.dtype == GE_F32 || of.dtype == GE_F64);
+    const bool floats = !seen.parts.empty() && (seen.dtype == GE_F32 || seen.dtype == GE_F64);
     if (!(step.args.empty() ? floats : named)) continue;
-    if (!numbers)
-      RefuseStep(step, fmt::format("a column of numbers as the source has it, not '{}'", c.name));
-    Standard own;
-    const Standard* s = &own;
-    if (chain->learned != nullptr) {
-      auto at = chain->learned->standards.find(c.name);
-      if (at == chain->learned->standards.end()) {
-        at = chain->learned->standards.emplace(c.name, StandardOf(*chain, c.of)).first;
-      }
-      s = &at->second;
-    } else {
-      own = StandardOf(*chain, c.of);
+    if (seen.parts.empty()) {
+      RefuseStep(
+          step,
+          fmt::format("a column of numbers that no step but select has changed, not '{}'", c.name));
     }
+    const Standard s = LearnedStandard(*chain, c.name, seen.parts);
     Fn& fn = *chain->fn;
     const auto constant = [&](const std::vector<double>& v) {
-      return passes::Reshape(fn.Vector(GE_F64, v), of.dims);
+      return passes::Reshape(fn.Vector(GE_F64, v), seen.dims);
     };
     const Val x = fn.Cast(chain->ValueOf(&c), GE_F64);
-    c.value = fn.Cast((x - constant(s->mean)) * constant(s->scale), GE_F32);
+    c.value = fn.Cast((x - constant(s.mean)) * constant(s.scale), GE_F32);
     ++changed;
   }
-  if (changed == 0) RefuseStep(step, "a column of floats ahead of it; there is none");
+  if (changed == 0) {
+    RefuseStep(step, "a column of floats that no step but select has changed; there is none");
+  }
 }
 
 }  // namespace ge::data

@@ -73,8 +73,16 @@ class RowSteps(data_run.DataRun):
         m[3, 0, 0] = np.nan
         np.save(self.here / "m.npy", m)
         self.refused("m.npy | standardise", "column 'x' is nan in row 3 of 'm.npy', wanted a number")
-        self.refused("t.csv | standardise kind", "a column of numbers as the source has it, not 'kind'")
-        self.refused("t.csv | select label | standardise", "a column of floats ahead of it")
+        both = np.stack([standard(self.width), standard(self.x)], 1)
+        near("of columns that select joined", "t.csv | select z=[width,x] label | standardise",
+             {"z": both, "label": self.label})
+        near("of a column that is also joined", "t.csv | select z=[x,width] y=[x] | standardise y",
+             {"z": np.stack([self.x, self.width], 1), "y": standard(self.x)[:, None]})
+        self.refused("t.csv | standardise kind",
+                     "a column of numbers that no step but select has changed, not 'kind'")
+        self.refused("t.csv | standardise x | standardise x",
+                     "a column of numbers that no step but select has changed, not 'x'")
+        self.refused("t.csv | select label | standardise", "a column of floats that no step but select")
 
     def joined(self):
         both = np.stack([self.width.astype("f4"), self.x], 1)

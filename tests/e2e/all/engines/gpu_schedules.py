@@ -2,7 +2,7 @@
 """Random models on the simulated vendor of the engine gpu.
 
 Schedules: 100 models, each in 100 orders of the device's work; the answers are ref's, and the simulator
-finds nothing. Faults: of 20 models every driver call fails once; the run ends with words that name the
+finds nothing. Faults: of a quarter of them every driver call fails once; the run ends with words that name the
 engine, or with the right numbers.
 
 Example: tests/e2e/all/engines/gpu_schedules.py --models 10 --seeds 3
@@ -24,7 +24,7 @@ ORDERS = ["lazy", "adversarial"]  # then seeded ones
 class Checks:
     def __init__(self, build, folder):
         self.build, self.folder = build, folder
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
 
     def check(self, good, name, detail=""):
         self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
@@ -71,9 +71,13 @@ class Model:
             name, bound, unsettled = line.rsplit(" ", 2)
             self.allowed[name] = float(bound), int(unsettled)
 
-    def ran(self, c, repeat, out, options):
-        return c.run("ge", "run", self.folder / "graph.gt", *self.inputs, "--engines", "gpu,ref", "--policy",
+    def ran(self, c, repeat, out, options, engines="gpu,ref"):
+        return c.run("ge", "run", self.folder / "graph.gt", *self.inputs, "--engines", engines, "--policy",
                      "priority", "--repeat", repeat, "--output", out, options=options)
+
+    def expected(self, c):
+        """Whether `ge run` takes its inputs, types that .npy lacks left out; what ref gives is kept."""
+        return self.ran(c, 1, self.folder / "ref", None, "ref").returncode == 0
 
     def wrong(self, out):
         """What differs from ref's numbers by more than it may; "" where nothing does."""
@@ -81,7 +85,7 @@ class Model:
             path = out / f"{name}.npy"
             if not path.exists():
                 return f"no output {name}"
-            found, wanted = array(path), array(self.folder / "expected" / f"{name}.npy")
+            found, wanted = array(path), array(self.folder / "ref" / f"{name}.npy")
             if found.shape != wanted.shape:
                 return f"{name}: shape {found.shape}, wanted {wanted.shape}"
             if found.dtype.kind not in "fc":
@@ -92,7 +96,7 @@ class Model:
             with numpy.errstate(all="ignore"):
                 apart = numpy.abs(found.astype(numpy.float64) - wanted.astype(numpy.float64))
             if unsettled == 0 and not (same | (apart <= bound)).all():
-                return f"{name}: apart by {numpy.nanmax(numpy.where(same, 0, apart))}, allowed {bound}"
+                return f"{name}: {found[~same][:3]}, wanted {wanted[~same][:3]} within {bound}"
         return ""
 
 
@@ -105,10 +109,14 @@ def faults(c, models):
     c.run("ge-test", "--random-models", models, "--engines", "ref", "--seed", 11, "--save", saved)
     total = named = 0
     for folder in sorted(p for p in saved.iterdir() if p.name.isdigit()):
+        model = Model(folder)
+        if not model.expected(c):
+            c.skipped += 1
+            continue
         for repeat, step in REPEATS:
-            counts = faults_of(c, Model(folder), repeat, step)
+            counts = faults_of(c, model, repeat, step)
             total, named = total + counts[0], named + counts[1]
-    print(f"{total} failing calls of {models} models: {named} refused by name, {total - named} right")
+    print(f"{total} failing calls of {models - c.skipped} models: {named} refused by name, {total - named} right")
 
 
 def faults_of(c, model, repeat, step):
@@ -136,14 +144,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
-    parser.add_argument("--models", type=int, default=100, help="of the schedules; a fifth of them fails")
+    parser.add_argument("--models", type=int, default=100, help="of the schedules; a quarter of them fails")
     parser.add_argument("--seeds", type=int, default=100, help="orders of each model")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         c = Checks(given.build.resolve(), pathlib.Path(folder))
         schedules(c, given.models, given.seeds)
-        faults(c, max(1, given.models // 5))
-    print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
+        faults(c, max(1, given.models // 4))
+    print(f"{c.passed} passed, {c.failed} failed, {c.skipped} skipped")
     return 1 if c.failed else 0
 
 
