@@ -1,10 +1,11 @@
 // Windows: rows[n] -> tokens i64[n, length + 1] of a column of texts: window i begins at token
 // i * length of the stream, so that the last token of a window is the first of the next, and a
-// window's tokens 1 to length are the labels of those before them.
+// window's tokens 1 to length are the labels of those before them. `model`: a file of
+// SentencePiece; without it tokens are bytes.
 #include <fmt/format.h>
 
 #include "passes/data/ops/source_column.h"
-#include "passes/data/sources/text_stream.h"
+#include "passes/data/tokens/token_stream.h"
 
 namespace ge::data {
 namespace {
@@ -34,18 +35,21 @@ ge_rc OpenWindows(const ge_node* n, const ge_host_api*, void** kept, ge_err* err
       throw Refusal{GE_FAILED_PRECONDITION, fmt::format("Windows: column '{}' of '{}' has no texts",
                                                         of.column().name, of.source->path())};
     }
-    *kept = new TextStream(std::move(of.source), of.index, {});
+    auto stream =
+        OpenTokens(std::move(of.source), of.index, std::string(plugin::AttrString(*n, "model")),
+                   std::string(plugin::AttrString(*n, "model_digest")), {});
+    *kept = new std::shared_ptr<const TokenStream>(std::move(stream));
   });
 }
 
-void CloseWindows(void* kept) { delete static_cast<TextStream*>(kept); }
+void CloseWindows(void* kept) { delete static_cast<std::shared_ptr<const TokenStream>*>(kept); }
 
 ge_rc RunWindows(const ge_kernel_call* c, ge_err* err) {
   return Run(err, "Windows", [&] {
-    const TextStream& stream = *static_cast<const TextStream*>(c->kept);
+    const TokenStream& stream = **static_cast<const std::shared_ptr<const TokenStream>*>(c->kept);
     const int64_t length = plugin::AttrInt(*c->node, "length");
     const auto rows = Elements<int64_t>(c->in[0]);
-    WantRows(rows, (stream.bytes() - 1) / length, "Windows");
+    WantRows(rows, (stream.tokens() - 1) / length, "Windows");
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     for (size_t i = 0; i < rows.size(); ++i) {
       stream.Read(rows[i] * length, length + 1, out + i * static_cast<size_t>(length + 1));
@@ -66,7 +70,8 @@ ge_rc WindowsWork(const ge_graph* g, double* flops, double* bytes, ge_err*) {
 
 ge_op_def WindowsOp() {
   static const ge_port ports[] = {Port("row", 1u << GE_I64), Port("token", 1u << GE_I64)};
-  static const std::vector<ge_attr_def> attrs = ColumnAttrs({WantedAttr("length", GE_ATTR_INT)});
+  static const std::vector<ge_attr_def> attrs = ColumnAttrs(
+      {WantedAttr("length", GE_ATTR_INT), TextAttr("model", ""), TextAttr("model_digest", "")});
   ge_op_def d = Record("Windows", ports, attrs);
   d.infer = InferWindows;
   d.kernel = RunWindows;

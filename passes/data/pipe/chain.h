@@ -77,6 +77,7 @@ struct Chain {
   bool test = false;     // random steps are left out, or centred
   bool shuffle = false;  // rows are permuted in each epoch
   bool tokens = false;   // the only column is one of texts, which a step takes as tokens
+  std::string model;     // of these tokens; empty: bytes
   bool replace = false;  // a row with a damaged picture is replaced by the next good one
   PictureForm form;
   bool pack = false;           // pictures and texts stay as they are: their sizes are the columns

@@ -102,7 +102,7 @@ Result<PipeFacts> FactsOf(const Session& session, const std::string& entry) {
     }
     if (out.source.empty()) {
       out.source = TextIn(n, "source");
-      out.digest = TextIn(n, "digest");
+      out.digest = TextIn(n, "digest") + TextIn(n, "model_digest");
     }
   }
   return out;

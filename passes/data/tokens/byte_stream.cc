@@ -1,10 +1,10 @@
-#include "passes/data/sources/text_stream.h"
+#include "passes/data/tokens/byte_stream.h"
 
 #include <algorithm>
 
 namespace ge::data {
 
-TextStream::TextStream(std::shared_ptr<const Source> source, size_t column,
+ByteStream::ByteStream(std::shared_ptr<const Source> source, size_t column,
                        const OpenOptions& options)
     : source_(std::move(source)), column_(column) {
   ends_.reserve(static_cast<size_t>(source_->rows()));
@@ -16,7 +16,7 @@ TextStream::TextStream(std::shared_ptr<const Source> source, size_t column,
   }
 }
 
-void TextStream::Read(int64_t at, int64_t n, int64_t* out) const {
+void ByteStream::Read(int64_t at, int64_t n, int64_t* out) const {
   auto row = static_cast<size_t>(std::upper_bound(ends_.begin(), ends_.end(), at) - ends_.begin());
   for (; n > 0; ++row) {
     const Blob blob = source_->ReadBlob(column_, static_cast<int64_t>(row));
