@@ -3,24 +3,17 @@
 // are floats from 0 to 255 from the first of them on. All are random and left out of a test part.
 #include <fmt/format.h>
 
-#include "passes/data/pipe/chain.h"
+#include "passes/data/pipe/amount.h"
 
 namespace ge::data {
 namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// A number in [-most, most] by the step's own draw: [n, 1].
-Val Around(Chain* chain, const std::string& name, double most) {
-  return chain->Draw(name, 1) * (2 * most) - most;
-}
-
-// The one argument, above 0 and at most `most`.
-double AmountOf(const Step& step, double most, std::string_view wanted) {
-  if (step.args.size() != 1 || !step.named.empty()) RefuseStep(step, wanted);
-  const double n = NumberOf(step, step.args[0], wanted);
-  if (!(n > 0 && n <= most)) RefuseStep(step, wanted);
-  return n;
+// Numbers in [-most, most] by the step's own draw: [n, count].
+Val Around(Chain* chain, const std::string& name, int64_t count, const Amount& most) {
+  const Val draw = chain->Draw(name, count);
+  return most.state ? (draw * 2.0 - 1.0) * most.state : draw * (2 * most.number) - most.number;
 }
 
 // Columns of pictures, as floats.
@@ -77,9 +70,11 @@ void Place(const Step& step, Chain* chain, const Set& set) {
 
 // rotate 10: by up to 10 degrees either way, counter-clockwise where positive.
 void ApplyRotate(const Step& step, Chain* chain) {
-  const double most = AmountOf(step, 180, "rotate DEGREES, above 0 and up to 180");
+  Amount most = AmountOf(step, chain, 180, "rotate DEGREES, above 0 and up to 180");
   if (LeftOut(step, chain, true)) return;
-  const Val radians = Around(chain, step.name, most * kPi / 180);
+  most.number = most.number * kPi / 180;
+  if (most.state) most.state = most.state * (kPi / 180);
+  const Val radians = Around(chain, step.name, 1, most);
   Place(step, chain, [&](Placing* p) {
     if (p->radians) RefuseStep(step, "it once");
     p->radians = radians;
@@ -88,9 +83,9 @@ void ApplyRotate(const Step& step, Chain* chain) {
 
 // shift 0.1: by up to a tenth of the width and of the height.
 void ApplyShift(const Step& step, Chain* chain) {
-  const double most = AmountOf(step, 1, "shift PART, above 0 and up to 1");
+  const Amount most = AmountOf(step, chain, 1, "shift PART, above 0 and up to 1");
   if (LeftOut(step, chain, true)) return;
-  const Val both = chain->Draw(step.name, 2) * (2 * most) - most;
+  const Val both = Around(chain, step.name, 2, most);
   Place(step, chain, [&](Placing* p) {
     if (p->right) RefuseStep(step, "it once");
     p->right = passes::Slice(both, {0}, {1}, {1});
@@ -150,18 +145,18 @@ void MakePlacing(Chain* chain, ChainColumn* column) {
 
 // brightness 0.2: all pixels times a number from 0.8 to 1.2.
 void ApplyBrightness(const Step& step, Chain* chain) {
-  const double most = AmountOf(step, 1, "brightness PART, above 0 and up to 1");
+  const Amount most = AmountOf(step, chain, 1, "brightness PART, above 0 and up to 1");
   if (LeftOut(step, chain, false)) return;
-  const Val factor = ARow(Around(chain, step.name, most) + 1.0);
+  const Val factor = ARow(Around(chain, step.name, 1, most) + 1.0);
   for (ChainColumn* c : Pixels(step, chain, false)) c->value = Clip(chain, c->value * factor);
 }
 
 // contrast 0.2: the distance of all pixels from the mean of the gray picture times a number from
 // 0.8 to 1.2.
 void ApplyContrast(const Step& step, Chain* chain) {
-  const double most = AmountOf(step, 1, "contrast PART, above 0 and up to 1");
+  const Amount most = AmountOf(step, chain, 1, "contrast PART, above 0 and up to 1");
   if (LeftOut(step, chain, false)) return;
-  const Val factor = ARow(Around(chain, step.name, most) + 1.0);
+  const Val factor = ARow(Around(chain, step.name, 1, most) + 1.0);
   Fn& fn = *chain->fn;
   for (ChainColumn* c : Pixels(step, chain, false)) {
     const Val x = c->value;
@@ -177,7 +172,7 @@ void ApplyContrast(const Step& step, Chain* chain) {
 // noise 0.05: a normal number for each pixel and channel, of that deviation (1 is the range of the
 // pixels; of normalised ones, 1).
 void ApplyNoise(const Step& step, Chain* chain) {
-  const double deviation = AmountOf(step, 1e6, "noise DEVIATION, above 0");
+  const Amount deviation = AmountOf(step, chain, 1e6, "noise DEVIATION, above 0");
   if (LeftOut(step, chain, true)) return;
   Fn& fn = *chain->fn;
   for (ChainColumn* c : Pixels(step, chain, true)) {
@@ -193,7 +188,7 @@ void ApplyNoise(const Step& step, Chain* chain) {
     if (2 * half != each) normal = passes::Slice(normal, {0}, {each}, {1});
     const Val shaped =
         passes::Reshape(normal, {-1, type.dims[1].value, type.dims[2].value, type.dims[3].value});
-    c->value = c->value + shaped * (deviation * (c->range == 255 ? 255.0 : 1.0));
+    c->value = c->value + Times(shaped, deviation, c->range == 255 ? 255.0 : 1.0);
   }
 }
 

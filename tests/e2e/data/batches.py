@@ -237,6 +237,7 @@ class Check:
     def refusals(self):
         np.save(self.folder / "fortran.npy", np.asfortranarray(np.zeros((3, 4))))
         np.save(self.folder / "one.npy", np.float32(3))
+        np.save(self.folder / "bytes.npy", np.zeros((64, 3, 4, 4), np.uint8))
         np.save(self.folder / "text.npy", np.array(["a", "b"]))
         (self.folder / "cut.npy").write_bytes((self.folder / "rows.npy").read_bytes()[:500])
         (self.folder / "x.what").write_text("x")
@@ -256,6 +257,9 @@ class Check:
                 ("rows.npy | shuffle 3", [], "step 'shuffle 3': wanted no argument"),
                 ("rows.npy | select y", [], "wanted columns that there are, not 'y': x"),
                 ("rows.npy | normalise imagenet", [], "a column of bytes or pictures"),
+                ("bytes.npy | noise @", [], "or @NAME=FIRST, a state and its first content"),
+                ("bytes.npy | noise @a=-1", [], "or @NAME=FIRST, a state and its first content"),
+                ("bytes.npy | zoom @a", [], "wanted zoom LEAST..MOST"),
                 ("rows.npy", ["--world", 3], "batch is 64 with world 3"),
                 ("rows.npy", ["--rank", 1], "rank is 1 of world 1"),
                 ("rows.npy", ["--entry", "x"], "entry 'x'"),

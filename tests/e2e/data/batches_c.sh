@@ -10,4 +10,4 @@ if ! cc -std=c11 -O1 -Wall -Wextra -Werror -pedantic "${flags[@]}" -I. -Isdk/inc
   echo "0 passed, 1 failed, 0 skipped"
   exit 1
 fi
-exec "$build/batches_client" tests/e2e/data/batches.gt
+exec "$build/batches_client" tests/e2e/data/batches.gt "$build/batches_pixels.npy"

@@ -1,5 +1,6 @@
 /* Batches of a data entry: what is lent stays, the end, a place to go on, ranks, failures and
- * cancelled calls, states, sessions that go first. batches_client MODEL: batches.gt. */
+ * cancelled calls, states, sessions that go first. batches_client MODEL PIXELS: batches.gt,
+ * a file that it may write. */
 #define _POSIX_C_SOURCE 200809L
 #include <dirent.h>
 #include <ge/ge.h>
@@ -194,8 +195,68 @@ static void Ends(const char* model) {
   CHECK(Threads() == before);
 }
 
+/* u8[64,3,4,4] of 128, as numpy saves it. */
+static void WritePixels(const char* path) {
+  char head[128];
+  memset(head, ' ', sizeof head);
+  memcpy(head, "\x93NUMPY\x01\0\x76\0", 10);
+  const char* dict = "{'descr': '|u1', 'fortran_order': False, 'shape': (64, 3, 4, 4), }";
+  memcpy(head + 10, dict, strlen(dict));
+  head[127] = '\n';
+  char pixels[64 * 48];
+  memset(pixels, (char)128, sizeof pixels);
+  FILE* f = fopen(path, "wb");
+  CHECK(f && fwrite(head, 1, sizeof head, f) == sizeof head &&
+        fwrite(pixels, 1, sizeof pixels, f) == sizeof pixels && fclose(f) == 0);
+}
+
+/* The greatest distance of the next batch's numbers from 128. */
+static float Farthest(ge_batches* b) {
+  ge_batch* batch = NULL;
+  const ge_tensor* columns = NULL;
+  uint32_t n = 0;
+  float most = 0;
+  CHECK_OK(ge_batches_next(b, NULL, &batch, &error));
+  CHECK_OK(ge_batch_columns(batch, &columns, &n));
+  const float* x = columns[0].data;
+  for (int i = 0; i < 8 * 48; ++i) {
+    const float away = x[i] > 128 ? x[i] - 128 : 128 - x[i];
+    if (away > most) most = away;
+  }
+  ge_batch_release(batch);
+  return most;
+}
+
+/* An amount that the program sets between steps is seen by exactly the next batch. */
+static void Amounts(const char* model, const char* pixels) {
+  char pass[500];
+  ge_session_options options;
+  ge_session* s = NULL;
+  WritePixels(pixels);
+  ge_session_options_init(&options);
+  options.plugins = "data";
+  options.prices = GE_PRICES_ANALYTIC;
+  snprintf(pass, sizeof pass, "data:pipe='%s | noise @strength';batch=8", pixels);
+  options.passes = pass;
+  CHECK_OK(ge_session_create(&options, &s, &error));
+  CHECK_OK(ge_session_load_file(s, model, GE_FORMAT_AUTO, &error));
+  ge_batches_options o = Options("data", 8);
+  o.ahead = 4;
+  ge_batches* b = Begin(s, o);
+  const float wanted[] = {0, 0.1f, 0.1f, 0, 0.4f, 0, 0};
+  for (int i = 0; i < 7; ++i) {
+    float v = wanted[i];
+    ge_tensor t = {.size = sizeof t, .dtype = 1, .data = &v, .bytes = sizeof v};
+    if (i > 0) CHECK_OK(ge_session_set_state(s, "strength", &t, &error));
+    const float away = Farthest(b);
+    CHECK(v == 0 ? away == 0 : away > 255 * v && away < 255 * v * 6);
+  }
+  ge_batches_destroy(b);
+  ge_session_destroy(s);
+}
+
 int main(int argc, char** argv) {
-  if (argc < 2) return 2;
+  if (argc < 3) return 2;
   ge_session* s = Open(argv[1]);
   Lent(s);
   Ranks(s);
@@ -204,6 +265,7 @@ int main(int argc, char** argv) {
   Refused(s);
   ge_session_destroy(s);
   Ends(argv[1]);
+  Amounts(argv[1], argv[2]);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;
 }
