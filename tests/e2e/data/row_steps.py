@@ -75,7 +75,7 @@ class RowSteps(data_run.DataRun):
         self.refused("m.npy | standardise", "column 'x' is nan in row 3 of 'm.npy', wanted a number")
         both = np.stack([standard(self.width), standard(self.x)], 1)
         near("of columns that select joined", "t.csv | select z=[width,x] label | standardise",
-             {"z": both, "label": self.label})
+             {"z": both})
         near("of a column that is also joined", "t.csv | select z=[x,width] y=[x] | standardise y",
              {"z": np.stack([self.x, self.width], 1), "y": standard(self.x)[:, None]})
         self.refused("t.csv | standardise kind",
