@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "plugins/gpu/cuda_driver.h"
 #include "plugins/gpu/vendor/cublaslt.h"

@@ -4,6 +4,7 @@
 #include "plugins/gpu/kernels/product.h"
 #include "plugins/gpu/numbers_of.h"
 #include "plugins/units/matmul/matmul.h"
+#include "plugins/units/matmul/matmul_transposes.h"
 
 namespace ge_engines::gpu {
 namespace {
@@ -45,6 +46,7 @@ void RecordProduct(const Unit& u, Recorder* r) {
 
 constexpr GpuKind kProducts[] = {
     {&ProductSpec::kKind, nullptr, RecordProduct, nullptr},
+    {&kMatMulTransposes, nullptr, RecordProduct, nullptr},  // makes units of the kind above
 };
 
 }  // namespace

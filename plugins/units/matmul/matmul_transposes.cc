@@ -18,10 +18,20 @@ bool ParseMatrixTranspose(const Parser& g, uint32_t i, Unit* u, Why* why) {
   return true;
 }
 
+// Of each matrix of a batch; an engine may have transposes of other axes, too.
+bool TurnsMatrices(const Dims& perm) {
+  const size_t rank = perm.size();
+  for (size_t k = 0; k < rank; ++k) {
+    const size_t from = k + 2 < rank ? k : 2 * rank - 3 - k;
+    if (perm[k] != static_cast<int64_t>(from)) return false;
+  }
+  return rank >= 2;
+}
+
 bool IsTranspose(const Matcher& matcher, uint32_t node, Unit* transpose) {
   Why why;
   return matcher.IsFree(node, "Transpose") && matcher.parser().Parse(node, transpose, &why) &&
-         Is<TransposeSpec>(*transpose);
+         Is<TransposeSpec>(*transpose) && TurnsMatrices(transpose->spec.get<TransposeSpec>().perm);
 }
 
 // (A B)^T is B^T A^T: either operand is read as it lies, or transposed.

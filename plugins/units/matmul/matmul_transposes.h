@@ -1,5 +1,5 @@
-// MatMul together with Transposes of its matrices, for engines that read transposed matrices and
-// take no other Transpose. Pure; any thread.
+// MatMul together with Transposes of its matrices, for engines that read transposed matrices. Pure;
+// any thread.
 #pragma once
 
 #include "plugins/units/unit.h"
@@ -7,7 +7,7 @@
 namespace ge_engines {
 
 // Single operators: MatMul, which takes Transposes along, and a matrix's Transpose, as a
-// TransposeSpec.
+// TransposeSpec. Engines that take every Transpose name that kind before this one.
 extern const UnitKind kMatMulTransposes;
 
 }  // namespace ge_engines

@@ -168,6 +168,20 @@ def shapes(c):
                     f"{dtype}, seed {seed}: all by the library", f"{calls} {report.get('engines')}")
 
 
+def empty(c):
+    """No rows, no columns, no depth: zeros, or nothing at all, and no call of the library."""
+    for dtype in DTYPES:
+        g = Graph(7)
+        for left, right in [((0, 8), (8, 4)), ((4, 8), (8, 0)), ((4, 0), (0, 5)), ((0, 2, 3), (3, 4)),
+                            ((2, 3, 0), (2, 0, 4))]:
+            g.outputs.append(g.node(f"MatMul({g.value(dtype, left)}, {g.value(dtype, right)})"))
+        _, _, wanted, _ = run(c, g.text(), engines="ref")
+        done, _, found, calls = run(c, g.text())
+        c.check(len(wanted) == 5 and not differ(found, wanted, 0) and "cublasLtMatmul" not in calls and
+                all(found[n].shape == wanted[n].shape for n in wanted), f"{dtype}: empty matrices",
+                f"{differ(found, wanted, 0)} {calls} {done.stderr[-500:]}")
+
+
 def epilogues(c):
     for dtype in DTYPES:
         for how, left in EPILOGUES.items():
@@ -193,6 +207,31 @@ def gemm(c):
         done, _, found, calls = run(c, g.text())
         c.check(calls.get("cublasLtMatmul") == 6 and not differ(found, wanted, eps), f"{dtype}: Gemm",
                 differ(found, wanted, eps) + f"{calls}" + done.stderr[-500:])
+
+
+def turned(c):
+    """Transposes of matrices are read as they lie; one of other axes stays a kernel."""
+    for dtype, eps in DTYPES.items():
+        for batch in [(), (3,), (2, 3)]:
+            swap = [*range(len(batch)), len(batch) + 1, len(batch)]
+            for how in ["left", "right", "both", "result", "all", "twice"]:
+                g = Graph(6)
+                a = g.value(dtype, (*batch, 16, 5) if how in ("left", "both", "all") else (*batch, 5, 16))
+                b = g.value(dtype, (*batch, 6, 16) if how in ("right", "both", "all") else (*batch, 16, 6))
+                a = g.node(f"Transpose({a}) {{perm={swap}}}") if how in ("left", "both", "all") else a
+                b = g.node(f"Transpose({b}) {{perm={swap}}}") if how in ("right", "both", "all") else b
+                y = g.node(f"MatMul({a}, {b})")
+                if how in ("result", "all", "twice"):
+                    y = g.node(f"Transpose({y}) {{perm={swap}}}")
+                if how == "twice" and batch:
+                    y = g.node(f"Transpose({y}) {{perm={[1, 0, *range(2, len(batch) + 2)]}}}")
+                g.outputs.append(y)
+                _, _, wanted, _ = run(c, g.text(), engines="ref")
+                done, _, found, calls = run(c, g.text())
+                launches = 2 if how == "twice" and batch else 1
+                c.check(calls.get("launch") == launches and not differ(found, wanted, eps),
+                        f"{dtype}, transposed {how}, batch {batch}",
+                        differ(found, wanted, eps) + f" {calls} {done.stderr[-500:]}")
 
 
 def small_graph(dtype="f32"):
@@ -475,6 +514,41 @@ def wrong_arguments(c):
             c.check(found == wanted, f"an argument: {name}", f"answers {found}, wanted {wanted}")
 
 
+def beside_the_vendors(c):
+    """The vendor's own library, where it is: descriptors need no device. It takes each attribute in the
+    size that ours are written in, and in no other."""
+    try:
+        lt = ctypes.CDLL("libcublasLt.so.13")
+    except OSError:
+        print("skipped: this machine has no cuBLASLt")
+        c.skipped += 1
+        return
+    v = {name: int(text) for name, text in re.findall(r"\b(k\w+) = (\d+)", HEADER.read_text())}
+    room = (ctypes.c_uint64 * 32)()
+    made = {"MatrixLayout": lambda size: lt.cublasLtMatrixLayoutInit_internal(
+                room, ctypes.c_size_t(size), v["kF16"], ctypes.c_uint64(6), ctypes.c_uint64(5), ctypes.c_int64(6)),
+            "MatmulDesc": lambda size: lt.cublasLtMatmulDescInit_internal(
+                room, ctypes.c_size_t(size), v["kComputeF32"], v["kF32"]),
+            "MatmulPreference": lambda size: lt.cublasLtMatmulPreferenceInit_internal(room, ctypes.c_size_t(size))}
+    sizes = {"MatrixLayout": 64, "MatmulDesc": 256, "MatmulPreference": 64}
+    attributes = {"MatrixLayout": [("kLayoutBatchCount", 4), ("kLayoutBatchStride", 8)],
+                  "MatmulDesc": [("kMatmulTransA", 4), ("kMatmulTransB", 4), ("kMatmulEpilogue", 4),
+                                 ("kMatmulBiasPointer", 8)],
+                  "MatmulPreference": [("kPreferWorkspaceBytes", 8), ("kPreferReductionMask", 4)]}
+    for name, make in made.items():
+        c.check(make(8) == v["kAllocFailed"] and make(sizes[name]) == 0, f"the vendor's {name}")
+        for attribute, size in attributes[name]:
+            value, back, written = ctypes.c_uint64(4), ctypes.c_uint64(0), ctypes.c_size_t(0)
+            status = getattr(lt, f"cublasLt{name}SetAttribute")(
+                room, v[attribute], ctypes.byref(value), ctypes.c_size_t(size))
+            getattr(lt, f"cublasLt{name}GetAttribute")(room, v[attribute], ctypes.byref(back),
+                                                       ctypes.c_size_t(size), ctypes.byref(written))
+            other = getattr(lt, f"cublasLt{name}SetAttribute")(
+                room, v[attribute], ctypes.byref(value), ctypes.c_size_t(12 - size))
+            c.check((status, back.value, written.value, other) == (0, 4, size, v["kInvalidValue"]),
+                    f"the vendor's {attribute}", (status, back.value, written.value, other))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=pathlib.Path, default=gpu.ROOT / "build/release")
@@ -485,7 +559,8 @@ def main():
         return 0
     with tempfile.TemporaryDirectory() as folder:
         c = gpu.Checks(args.build.resolve(), pathlib.Path(folder))
-        for part in (shapes, epilogues, gemm, rounding, without, prices, schedules, failing, wrong_arguments):
+        for part in (shapes, empty, epilogues, gemm, turned, rounding, without, prices, schedules, failing,
+                     wrong_arguments, beside_the_vendors):
             part(c)
         reports = c.folder / "reports"
         c.check(not reports.exists() or not reports.read_text(), "findings of the simulator",
