@@ -51,7 +51,7 @@ class RowSteps(data_run.DataRun):
             got = self.rows(pipe, range(len(next(iter(wanted.values())))), **more)
             for column, w in wanted.items():
                 g = (got or {}).get(column)
-                self.check(f"{name}: {column}", g is not None and g.dtype == "f4"
+                self.check(f"{name}: {column}", g is not None and g.dtype == w.dtype
                            and g.shape == w.shape and np.allclose(g, w, rtol=1e-6, atol=1e-6), g)
 
         near("floats", "t.csv | standardise | select x", {"x": standard(self.x)})
