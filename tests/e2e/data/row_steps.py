@@ -77,7 +77,7 @@ class RowSteps(data_run.DataRun):
         near("of columns that select joined", "t.csv | select z=[width,x] label | standardise",
              {"z": both})
         near("of a column that is also joined", "t.csv | select z=[x,width] y=[x] | standardise y",
-             {"z": np.stack([self.x, self.width], 1), "y": standard(self.x)[:, None]})
+             {"z": np.stack([self.x, self.width], 1).astype("f4"), "y": standard(self.x)[:, None]})
         self.refused("t.csv | standardise kind",
                      "a column of numbers that no step but select has changed, not 'kind'")
         self.refused("t.csv | standardise x | standardise x",
