@@ -54,6 +54,7 @@ Result<std::vector<EventNode>> NodesOf(const Options& o) {
 Result<Journal> Journal::Open(const TrainOptions& o) {
   Journal j;
   j.json_ = o.common.json;
+  j.silent_ = !o.ranks.first();
   j.plot_ = o.plot;
   if (!o.plot.empty()) GE_RETURN_IF_ERROR(CheckReplaceable(o.plot));
   for (const std::string& log : o.log) {
@@ -86,7 +87,7 @@ Status Journal::Begin(uint64_t step) {
 }
 
 void Journal::Bar(const RunProgress& at, const Metrics& metrics) {
-  if (!line_.Due()) return;
+  if (silent_ || !line_.Due()) return;
   line_.Draw(fmt::format("epoch {}/{}", at.epoch, at.epochs),
              at.steps ? static_cast<double>(at.step) / static_cast<double>(at.steps) : 0,
              fmt::format("{}/{}  loss {:.4f}  {:.0f} steps/s", at.step, at.steps, metrics.loss,
@@ -123,6 +124,7 @@ Status Journal::Tested(const RunProgress& at, double loss, std::optional<double>
 
 Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> accuracy,
                       TrainedNet* net) {
+  if (silent_) return {};
   line_.Clear();
   if (json_) {
     fmt::print("{}\n", nlohmann::json{{"epoch", at.epoch},
@@ -154,6 +156,7 @@ Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> 
 
 Status Journal::Finish(const nlohmann::json& last, bool json) {
   line_.Clear();
+  if (silent_) return {};
   if (events_) GE_RETURN_IF_ERROR(events_->Flush());
   if (!plot_.empty()) GE_RETURN_IF_ERROR(WriteChart(plot_, curves_));
   if (json) {

@@ -34,6 +34,7 @@ class Journal {
   void Bar(const RunProgress& at, const Metrics& metrics);
 
   bool json_ = false;
+  bool silent_ = false;  // another rank prints
   ProgressLine line_;
   std::string plot_;
   std::optional<Events> events_;

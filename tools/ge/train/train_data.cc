@@ -107,6 +107,7 @@ Result<std::unique_ptr<TrainData>> TrainData::Open(const TrainOptions& o, const 
   GE_ASSIGN_OR_RETURN(SignalledSession session, OpenPipe(PipeOptions(o, inputs)));
   std::unique_ptr<TrainData> out(new TrainData(std::move(session)));
   out->options_.batch = o.batch;
+  out->ranks_ = o.ranks;
   if (o.data_limit != 0) out->options_.ahead_bytes = o.data_limit;
   GE_ASSIGN_OR_RETURN(const auto columns, ColumnsOf(*out->session_, out->options_.entry));
   GE_ASSIGN_OR_RETURN(out->facts_, OrderedFacts(*out->session_, out->options_.entry, o.data));
@@ -118,6 +119,8 @@ Result<std::unique_ptr<TrainData>> TrainData::Open(const TrainOptions& o, const 
 Status TrainData::Begin(uint64_t position) {
   BatchesOptions options = options_;
   options.first = position;
+  options.rank = static_cast<uint64_t>(ranks_.rank);
+  options.world = static_cast<uint64_t>(ranks_.count);
   GE_ASSIGN_OR_RETURN(batches_, Batches::Make(session_.get(), options));
   return {};
 }

@@ -24,7 +24,7 @@ class TrainData {
   uint64_t test_rows() const { return test_rows_; }  // 0 = nothing to test with
   const std::string& digest() const { return facts_.digest; }
 
-  // Batches to train on, without end, from the row at this position on.
+  // Batches to train on, without end, from the row at this position on: this rank's rows.
   Status Begin(uint64_t position);
   Result<std::shared_ptr<const Batch>> Next() { return batches_->Next(); }
   const NetColumns& columns() const { return *columns_; }
@@ -46,6 +46,7 @@ class TrainData {
   BatchesOptions options_;
   uint64_t test_run_ = 0;  // rows a run of the test before, so that plans are made once
   std::optional<NetColumns> columns_, test_columns_;
+  Ranks ranks_;
   std::unique_ptr<Batches> batches_;
 };
 

@@ -70,7 +70,7 @@ Result<ge_session_options> SessionOptionsFor(const Options& o, const std::string
   ge_session_options s;
   ge_session_options_init(&s);
   std::vector<std::string> passes = o.passes;
-  passes.push_back("train:" + pass);
+  passes.insert(passes.begin(), "train:" + pass);
   *keep = {o.engines, o.plugins.empty() ? "grad" : "grad," + o.plugins, Joined(passes, ','),
            Joined(o.skip, ','), Joined(o.pins, ';')};
   const auto text = [&](size_t i) { return (*keep)[i].empty() ? nullptr : (*keep)[i].c_str(); };
@@ -137,10 +137,12 @@ bool IsFinite(const ge_tensor& t) {
 
 }  // namespace
 
-Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass) {
+Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass,
+                                    const std::string& step) {
   std::vector<std::string> keep;
   GE_ASSIGN_OR_RETURN(const ge_session_options options, SessionOptionsFor(o, pass, &keep));
   TrainedNet net;
+  net.step_entry_ = step;
   ge_session* session = nullptr;
   GE_RETURN_IF_ERROR(Try([&](ge_error* e) { return ge_session_create(&options, &session, e); }));
   net.session_.reset(session);
@@ -152,14 +154,14 @@ Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass) {
 }
 
 Status TrainedNet::Inspect() {
-  GE_ASSIGN_OR_RETURN(step_outputs_, OutputsOf(session_.get(), "train_step"));
+  GE_ASSIGN_OR_RETURN(step_outputs_, OutputsOf(session_.get(), step_entry_.c_str()));
   GE_ASSIGN_OR_RETURN(eval_outputs_, OutputsOf(session_.get(), "eval"));
   uint32_t n = 0;
-  ge_session_input_count(session_.get(), "train_step", &n);
+  ge_session_input_count(session_.get(), step_entry_.c_str(), &n);
   for (uint32_t i = 0; i < n; ++i) {
     Input input;
     input.info.size = sizeof input.info;
-    ge_session_input_info(session_.get(), "train_step", i, &input.info);
+    ge_session_input_info(session_.get(), step_entry_.c_str(), i, &input.info);
     has_labels_ = i + 1 == n && i > 0 && std::strcmp(input.info.name, "label") == 0;
     inputs_.push_back(std::move(input));
   }
@@ -230,13 +232,14 @@ Status TrainedNet::Fill(const NetColumns& columns, const Batch& batch) {
   return {};
 }
 
-Status TrainedNet::Prepare(int64_t batch) {
+Status TrainedNet::Prepare(int64_t batch, int64_t room) {
   std::vector<ge_tensor> in;
   for (Input& input : inputs_) {
     in.push_back(BatchOf(input.info, batch, nullptr));
-    input.memory = AllocateAligned(in.back().bytes, 64);
+    const uint64_t bytes = BatchOf(input.info, room, nullptr).bytes;
+    input.memory = AllocateAligned(bytes, 64);
     if (!input.memory) return Status(Code::kResourceExhausted, "no memory for a batch");
-    std::memset(input.memory.get(), 0, in.back().bytes);
+    std::memset(input.memory.get(), 0, bytes);
     in.back().data = input.memory.get();
   }
   numbers_.assign(step_outputs_.size(), 0);
@@ -248,7 +251,7 @@ Status TrainedNet::Prepare(int64_t batch) {
   }
   ge_prepared* prepared = nullptr;
   GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
-    return ge_prepared_create(session_.get(), "train_step", in.data(),
+    return ge_prepared_create(session_.get(), step_entry_.c_str(), in.data(),
                               static_cast<uint32_t>(in.size()), out.data(),
                               static_cast<uint32_t>(out.size()), &prepared, e);
   }));

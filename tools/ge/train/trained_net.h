@@ -1,5 +1,5 @@
 // TrainedNet: a session of ge.h and the buffers of a batch. The pass `train` has given its model
-// the entries train_step and eval. One thread.
+// the entries train_step and eval; on many ranks `parallel` has added rank_step. One thread.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,9 @@ struct Metrics {
 class TrainedNet {
  public:
   // `pass`: the options of the pass, "loss=mse;lr=0.1". Engines and limits are those of `o`.
-  static Result<TrainedNet> Open(const Options& o, const std::string& pass);
+  // step: the entry that takes a step.
+  static Result<TrainedNet> Open(const Options& o, const std::string& pass,
+                                 const std::string& step);
 
   // Checks that the inputs take batches of this many samples along their first axis.
   Status CheckShapes(int64_t batch) const;
@@ -34,8 +36,8 @@ class TrainedNet {
   double LabelsASample() const;
   bool classifies() const { return classifies_; }
 
-  // Makes the buffers of batches of this many samples, and plans for them.
-  Status Prepare(int64_t batch);
+  // Plans steps of this many samples; the buffers have room for `room`.
+  Status Prepare(int64_t batch, int64_t room);
   // Copies the rows of a batch into the buffers.
   Status Fill(const NetColumns& columns, const Batch& batch);
   Result<Metrics> Step();
@@ -52,7 +54,7 @@ class TrainedNet {
   Result<int64_t> StepOfStates();
 
  private:
-  // An input of train_step with a batch's buffer.
+  // An input of the step with a batch's buffer.
   struct Input {
     ge_tensor_info info{};
     AlignedBytes memory{nullptr};
@@ -70,7 +72,8 @@ class TrainedNet {
   std::vector<std::string> step_outputs_, eval_outputs_;
   bool classifies_ = false;
   int64_t classes_ = -1;
-  std::vector<double> numbers_;  // room of train_step's outputs, each one number
+  std::string step_entry_;
+  std::vector<double> numbers_;  // room of the step's outputs, each one number
 };
 
 }  // namespace ge::tool

@@ -22,7 +22,7 @@ Trainer::Trainer(const TrainOptions& options, std::string pass, std::unique_ptr<
 Trainer::~Trainer() = default;
 
 Status Trainer::Begin() {
-  GE_RETURN_IF_ERROR(net_.Prepare(o_.batch));
+  GE_RETURN_IF_ERROR(net_.Prepare(o_.batch / o_.ranks.count, o_.batch));
   // What cannot be tested is said before the work begins.
   const uint64_t tested = std::min<uint64_t>(o_.batch, data_->test_rows());
   if (tested > 0) GE_RETURN_IF_ERROR(net_.Evaluate(static_cast<int64_t>(tested)).status());
