@@ -120,6 +120,7 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   const GpuKind* kind = KindOf(unit);
   if (kind == nullptr || work.kernels == 0) return work;
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
+  if (kind->flops != nullptr) work.flops += kind->flops(unit, parser);
   if (LibraryProducts::Knows(unit)) products_.Price(unit, parser, &work);
   const auto behind = [&](const Unit& rest) {
     if (rest.post_ops.empty() && rest.bias.empty()) return;

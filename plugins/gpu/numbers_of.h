@@ -45,7 +45,8 @@ void SetNumbers(const Parser& parser, const Ids& values, A* args, size_t first =
   }
 }
 
-// The kernel of elements of `bytes`, of four for 1, 2, 4 and 8 bytes that stand in this order.
+// The kernel of elements of `bytes`, of those for 1, 2, 4, 8 and maybe 16 bytes that stand in this
+// order.
 inline KernelId BySize(KernelId first, int bytes) {
   uint32_t step = 0;
   while (1 << step < bytes) ++step;

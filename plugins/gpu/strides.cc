@@ -61,6 +61,19 @@ AxesApart::AxesApart(const Dims& x, const Dims& reduced) {
   beside = of_in[0].empty() || of_in[0].back() == 1;
   rows_apart = of_in[0] == Dims{1} && std::all_of(of_out[0].begin(), of_out[0].end(),
                                                   [&](int64_t s) { return s % length == 0; });
+  rows_dense = rows_apart && (of_out[0].empty() || of_out[0] == Dims{length});
+}
+
+AxesApart AxesApart::Rows(int64_t rows, int64_t length) { return {Dims{rows, length}, Dims{1}}; }
+
+int64_t AxesApart::Parts() const {
+  constexpr int64_t kManyRows = 128, kLeastPart = 4096, kMostParts = 1024;
+  int64_t parts = 1;
+  if (!rows_dense || rows >= kManyRows) return parts;
+  while (parts < kMostParts && length % (2 * parts) == 0 && length / (2 * parts) >= kLeastPart) {
+    parts *= 2;
+  }
+  return parts;
 }
 
 Axes AxesOf(const Dims& dims) {

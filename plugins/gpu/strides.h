@@ -24,6 +24,12 @@ struct AxesApart {
   int64_t rows = 1, length = 1;  // elements outside and inside
   bool beside = false;           // a row's elements lie side by side
   bool rows_apart = false;       // and rows begin at multiples of its length
+  bool rows_dense = false;       // and they lie one behind the other
+
+  // Rows one behind the other.
+  static AxesApart Rows(int64_t rows, int64_t length);
+  // Long rows, of which there are few, are reduced in parts first: how many of each; 1: at once.
+  int64_t Parts() const;
 };
 
 // For kernels. At most kMostAxes axes.

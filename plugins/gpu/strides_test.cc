@@ -50,6 +50,23 @@ TEST(Strides, MergedPlacesAreThoseOfBefore) {
   }
 }
 
+TEST(Strides, AxesThatAreReducedAreApart) {
+  const AxesApart last({4, 5, 6}, {1, 2});
+  EXPECT_TRUE(last.rows == 4 && last.length == 30 && last.rows_dense);
+  const AxesApart middle({4, 5, 6}, {1});
+  EXPECT_TRUE(middle.rows == 24 && middle.length == 5 && !middle.beside && !middle.rows_apart);
+  const AxesApart first({4, 5}, {0});
+  EXPECT_TRUE(first.rows == 5 && first.length == 4 && !first.rows_dense);
+}
+
+TEST(Strides, LongRowsAreReducedInParts) {
+  EXPECT_EQ(AxesApart::Rows(3, 65536).Parts(), 16);
+  EXPECT_EQ(AxesApart::Rows(3, 3 * 4096 * 2).Parts(), 4);  // a part has 4096 elements at least
+  EXPECT_EQ(AxesApart::Rows(3, 65537).Parts(), 1);
+  EXPECT_EQ(AxesApart::Rows(1000, 65536).Parts(), 1);  // there are rows enough
+  EXPECT_EQ(AxesApart({65536, 3}, {0}).Parts(), 1);
+}
+
 TEST(Strides, NineAxesAreRefused) {
   EXPECT_THROW(AxesOf(Dims(9, 2)), std::runtime_error);
   EXPECT_THROW(StridesFor(Dims(9, 2)), std::runtime_error);

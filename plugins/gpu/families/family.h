@@ -18,7 +18,13 @@ struct GpuKind {
   void (*record)(const Unit& unit, device::Recorder* recorder);
   // Of a unit; post-ops are one more.
   uint32_t (*kernels)(const Unit& unit);
+  // Operations beside those that device::WorkOf counts; null: none.
+  double (*flops)(const Unit& unit, const Parser& parser) = nullptr;
 };
+
+// What so many steps that wait for each other, each for memory, cost, in operations of a device
+// that is busy: 0.1 us each, at 40,000 a ns.
+constexpr double InARow(int64_t steps) { return 100.0 * 40000 * static_cast<double>(steps); }
 
 std::span<const GpuKind> PointwiseKinds();
 std::span<const GpuKind> MoveKinds();

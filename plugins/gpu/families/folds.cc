@@ -21,18 +21,44 @@ using device::Recorder;
 using device::Ref;
 using device::Writes;
 
-void RecordFoldAlong(const Unit& u, FoldOp op, const Dims& axes, Recorder* r) {
+// A fold from one place to another.
+struct FoldStep {
+  Ref y, x;
+  Number y_of, x_of;
+};
+
+void RecordFoldStep(FoldOp op, const AxesApart& apart, const FoldStep& step, Recorder* r) {
   FoldArgs args;
-  SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
+  args.of[0] = step.y_of;
+  args.of[1] = step.x_of;
   args.op = op;
-  const AxesApart apart(r->parser().dims(u.in[0]), axes);
   args.length = apart.length;
+  args.rows = apart.rows_apart;
   args.outside = apart.outside;
   args.inside = apart.inside;
   args.out_strides = apart.out_strides;
   args.in_strides = apart.in_strides;
-  const Ref from = r->Read(u.in[0]);
-  AddKernel(KernelId::fold, args, apart.rows, {Writes(r->Write(u.out[0])), Reads(from)}, r);
+  AddKernel(KernelId::fold, args, apart.rows, {Writes(step.y), Reads(step.x)}, r);
+}
+
+// The fold of parts, and that of what they give.
+FoldOp OfParts(FoldOp op) { return op == FoldOp::kLogSum ? FoldOp::kSum : op; }
+FoldOp OverParts(FoldOp op) {
+  return op == FoldOp::kL1 || op == FoldOp::kSumSquare ? FoldOp::kSum : op;
+}
+
+void RecordFoldAlong(const Unit& u, FoldOp op, const Dims& axes, Recorder* r) {
+  const Parser& p = r->parser();
+  const AxesApart apart(p.dims(u.in[0]), axes);
+  const Number y_of = NumberOf(p.dtype(u.out[0])), x_of = NumberOf(p.dtype(u.in[0]));
+  const Ref x = r->Read(u.in[0]), y = r->Write(u.out[0]);
+  const int64_t parts = IsReal(x_of) ? apart.Parts() : 1;
+  if (parts == 1) return RecordFoldStep(op, apart, {y, x, y_of, x_of}, r);
+  const Ref part = r->Between(8 * static_cast<uint64_t>(apart.rows * parts));
+  RecordFoldStep(OfParts(op), AxesApart::Rows(apart.rows * parts, apart.length / parts),
+                 {part, x, Number::kF64, x_of}, r);
+  RecordFoldStep(OverParts(op), AxesApart::Rows(apart.rows, parts), {y, part, y_of, Number::kF64},
+                 r);
 }
 
 void RecordFold(const Unit& u, Recorder* r) {
@@ -114,12 +140,21 @@ void RecordCumSum(const Unit& u, Recorder* r) {
             {Writes(r->Write(u.out[0])), Reads(from)}, r);
 }
 
+// Each pass looks at all of a line twice.
+double TopKFlops(const Unit& u, const Parser& p) {
+  const auto taken = static_cast<double>(u.dims[static_cast<size_t>(As<TopKSpec>(u)->axis)]);
+  return 20 * taken * static_cast<double>(Product(p.dims(u.in[0])));
+}
+double CumSumFlops(const Unit& u, const Parser&) {
+  return InARow(u.dims[static_cast<size_t>(As<CumSumSpec>(u)->axis)]);
+}
+
 constexpr GpuKind kFolds[] = {
     {&FoldSpec::kKind, TakesNumber, RecordFold, nullptr},
     {&RowSquareSpec::kKind, nullptr, RecordRowSquares, nullptr},
     {&ArgSpec::kKind, TakesNumber, RecordArg, nullptr},
-    {&TopKSpec::kKind, TakesTopK, RecordTopK, nullptr},
-    {&CumSumSpec::kKind, TakesNumber, RecordCumSum, nullptr},
+    {&TopKSpec::kKind, TakesTopK, RecordTopK, nullptr, TopKFlops},
+    {&CumSumSpec::kKind, TakesNumber, RecordCumSum, nullptr, CumSumFlops},
 };
 
 }  // namespace

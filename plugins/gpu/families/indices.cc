@@ -55,11 +55,14 @@ void RecordGather(const Unit& u, Recorder* r) {
   GatherArgs args;
   SetNumbers(p, {0, 0, u.in[1]}, &args);
   args.index_count = DividerOf(Product(p.dims(u.in[1])));
-  args.inner = DividerOf(Inner(x, spec.axis));
+  int64_t inner = Inner(x, spec.axis), count = Product(u.dims);
+  int bytes = p.size(u.in[0]);
+  for (; bytes < 16 && inner % 2 == 0; bytes *= 2, inner /= 2) count /= 2;  // slices are whole
+  args.inner = DividerOf(inner);
   args.size = x[static_cast<size_t>(spec.axis)];
   args.backwards = spec.backwards;
   const Ref data = r->Read(u.in[0]), indices = r->Read(u.in[1]);
-  AddKernel(BySize(KernelId::gather_1, p.size(u.in[0])), args, Product(u.dims),
+  AddKernel(BySize(KernelId::gather_1, bytes), args, count,
             {Writes(r->Write(u.out[0])), Reads(data), Reads(indices)}, r);
 }
 
@@ -228,12 +231,27 @@ void RecordAppend(const Unit& u, Recorder* r) {
   AddKernel(KernelId::append, args, Product(rows), {Changes(y), Reads(used), Reads(fresh)}, r);
 }
 
+// Updates of a line, or of a slice's element, come one after the other.
+double IndexFlops(const Unit& u, const Parser& p) {
+  const auto& spec = *As<IndexSpec>(u);
+  if (!spec.scatter) return 0;
+  const Dims index = p.dims(u.in[1]);
+  return InARow(spec.tuples ? Product(index) / index.back()
+                            : index[static_cast<size_t>(spec.axis)]);
+}
+
+// Each update looks through all indices.
+double AddRowsFlops(const Unit& u, const Parser& p) {
+  return 4 * static_cast<double>(Product(p.dims(u.in[1]))) *
+         static_cast<double>(Product(p.dims(u.in[2])));
+}
+
 uint32_t TwoKernels(const Unit&) { return 2; }
 
 constexpr GpuKind kIndices[] = {
     {&GatherSpec::kKind, TakesGather, RecordGather, nullptr},
-    {&IndexSpec::kKind, TakesIndex, RecordIndex, IndexKernels},
-    {&AddRowsSpec::kKind, nullptr, RecordAddRows, TwoKernels},
+    {&IndexSpec::kKind, TakesIndex, RecordIndex, IndexKernels, IndexFlops},
+    {&AddRowsSpec::kKind, nullptr, RecordAddRows, TwoKernels, AddRowsFlops},
     {&OneHotSpec::kKind, TakesOneHot, RecordOneHot, nullptr},
     {&AppendSpec::kKind, TakesElements, RecordAppend, TwoKernels},
 };

@@ -1,6 +1,8 @@
 // Moves of elements: transposes, slices, concatenation, expansion, tiles, pads.
 #include "plugins/gpu/kernels/moves.h"
 
+#include <algorithm>
+
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
 #include "plugins/gpu/numbers_of.h"
@@ -35,17 +37,39 @@ struct Move {
   int64_t to_first = 0, from_first = 0;
 };
 
+// Neighbours that stay neighbours move as one element of up to 16 bytes, where all begin at
+// multiples of that.
+int Widened(int bytes, Move* move) {
+  const auto even = [](int64_t n) { return n % 2 == 0; };
+  while (bytes < 16 && !move->dims.empty() && move->to.back() == 1 && move->from.back() == 1 &&
+         even(move->dims.back()) && even(move->to_first) && even(move->from_first) &&
+         std::all_of(move->to.begin(), move->to.end() - 1, even) &&
+         std::all_of(move->from.begin(), move->from.end() - 1, even)) {
+    bytes *= 2;
+    move->dims.back() /= 2;
+    move->to_first /= 2;
+    move->from_first /= 2;
+    for (Dims* strides : {&move->to, &move->from}) {
+      for (size_t k = 0; k + 1 < strides->size(); ++k) (*strides)[k] /= 2;
+    }
+  }
+  return bytes;
+}
+
 void RecordMove(const Move& move, int bytes, const Ref& y, const Ref& x, Recorder* r) {
-  MoveArgs args;
-  Dims dims = move.dims;
   std::vector<Dims> strides = {move.to, move.from};
-  MergeAxes(&dims, &strides);
-  args.axes = AxesOf(dims);
-  args.to = StridesFor(strides[0]);
-  args.from = StridesFor(strides[1]);
-  args.to_first = move.to_first;
-  args.from_first = move.from_first;
-  AddKernel(BySize(KernelId::move_1, bytes), args, Product(move.dims), {Writes(y), Reads(x)}, r);
+  Move wide = move;
+  MergeAxes(&wide.dims, &strides);
+  wide.to = strides[0];
+  wide.from = strides[1];
+  bytes = Widened(bytes, &wide);
+  MoveArgs args;
+  args.axes = AxesOf(wide.dims);
+  args.to = StridesFor(wide.to);
+  args.from = StridesFor(wide.from);
+  args.to_first = wide.to_first;
+  args.from_first = wide.from_first;
+  AddKernel(BySize(KernelId::move_1, bytes), args, Product(wide.dims), {Writes(y), Reads(x)}, r);
 }
 
 void RecordOnly(const Unit& u, const Move& move, Recorder* r) {

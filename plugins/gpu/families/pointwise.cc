@@ -271,6 +271,13 @@ bool TakesCast(const Unit& u, const Parser& p, Why* why) {
 }
 
 void RecordCast(const Unit& u, Recorder* r) {
+  const Parser& p = r->parser();
+  if (p.IsReal(p.dtype(u.in[0])) && p.IsReal(p.dtype(u.out[0]))) {
+    ChainArgs chain;  // of no steps
+    SetNumbers(p, {u.out[0], u.in[0]}, &chain);
+    chain.n = Product(u.dims);
+    return AddKernel(KernelId::chain, chain, CeilDiv(chain.n, kWidth), UsesOf(u, r), r);
+  }
   CastArgs args;
   SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
   AddKernel(KernelId::cast, args, Product(u.dims), UsesOf(u, r), r);

@@ -129,8 +129,14 @@ uint32_t RecurrentKernels(const Unit& u) {
   return static_cast<uint32_t>(s.steps * (ResetsFirst(s) ? 2 : 1) + 4);
 }
 
+double RecurrentFlops(const Unit& u, const Parser&) {
+  const auto& s = *As<RecurrentSpec>(u);
+  const auto cells = static_cast<double>(s.steps * s.directions * s.batch * s.gates());
+  return 2 * cells * static_cast<double>(s.inputs + s.hidden);
+}
+
 constexpr GpuKind kRecurrent[] = {
-    {&RecurrentSpec::kKind, TakesRecurrent, RecordRecurrent, RecurrentKernels},
+    {&RecurrentSpec::kKind, TakesRecurrent, RecordRecurrent, RecurrentKernels, RecurrentFlops},
 };
 
 }  // namespace

@@ -22,12 +22,17 @@ using device::Writes;
 // Rows shorter than this leave most lanes of a team without work.
 constexpr int64_t kLeastRow = 32;
 
-void RecordReduce(const Unit& u, Recorder* r) {
-  const auto& spec = *As<ReduceSpec>(u);
+// A reduction from one place to another.
+struct ReduceStep {
+  Ref y, x;
+  Number y_of, x_of;
+};
+
+void RecordReduceStep(Reduce reduce, const AxesApart& apart, const ReduceStep& step, Recorder* r) {
   ReduceArgs args;
-  SetNumbers(r->parser(), {u.out[0], u.in[0]}, &args);
-  args.reduce = spec.reduce;
-  const AxesApart apart(r->parser().dims(u.in[0]), spec.axes);
+  args.of[0] = step.y_of;
+  args.of[1] = step.x_of;
+  args.reduce = reduce;
   args.outside = apart.outside;
   args.inside = apart.inside;
   args.out_strides = apart.out_strides;
@@ -35,9 +40,24 @@ void RecordReduce(const Unit& u, Recorder* r) {
   args.length = apart.length;
   args.rows = apart.rows_apart;
   const bool team = args.length >= kLeastRow && (apart.beside || apart.rows < kTeamLanes);
-  const Ref from = r->Read(u.in[0]);
   AddKernel(team ? KernelId::reduce_rows : KernelId::reduce_columns, args, apart.rows,
-            {Writes(r->Write(u.out[0])), Reads(from)}, r);
+            {Writes(step.y), Reads(step.x)}, r);
+}
+
+// A mean of means of equally many is the mean.
+void RecordReduce(const Unit& u, Recorder* r) {
+  const Parser& p = r->parser();
+  const auto& spec = *As<ReduceSpec>(u);
+  const AxesApart apart(p.dims(u.in[0]), spec.axes);
+  const Number y_of = NumberOf(p.dtype(u.out[0])), x_of = NumberOf(p.dtype(u.in[0]));
+  const Ref x = r->Read(u.in[0]), y = r->Write(u.out[0]);
+  const int64_t parts = apart.Parts();
+  if (parts == 1) return RecordReduceStep(spec.reduce, apart, {y, x, y_of, x_of}, r);
+  const Ref part = r->Between(4 * static_cast<uint64_t>(apart.rows * parts));
+  RecordReduceStep(spec.reduce, AxesApart::Rows(apart.rows * parts, apart.length / parts),
+                   {part, x, Number::kF32, x_of}, r);
+  RecordReduceStep(spec.reduce, AxesApart::Rows(apart.rows, parts), {y, part, y_of, Number::kF32},
+                   r);
 }
 
 void RecordSoftmaxAlong(const Unit& u, size_t axis, bool log, Recorder* r) {

@@ -48,6 +48,17 @@ bool TakesPoolGrad(const Unit& u, const Parser&, Why* why) {
   return u.dims.size() <= kWindowAxes + 2 || why->Say(GE_WHY_SHAPE, "more than three axes");
 }
 
+// Each pixel looks at all taps of the windows that it lies in.
+double PoolGradFlops(const Unit& u, const Parser&) {
+  const auto& spec = *As<PoolGradSpec>(u);
+  const auto taps = static_cast<double>(Product(spec.kernel));
+  return 4 * static_cast<double>(Product(spec.dy)) * taps * taps;
+}
+double PoolFlops(const Unit& u, const Parser&) {
+  return 4 * static_cast<double>(Product(u.dims)) *
+         static_cast<double>(Product(As<PoolSpec>(u)->kernel));
+}
+
 void RecordPoolGrad(const Unit& u, Recorder* r) {
   const auto& spec = *As<PoolGradSpec>(u);
   PoolGradArgs args;
@@ -84,8 +95,8 @@ void RecordConv(const Unit& u, Recorder* r) {
 }
 
 constexpr GpuKind kWindows[] = {
-    {&PoolSpec::kKind, nullptr, RecordPool, nullptr},
-    {&PoolGradSpec::kKind, TakesPoolGrad, RecordPoolGrad, nullptr},
+    {&PoolSpec::kKind, nullptr, RecordPool, nullptr, PoolFlops},
+    {&PoolGradSpec::kKind, TakesPoolGrad, RecordPoolGrad, nullptr, PoolGradFlops},
     {&ConvSpec::kKind, nullptr, RecordConv, nullptr},
 };
 

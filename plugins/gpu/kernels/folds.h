@@ -15,6 +15,12 @@ struct FoldArgs : Args<2> {
   Strides out_strides, in_strides;
   int64_t length = 0;
   FoldOp op = FoldOp::kSum;
+  bool rows = false;  // elements lie side by side
+
+  // Element i of the row that begins at `from`.
+  GE_GPU_BODY int64_t At(int64_t from, int64_t i) const {
+    return from + (rows ? i : PlaceOf(inside, in_strides, i));
+  }
 };
 
 // Of real numbers, and of integers of which what is wanted is real.
@@ -61,7 +67,7 @@ GE_GPU_BODY void FoldReals(const FoldArgs& a, int64_t row, const Team& team) {
   team.Each([&](int lane) {
     double v = fold.First();
     for (int64_t i = lane; i < a.length; i += kTeamLanes) {
-      const int64_t at = from + PlaceOf(a.inside, a.in_strides, i);
+      const int64_t at = a.At(from, i);
       const double x = IsReal(a.of[1]) ? RealAt(a.at[1].data, a.of[1], at)
                        : a.of[1] == Number::kU64
                            ? static_cast<double>(a.in<uint64_t>(1)[at])
@@ -92,7 +98,7 @@ GE_GPU_BODY void FoldWholes(const FoldArgs& a, int64_t row, const Team& team) {
   team.Each([&](int lane) {
     uint64_t v = fold.First();
     for (int64_t i = lane; i < a.length; i += kTeamLanes) {
-      const int64_t at = from + PlaceOf(a.inside, a.in_strides, i);
+      const int64_t at = a.At(from, i);
       v = fold(v, fold.Of(static_cast<uint64_t>(WholeAt(a.at[1].data, a.of[1], at))));
     }
     part[lane] = v;

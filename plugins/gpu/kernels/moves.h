@@ -1,11 +1,16 @@
-// Moves: elements of 1, 2, 4 or 8 bytes from one strided place to another. What they mean does not
-// matter.
+// Moves: elements of 1, 2, 4, 8 or 16 bytes from one strided place to another. What they mean does
+// not matter.
 #pragma once
 
 #include "plugins/gpu/kernels/args.h"
 #include "plugins/gpu/kernels/index.h"
 
 namespace ge_engines::gpu {
+
+// 16 bytes of neighbours.
+struct alignas(16) Block16 {
+  uint64_t part[2];
+};
 
 // Places: result, x.
 struct MoveArgs : Args<2> {

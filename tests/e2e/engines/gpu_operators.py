@@ -56,6 +56,30 @@ fn main(x: f32[1,2]) -> (a, b, m, n) {
 entry infer "main" = main
 """
 
+# Rows that are reduced in parts; moves of 16 bytes and of less.
+LONG = """ge 1
+opset "" 28
+const last : i64[1] = [1]
+const start : i64[1] = [8]
+const odd : i64[1] = [3]
+const end : i64[1] = [65536]
+const ids : i64[4] = [2, 0, -1, 1]
+fn main(x: DTYPE[3,65536]) -> (mean, most, norm, ones, squares, logs, all, cut, rest, rows) {
+  mean = ReduceMean(x, last)
+  most = ReduceMax(x, last)
+  norm = ReduceL2(x, last)
+  ones = ReduceL1(x, last)
+  squares = ReduceSumSquare(x, last) {keepdims=0}
+  magnitude = Abs(x)
+  logs = ReduceLogSum(magnitude, last)
+  all = ReduceSum(magnitude)
+  cut = Slice(x, start, end, last)
+  rest = Slice(x, odd, end, last)
+  rows = Gather(x, ids)
+}
+entry infer "main" = main
+"""
+
 
 class Checks:
     def __init__(self, build, folder):
@@ -121,6 +145,19 @@ def near_numbers(c):
                          ("m", x / np.sqrt(1e-7)), ("n", x / np.sqrt(4e-7))]:
         c.check(np.allclose(made.get(name, 0), wanted, rtol=2e-6, atol=0), f"near numbers: {name}",
                 (made.get(name), wanted))
+
+
+def long_rows(c):
+    for dtype, bound in [("f32", 1e-5), ("f16", 2e-3)]:
+        model = c.folder / f"long_{dtype}.gt"
+        model.write_text(LONG.replace("DTYPE", dtype))
+        words = [model, "--input", "x=3x65536:rand", "--seed", 3]
+        found, wanted = c.made(*words), c.made(*words, engines="ref")
+        c.check(len(wanted) == 10 and found.keys() == wanted.keys(), "outputs of long rows", found)
+        for name, value in wanted.items():
+            scale = np.abs(value.astype(np.float64)).max()
+            c.check(np.abs(found[name].astype(np.float64) - value).max() <= bound * scale,
+                    f"long rows of {dtype}: {name}", (found[name], value))
 
 
 def refusals(c):
@@ -199,6 +236,7 @@ def main():
         c = Checks(options.build.resolve(), pathlib.Path(folder))
         operators(c, options.cases)
         near_numbers(c)
+        long_rows(c)
         refusals(c)
         training(c)
         models(c)
