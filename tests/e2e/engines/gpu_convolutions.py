@@ -291,6 +291,41 @@ def second_device(c):
         c.check(found and all(numpy.array_equal(found[k], wanted[k]) for k in wanted), engines, done.stderr)
 
 
+def training(c):
+    """Steps of a net with two convolutions: five launches of the library each, losses as on the CPU."""
+    r = numpy.random.default_rng(1)
+    data = c.folder / "data.npz"
+    numpy.savez(data, x=r.normal(size=(96, 3, 12, 12)).astype("float32"), y=r.integers(0, 5, 96))
+    weights = {"w1": [8, 3, 3, 3], "b1": [8], "w2": [8, 8, 3, 3], "b2": [8], "w3": [288, 5], "b3": [5]}
+    consts = [f"const {name} : f32[{text(dims)}] = "
+              f"[{', '.join(f'{v:.4f}' for v in r.uniform(-0.2, 0.2, numpy.prod(dims)))}]"
+              for name, dims in weights.items()]
+    path = c.write("net", 'ge 1\nopset "" 28\n' + "\n".join(consts) + """
+fn main(x: f32["N",3,12,12]) -> (y) {
+  a = Conv(x, w1, b1) {pads=[1,1,1,1], strides=[2,2]}
+  r = Relu(a)
+  k = Conv(r, w2, b2) {pads=[1,1,1,1]}
+  d = Add(k, r)
+  e = Relu(d)
+  f = Flatten(e)
+  y = Gemm(f, w3, b3)
+}
+entry infer "main" = main
+""")
+
+    def loss(engines, **env):
+        done = c.ge("train", path, "--data", data, "--batch", 16, "--steps", 6, "--no-test", "--engines",
+                    engines, "--json", **env)
+        return json.loads(done.stdout.splitlines()[-1])["train_loss"] if done.returncode == 0 else done.stderr
+
+    counted = c.folder / "launches"
+    wanted, found = loss("ref"), loss("gpu", GE_SIM_LIBRARIES=f"calls={counted}")
+    c.check(isinstance(found, float) and abs(found - wanted) < 1e-5 * wanted, "losses", (found, wanted))
+    launches = re.search(r"cudnnBackendExecute (\d+)", counted.read_text() if counted.exists() else "")
+    # Two convolutions, the gradients of their weights, that of the second's image.
+    c.check(launches and int(launches[1]) == 6 * 5, "launches", launches)
+
+
 def schedules(c):
     """Orders of the device's work change no bit; captured launches neither; no findings."""
     reports, counted = c.folder / "reports", c.folder / "driver_calls"
@@ -319,7 +354,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         c = Checks(args.build.resolve(), pathlib.Path(folder), args.seed)
         for part in [lambda c: shapes(c, args.count), without_library, prices, rounding, second_device,
-                     faults, schedules]:
+                     training, faults, schedules]:
             part(c)
     print(f"{c.passed} passed, {c.failed} failed, 0 skipped")
     return 1 if c.failed else 0
