@@ -204,14 +204,10 @@ constexpr ge_plugin_desc kDesc = MakeDesc();
 }  // namespace ref
 
 extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args* args) {
-  const bool fits = args->host_major == GE_ABI_MAJOR &&
-                    (GE_ABI_MAJOR != 0 || args->host_header_hash == GE_HEADER_HASH);
-  if (fits) return &ref::kDesc;
-  std::snprintf(args->refusal, sizeof(args->refusal),
-                "ref was built for plugin ABI %u.%u (structs %016llx), the host has %u.%u "
-                "(structs %016llx); build both from one source tree",
-                GE_ABI_MAJOR, GE_ABI_MINOR, static_cast<unsigned long long>(GE_HEADER_HASH),
-                args->host_major, args->host_minor,
-                static_cast<unsigned long long>(args->host_header_hash));
+  if (args->host_major == GE_ABI_MAJOR) return &ref::kDesc;
+  std::snprintf(
+      args->refusal, sizeof(args->refusal),
+      "ref was built for plugin ABI %u.%u, the host has %u.%u; use those of one major version",
+      GE_ABI_MAJOR, GE_ABI_MINOR, args->host_major, args->host_minor);
   return nullptr;
 }

@@ -89,10 +89,6 @@ std::string DescriptorFault(const ge_plugin_desc* d) {
     return fmt::format("it was built for ABI {}.{}, the kit for {}.{}", d->abi_major, d->abi_minor,
                        GE_ABI_MAJOR, GE_ABI_MINOR);
   }
-  if (GE_ABI_MAJOR == 0 && d->header_hash != GE_HEADER_HASH) {
-    return fmt::format("it was built from another ge_plugin.h (hash {:#x}, wanted {:#x})",
-                       d->header_hash, static_cast<uint64_t>(GE_HEADER_HASH));
-  }
   constexpr uint32_t kFirst = 120;  // bytes that it had when it was published
   if (d->h.size < kFirst || d->h.tag != GE_TAG_PLUGIN) {
     return fmt::format("its descriptor has {} bytes and tag {}; wanted {} at least and {}",

@@ -7,8 +7,8 @@
  * action then.
  *
  * Rules
- *  1. Version 0.x: host and plugin must be built from the same struct layouts (GE_HEADER_HASH);
- *     from 1.0 on structs only grow at the end. A reader takes the present ones of its known
+ *  1. Within a major version structs only grow at the end and values keep their meaning, so that
+ *     host and plugin may be of different minor ones. A reader takes the present ones of its known
  *     fields, the others are zero; it asks for no more than a struct's size when first published.
  *  2. A struct beginning with ge_hdr may grow. It is passed by pointer, or in an array with an
  *     explicit stride. Structs without ge_hdr are frozen and carry spare words, which are
@@ -39,12 +39,12 @@
 extern "C" {
 #endif
 
-#define GE_ABI_MAJOR 0u
-#define GE_ABI_MINOR 11u
+#define GE_ABI_MAJOR 1u
+#define GE_ABI_MINOR 0u
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
- * ABI test recomputes it; enforced at load while GE_ABI_MAJOR is 0. */
-#define GE_HEADER_HASH 0x2a1c08d9b8fdd7c1ull
+ * ABI test recomputes it. For people and tools: at load versions and sizes count. */
+#define GE_HEADER_HASH 0x08829cc13ec6e90dull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 

@@ -13,7 +13,6 @@ enum {
   /* seen at load */
   FAULT_MAGIC,       /* the descriptor begins with something else */
   FAULT_MAJOR,       /* built for the next major version */
-  FAULT_HASH,        /* built from other struct layouts */
   FAULT_NULL_DESC,   /* answers NULL without a reason */
   FAULT_REFUSE,      /* answers NULL with a reason */
   FAULT_SHORT_DESC,  /* the descriptor says that it is 8 bytes long */
@@ -430,7 +429,7 @@ static const ge_plugin_desc desc = {
                                     : NULL},
     .abi_major = GE_ABI_MAJOR + (FAULT == FAULT_MAJOR ? 1 : 0),
     .abi_minor = GE_ABI_MINOR,
-    .header_hash = GE_HEADER_HASH ^ (FAULT == FAULT_HASH ? 1 : 0),
+    .header_hash = GE_HEADER_HASH,
     .name = {FAULT == FAULT_BAD_NAME ? "Faulty, of course" : FAULT_NAME,
              FAULT == FAULT_BAD_NAME ? 17 : sizeof FAULT_NAME - 1},
     .version = {"1.0", 3},

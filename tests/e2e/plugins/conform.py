@@ -23,7 +23,6 @@ VERDICTS = ["PASS", "FAIL", "UNSUPPORTED", "CRASH", "HANG", "EXCLUDED", "XFAIL",
 # Faulty samples: the level that catches them, and a word of the reason.
 FAULTS = {
     "magic": ("L0", "magic number"),
-    "hash": ("L0", "another ge_plugin.h"),
     "null_query": ("L0", "query is NULL"),
     "no_symbol": ("L0", "ge_plugin_query"),
     "create_null": ("L0", "gave no engine"),

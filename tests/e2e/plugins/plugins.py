@@ -23,8 +23,7 @@ INPUTS = [a for n in "abc" for a in ("--input", f"{n}=256:rand")]
 # Refused when it is loaded: what `ge plugins` and `ge run` say, after the path.
 AT_LOAD = {
     "magic": "its descriptor begins with 0x1234, wanted the magic number 0x4e49474c50454721",
-    "major": "it was built for ABI 1.11, this host speaks 0.11; use a plugin and a host of the same",
-    "hash": "rebuild it with this host's sdk/include",
+    "major": "it was built for ABI 2.0, this host speaks 1.0; use a plugin and a host of the same",
     "null_desc": "ge_plugin_query answered NULL and gave no reason",
     "refuse": "it says: faulty refuses on request",
     "short_desc": "its descriptor says that it is 8 bytes, wanted at least 120",
@@ -37,7 +36,7 @@ AT_LOAD = {
                    "stamps_read; fill all four or none",
     "no_symbol": "it exports no ge_plugin_query",
     "must_desc": "its descriptor carries extension 0x8001, which must be understood and which this "
-                 "host (ABI 0.11) does not know; use a newer host, or a plugin that can do without",
+                 "host (ABI 1.0) does not know; use a newer host, or a plugin that can do without",
     "must_table": "its engine table (query, compile, enqueue) carries extension 0x8001, which must",
 }
 # Loads, but ends the command: exit code 3.
