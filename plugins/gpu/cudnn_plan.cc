@@ -305,7 +305,11 @@ std::shared_ptr<const CudnnPlan> CudnnPlans::For(int device, const CudnnGraph& g
       plan = std::make_shared<const CudnnPlan>(library_, device, graph);
       known.plan = plan;
     } catch (const CudnnRefusal& x) {
-      known.refused = x.what();
+      *why = x.what();
+      // What failed may do the next time; what is not supported stays so.
+      const bool stays = x.status >= cudnn::kNotSupported && x.status < cudnn::kInternalError;
+      if (stays) known.refused = *why;
+      return nullptr;
     }
   }
   if (plan == nullptr) *why = known.refused;
