@@ -1,5 +1,6 @@
 #include "plugins/gpu/gpu_engine.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <utility>
@@ -121,6 +122,11 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   if (kind == nullptr || work.kernels == 0) return work;
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
   if (kind->flops != nullptr) work.flops += kind->flops(unit, parser);
+  if (kind->reads_part != nullptr && kind->reads_part(unit)) {
+    double made = 0;
+    for (const uint32_t v : unit.out) made += v == 0 ? 0 : device::BytesOf(parser, v);
+    work.bytes -= std::max(0.0, device::BytesOf(parser, unit.in[0]) - made);
+  }
   if (LibraryProducts::Knows(unit)) products_.Price(unit, parser, &work);
   const auto behind = [&](const Unit& rest) {
     if (rest.post_ops.empty() && rest.bias.empty()) return;

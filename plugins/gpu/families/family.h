@@ -20,6 +20,8 @@ struct GpuKind {
   uint32_t (*kernels)(const Unit& unit);
   // Operations beside those that device::WorkOf counts; null: none.
   double (*flops)(const Unit& unit, const Parser& parser) = nullptr;
+  // Of its first input it reads as much as it makes, and not all.
+  bool (*reads_part)(const Unit& unit) = nullptr;
 };
 
 // What so many steps that wait for each other, each for memory, cost, in operations of a device

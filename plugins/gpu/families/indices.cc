@@ -246,11 +246,13 @@ double AddRowsFlops(const Unit& u, const Parser& p) {
          static_cast<double>(Product(p.dims(u.in[2])));
 }
 
+bool LooksUp(const Unit& u) { return Is<GatherSpec>(u) || !As<IndexSpec>(u)->scatter; }
+
 uint32_t TwoKernels(const Unit&) { return 2; }
 
 constexpr GpuKind kIndices[] = {
-    {&GatherSpec::kKind, TakesGather, RecordGather, nullptr},
-    {&IndexSpec::kKind, TakesIndex, RecordIndex, IndexKernels, IndexFlops},
+    {&GatherSpec::kKind, TakesGather, RecordGather, nullptr, nullptr, LooksUp},
+    {&IndexSpec::kKind, TakesIndex, RecordIndex, IndexKernels, IndexFlops, LooksUp},
     {&AddRowsSpec::kKind, nullptr, RecordAddRows, TwoKernels, AddRowsFlops},
     {&OneHotSpec::kKind, TakesOneHot, RecordOneHot, nullptr},
     {&AppendSpec::kKind, TakesElements, RecordAppend, TwoKernels},

@@ -168,6 +168,8 @@ void RecordConcat(const Unit& u, Recorder* r) {
   }
 }
 
+bool ReadsPart(const Unit&) { return true; }
+
 uint32_t SliceKernels(const Unit& u) {
   return static_cast<uint32_t>(As<SliceSpec>(u)->boxes.size());
 }
@@ -200,7 +202,7 @@ constexpr GpuKind kMoves[] = {
     {&TileSpec::kKind, TakesTile, RecordTile, nullptr},
     {&ResizeSpec::kKind, TakesTile, RecordResize, nullptr},
     {&MoveSpec::kKind, TakesMove, RecordDepthToSpace, nullptr},
-    {&SliceSpec::kKind, TakesMove, RecordSlice, SliceKernels},
+    {&SliceSpec::kKind, TakesMove, RecordSlice, SliceKernels, nullptr, ReadsPart},
     {&ConcatSpec::kKind, TakesMove, RecordConcat, ConcatKernels},
     {&FillPadSpec::kKind, TakesMove, RecordPad, nullptr},
 };
