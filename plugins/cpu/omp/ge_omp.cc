@@ -68,6 +68,12 @@ int ge_omp_enter(void) {
 
 void ge_omp_leave(int before) { t_alone = before; }
 
+int ge_omp_enter_team(void) {
+  const int before = t_alone;
+  t_alone = 0;
+  return before;
+}
+
 // What calls of OpenMP do. Here they have internal linkage: a call from here by its name may be the
 // application's libgomp's, too.
 namespace {

@@ -32,6 +32,10 @@ int ge_omp_adopt(const void* library, const void* engine);
 int ge_omp_enter(void);
 void ge_omp_leave(int before);
 
+// For a kernel that was made for a number of threads which wait for each other: until ge_omp_leave
+// the calling thread's regions have all that they ask for, in turns with other runs.
+int ge_omp_enter_team(void);
+
 #ifdef __cplusplus
 }
 #endif

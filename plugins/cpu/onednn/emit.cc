@@ -7,6 +7,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "plugins/cpu/omp/ge_omp.h"
 #include "plugins/cpu/onednn/price.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/conv/conv_grad.h"
@@ -33,6 +34,15 @@ dnnl_memory_t MakeMemory(const Desc& d, dnnl_engine_t engine) {
   return m;
 }
 
+// Whether it divides its work among the threads that there were when it was made, and these wait
+// for each other: with fewer it would not end. Of oneDNN's kernels that are used here the gradient
+// of a convolution's weights is such a one; others ask when they run.
+bool NeedsTeam(const dnnl::primitive_desc_base& pd) {
+  dnnl_prop_kind_t kind = dnnl_prop_kind_undef;
+  const auto asked = dnnl_primitive_desc_query(pd.get(), dnnl_query_prop_kind, 0, &kind);
+  return asked == dnnl_success && kind == dnnl_backward_weights;
+}
+
 }  // namespace
 
 // Runs once it is made: its kernel is generated apart from the others', on any thread.
@@ -42,6 +52,7 @@ class PrimitiveKernel final : public Kernel {
                   std::vector<int> arg, std::vector<Desc> desc)
       : engine_(engine),
         label_(std::move(label)),
+        team_(NeedsTeam(from)),
         from_(std::move(from)),
         arg_(std::move(arg)),
         desc_(std::move(desc)) {}
@@ -69,9 +80,11 @@ class PrimitiveKernel final : public Kernel {
 
   ge_rc Do(const Call& call) const override {
     const auto& s = static_cast<const State&>(*call.state);
+    const int before = team_ ? ge_omp_enter_team() : 0;
     const dnnl_status_t status =
         dnnl_primitive_execute(prim_.get(), static_cast<dnnl_stream_t>(call.frame),
                                static_cast<int>(s.arg.size()), s.arg.data());
+    if (team_) ge_omp_leave(before);
     if (status == dnnl_success) return GE_OK;
     ge::plugin::Fail(call.err, GE_INTERNAL, call.node, "oneDNN returned status %d in %s",
                      static_cast<int>(status), label_.c_str());
@@ -88,6 +101,7 @@ class PrimitiveKernel final : public Kernel {
   };
   dnnl_engine_t engine_;
   std::string label_;
+  const bool team_;
   dnnl::primitive_desc_base from_;  // until it is made
   dnnl::primitive prim_;
   std::vector<int> arg_;

@@ -259,7 +259,8 @@ int RunRandomOps(const SweepOptions& options) {
         fmt::print("FAILED  {} on ref: no random case was taken\n", FullName(*op));
       }
     }
-    if (ops == 0 && options.op.empty()) {
+    // mpi takes the collectives of a launched process alone.
+    if (ops == 0 && options.op.empty() && engine != "mpi") {
       ++failed;
       fmt::print("FAILED  {} took no case of any operator\n", engine);
     }
