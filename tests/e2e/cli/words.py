@@ -106,10 +106,12 @@ def made_up(c):
 
 
 def plugins(c):
-    engines = "engine 'foo' is not loaded; found: native, onednn, openblas, ref; ge plugins"
+    # mpi is built where Open MPI's headers are.
+    mpi = ", mpi" if list((c.build / "lib/graphengine").glob("mpi.so")) else ""
+    engines = f"engine 'foo' is not loaded; found: native, onednn, openblas, ref{mpi}; ge plugins"
     c.file("m.gt", model("  y = Relu(x)\n"))
     c.says(3, engines, "run", "m.gt", "--engines", "foo", never=("grad",))
-    c.says(3, "plugin 'foo' is not loaded; found: data, grad; ge plugins", "run", "m.gt", "--plugins", "foo")
+    c.says(3, "plugin 'foo' is not loaded; found: data, grad, parallel; ge plugins", "run", "m.gt", "--plugins", "foo")
     said = {"ThrowingInfer": (3, ["node 'odd one'", "infer of acme.ThrowingInfer (plugin '",
                                   "it threw oops; no exception may leave a plugin"]),
             "ThrowNumber": (3, ["node 'odd one'", "it threw what is no std::exception"]),

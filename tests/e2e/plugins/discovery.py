@@ -72,7 +72,7 @@ class Checks:
 def manifest_of(plugin, name=None, **fields):
     """Writes the manifest of a plugin: the least that one has, and `fields`."""
     path = plugin.with_name((name or plugin.stem) + ".geplugin.json")
-    content = {"format": 1, "file": plugin.name, "abi": {"least": "0.0", "most": "0.999"},
+    content = {"format": 1, "file": plugin.name, "abi": {"least": "1.0", "most": "1.999"},
                "kinds": ["engine"], **fields}
     path.write_text(json.dumps(content))
     path.chmod(0o644)

@@ -60,10 +60,9 @@ std::vector<std::string> Lists(const std::string& wish) {
   }
   if (!lists.empty()) return lists;
   std::string all;
-  for (const Found& f : DiscoverPlugins()) {
-    if (!f.HasEngine()) continue;
-    all += (all.empty() ? "" : ",") + f.plugin->name;
-    if (f.plugin->name != "ref") lists.push_back(f.plugin->name);
+  for (const std::string& name : EnginesOfCases("")) {
+    all += (all.empty() ? "" : ",") + name;
+    if (name != "ref") lists.push_back(name);
   }
   if (!lists.empty()) lists.push_back(all);
   return lists;
