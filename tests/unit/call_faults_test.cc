@@ -364,7 +364,9 @@ void StallState(const StateCall& one, bool cancels, std::vector<double>* all_ms)
   Trained device(std::move(s.session)), host("ref");
   EXPECT_TRUE(host.Run("step", 1).ok());
   EXPECT_TRUE(device.Run("step", 1).ok());
-  if (one.sets) EXPECT_TRUE(device.SetTo(1, device.Get(1)).ok());
+  if (one.sets) {
+    EXPECT_TRUE(device.SetTo(1, device.Get(1)).ok());
+  }
   const uint64_t copies = KeptCopies(), runs = KeptRuns();
   s.simulator().StallWork(1);
   Watcher watcher(s.simulator(), device.session.get(), cancels);
