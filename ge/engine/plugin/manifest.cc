@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -136,8 +137,22 @@ void ReadProbes(Reader* r, Manifest* m) {
   const json* probes = r->Find("probe", false);
   if (probes == nullptr) return;
   const json one = probes->is_array() ? json() : json::array({*probes});
-  const char* wanted = "{\"file\": PATH} or {\"library\": NAME}, or a list of such";
+  const char* wanted =
+      "{\"file\": PATH} or {\"library\": NAME} or {\"environment\": [NAME, ...]}, or a list of "
+      "such";
   for (const json& item : probes->is_array() ? *probes : one) {
+    if (item.is_object() && item.size() == 1 && item.contains("environment")) {
+      DriverProbe probe{DriverProbe::Kind::kEnvironment, "", {}};
+      for (const json& name : item["environment"]) {
+        if (!name.is_string() || name.get<std::string>().empty()) break;
+        probe.variables.push_back(name.get<std::string>());
+      }
+      if (probe.variables.empty() || probe.variables.size() != item["environment"].size()) {
+        return r->Fail("probe", item, "a list of names of environment variables");
+      }
+      m->probes.push_back(std::move(probe));
+      continue;
+    }
     const char* key = item.is_object() && item.contains("library") ? "library" : "file";
     if (!item.is_object() || item.size() != 1 || !item.contains(key) || !item[key].is_string()) {
       return r->Fail("probe", item, wanted);
@@ -226,6 +241,12 @@ std::string WhyNotHere(const Manifest& m, AbiVersion host) {
     }
     if (p.kind == DriverProbe::Kind::kFile && access(p.name.c_str(), F_OK) != 0) {
       return fmt::format("the file '{}' that it needs is not on this machine", p.name);
+    }
+    const auto is_set = [](const std::string& v) { return std::getenv(v.c_str()) != nullptr; };
+    if (p.kind == DriverProbe::Kind::kEnvironment &&
+        std::none_of(p.variables.begin(), p.variables.end(), is_set)) {
+      return fmt::format("none of the environment variables that it needs is set: {}",
+                         fmt::join(p.variables, ", "));
     }
   }
   return "";

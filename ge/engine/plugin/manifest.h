@@ -21,8 +21,9 @@ struct AbiVersion {
 
 // A requirement on the machine for the plugin to be of use.
 struct DriverProbe {
-  enum class Kind : uint8_t { kFile, kLibrary } kind = Kind::kFile;
+  enum class Kind : uint8_t { kFile, kLibrary, kEnvironment } kind = Kind::kFile;
   std::string name;  // an absolute path; or a library's path or soname, as the linker looks for it
+  std::vector<std::string> variables = {};  // of kEnvironment, of which one is set
 };
 
 struct Manifest {

@@ -75,6 +75,8 @@ TEST(ManifestTest, Refusals) {
         std::pair(R"("ops": "x")", "\"ops\" holds \"x\", wanted a list of names"),
         std::pair(R"("passes": [1])", "\"passes\" holds 1, wanted text"),
         std::pair(R"("probe": {"file": "dev/x"})", "wanted an absolute path, or the name of a"),
+        std::pair(R"("probe": {"environment": []})", "wanted a list of names of environment"),
+        std::pair(R"("probe": {"environment": ["A", 3]})", "wanted a list of names of environment"),
         std::pair(R"("probe": ["x"])", "\"probe\" holds \"x\", wanted {\"file\": PATH} or"),
         std::pair(R"("probe": {"file": "/a", "library": "b"})", "wanted {\"file\": PATH} or")}) {
     EXPECT_NE(Fault(With(field)).find(wanted), std::string::npos) << Fault(With(field));
@@ -119,6 +121,10 @@ TEST(ManifestTest, WhatMustBeThere) {
             "the file '/dev/acme' that it needs is not on this machine");
   EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"library": "libacme-driver.so.9"})")), {1, 2}),
             "the library 'libacme-driver.so.9' that it needs is not on this machine");
+  EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"environment": ["GE_NO_SUCH", "PATH"]})")), {1, 2}),
+            "");
+  EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"environment": ["GE_NO_SUCH", "GE_NOR"]})")), {1, 2}),
+            "none of the environment variables that it needs is set: GE_NO_SUCH, GE_NOR");
 }
 
 }  // namespace

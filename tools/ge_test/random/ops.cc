@@ -194,8 +194,7 @@ std::vector<std::string> EnginesOfCases(const std::string& list) {
   std::vector<std::string> names;
   if (list.empty()) {
     for (const Found& f : DiscoverPlugins()) {
-      // mpi takes collectives alone, and those in a launched process.
-      if (f.HasEngine() && f.plugin->name != "mpi") names.push_back(f.plugin->name);
+      if (f.HasEngine()) names.push_back(f.plugin->name);
     }
     if (std::count(names.begin(), names.end(), "ref") == 0) {
       fmt::print(stderr,
