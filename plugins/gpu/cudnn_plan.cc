@@ -298,6 +298,9 @@ Result CudnnPlan::Queue(cuda::Stream stream, std::span<const device::Buffer> at)
 
 std::shared_ptr<const CudnnPlan> CudnnPlans::For(int device, const CudnnGraph& graph,
                                                  std::string* why) {
+  // Those that nobody has any more, and those that failed and may be tried again.
+  std::erase_if(plans_,
+                [](const auto& p) { return p.second.plan.expired() && p.second.refused.empty(); });
   Known& known = plans_[{device, graph}];
   auto plan = known.plan.lock();
   if (plan == nullptr && known.refused.empty()) {

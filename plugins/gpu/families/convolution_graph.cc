@@ -1,6 +1,7 @@
 #include "plugins/gpu/families/convolution_graph.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "plugins/units/conv/conv.h"
@@ -40,9 +41,10 @@ bool FindOperation(const PostOp& post, Operation* o) {
       o->slope = static_cast<double>(post.a);
       return o->mode = cudnn::kReluForward, true;
     case Fn::kClip:
+      // From a to b: a bounded Relu where a is 0.
       o->bounded = true;
-      o->high = static_cast<double>(post.a);
-      return o->mode = cudnn::kReluForward, post.b == 0;  // the lower bound
+      o->high = static_cast<double>(post.b);
+      return o->mode = cudnn::kReluForward, post.a == 0 && post.b >= 0 && std::isfinite(post.b);
     case Fn::kSigmoid:
       return o->mode = cudnn::kSigmoidForward, true;
     case Fn::kTanh:

@@ -46,7 +46,7 @@ NAMED = {
 TAILS = {
     "plain": "", "bias": "", "residual": "y = Add(r, z)", "relu": "y = Relu(r)",
     "residual, relu": "a = Add(r, z)\n  y = Relu(a)", "leaky": "y = LeakyRelu(r) {alpha=0.1}",
-    "relu6": "y = Clip(r, low, high)", "sigmoid": "y = Sigmoid(r)", "gelu": "y = Gelu(r)",
+    "relu6": "y = Clip(r, low, high)", "clip to 0": "y = Clip(r, under, low)", "sigmoid": "y = Sigmoid(r)", "gelu": "y = Gelu(r)",
     "swish": "s = Sigmoid(r)\n  y = Mul(r, s)", "relu, residual": "a = Relu(r)\n  y = Add(a, z)",
     "norm, relu": "a = BatchNormalization(r, ns, nb, nm, nv)\n  y = Relu(a)",
     "scaled": "y = Mul(r, z)", "tanh, scaled": "a = Tanh(r)\n  y = Mul(a, z)",
@@ -110,7 +110,7 @@ def model(shape, dtype, tail, constant, r):
     body = "\n  ".join(line for line in lines if line)
     norm = [f"const {v} : {dtype}[{w[0]}] = [{', '.join(f'{r.uniform(0.2, 2):.4f}' for _ in range(w[0]))}]"
             for v in ("ns", "nb", "nm", "nv")]
-    scalars = [f"const low : {dtype}[] = [0.0]", f"const high : {dtype}[] = [0.5]",
+    scalars = [f"const low : {dtype}[] = [0.0]", f"const high : {dtype}[] = [0.5]", f"const under : {dtype}[] = [-0.5]",
                f"const c : {dtype}[{x[1]}] = splat 0.25",
                f"const xs : i64[{len(x)}] = [{text(x)}]", f"const ws : i64[{len(w)}] = [{text(w)}]"]
     return (f'ge 1\nopset "" 28\n' + "\n".join(biases + norm + scalars) +
