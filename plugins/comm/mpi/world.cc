@@ -39,11 +39,8 @@ World* World::Get(std::string* why) {
   static std::string refused;
   const std::lock_guard lock(mutex);
   if (world == nullptr && refused.empty()) {
-    auto* made = new World;
-    if (made->Begin(&refused))
-      world = made;
-    else
-      delete made;
+    auto* made = new World;  // not freed where it refuses: MPI's end may have to be made through it
+    if (made->Begin(&refused)) world = made;
   }
   *why = refused;
   return world;

@@ -14,7 +14,9 @@ void PutForm(const NetInputs& inputs, DataOptions* to) {
   for (const RowType& x : inputs.x) {
     const std::vector<int64_t>& d = x.dims;
     const auto channels = [](int64_t n) { return n == 1 || n == 3; };
-    if (d.size() == 2) to->pictures = fmt::format("1x{}x{}", d[0], d[1]);
+    constexpr int64_t kMostSide = 1 << 15;  // of a picture; a longer axis is one of something else
+    if (std::any_of(d.begin(), d.end(), [](int64_t n) { return n > kMostSide; })) continue;
+    if (d.size() == 2 && to->pictures.empty()) to->pictures = fmt::format("1x{}x{}", d[0], d[1]);
     if (d.size() != 3 || (!channels(d[0]) && !channels(d[2]))) continue;
     to->channels_last = !channels(d[0]);
     to->pictures = to->channels_last ? fmt::format("{}x{}x{}", d[2], d[0], d[1])
