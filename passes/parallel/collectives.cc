@@ -17,15 +17,10 @@ using passes::Val;
 constexpr char kDomain[] = "comm";
 constexpr uint32_t kGroup = 1;  // the one effect object of all collectives
 
-std::string TextAttr(const ge_node& n, const char* name) {
-  const ge_attr* a = ge_find_attr(&n, name);
-  return a == nullptr ? std::string() : std::string(plugin::View(a->s));
-}
-
 // How many ranks take part. Throws a Refusal.
 int64_t SharesOf(const ge_node& n) {
-  const Mesh mesh = Mesh::Of(TextAttr(n, "mesh"));
-  const std::string axis = TextAttr(n, "axes");
+  const Mesh mesh = Mesh::Of(std::string(plugin::AttrString(n, "mesh")));
+  const std::string axis(plugin::AttrString(n, "axes"));
   const auto found = mesh.Find(axis);
   if (found) return mesh.axes()[*found].size;
   throw Refusal{GE_INVALID_ARGUMENT,
@@ -44,7 +39,7 @@ ge_rc Guarded(ge_err* err, Body body) {
 }
 
 void WantSum(const ge_node& n) {
-  const std::string reduction = TextAttr(n, "reduction");
+  const std::string reduction(plugin::AttrString(n, "reduction"));
   if (reduction == "sum") return;
   throw Refusal{GE_UNIMPLEMENTED, "reduction is '" + reduction + "', wanted sum"};
 }
@@ -69,7 +64,7 @@ ge_rc InferAllGather(const ge_infer* c, ge_err* err) {
     const ge_node& n = *c->graph->node;
     (void)SharesOf(n);
     const ge_value& x = *ge_input(c->graph, 0);
-    const int64_t dim = ge_find_attr(&n, "dim")->i, size = ge_find_attr(&n, "size")->i;
+    const int64_t dim = plugin::AttrInt(n, "dim"), size = plugin::AttrInt(n, "size");
     if (x.type.rank < 0) return c->output(c->host, 0, x.type.dtype, -1, nullptr);
     if (dim < 0 || dim >= x.type.rank || size < 0) {
       throw Refusal{GE_INVALID_ARGUMENT, "dim is " + std::to_string(dim) + " and size " +

@@ -19,8 +19,7 @@ struct Node {
   const Operands& o;
   int64_t shares;
   int64_t Int(const char* name, int64_t otherwise) const {
-    const ge_attr* a = ge_find_attr(&n, name);
-    return a == nullptr ? otherwise : a->i;
+    return plugin::AttrInt(n, name, otherwise);
   }
 };
 
