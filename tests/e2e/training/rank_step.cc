@@ -1,5 +1,6 @@
 // One rank of a training run by ge.h, as parallel.py starts it: takes steps on its rows of batches
-// of numbers that follow from their place, and prints each loss, then the bytes of each state.
+// of numbers that follow from their place, in the dtype of the net's input, and prints each loss,
+// then a digest of each state.
 // Usage: rank_step NET PASS MESH|- RANK FIRST ROWS BATCH STEPS CLASSES DIM...
 #include <cmath>
 #include <cstdio>
@@ -44,6 +45,26 @@ void PrintStates(ge_session* session) {
   }
 }
 
+// The input of a step: rows [first, first + rows) of an endless table of `classes` kinds of rows.
+template <typename T>
+void Put(int64_t first, int64_t rows, int64_t row, int64_t classes, void* to) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const int64_t at = first + r, kind = at * 7 % classes;
+    for (int64_t i = 0; i < row; ++i) {
+      T& x = static_cast<T*>(to)[r * row + i];
+      if constexpr (std::is_integral_v<T>) {
+        x = (at * 31 + i * (1 + kind)) % 50;  // words
+      } else {
+        x = static_cast<T>(std::sin(static_cast<double>(at * 31 + i * (1 + kind))));
+      }
+    }
+  }
+}
+
+double NumberIn(const graphengine::Tensor& t) {
+  return t.dtype() == 1 ? *t.data<float>() : *t.data<double>();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -68,21 +89,22 @@ int main(int argc, char** argv) try {
   options.threads = 1;
   graphengine::Session session(options);
   session.Load(argv[1]);
-  std::vector<double> x(static_cast<size_t>(rows * row));
+  ge_tensor_info info{};
+  info.size = sizeof info;
+  ge_session_input_info(session.get(), nullptr, 0, &info);
+  const bool narrow = info.dtype == 1;
+  std::vector<char> x(static_cast<size_t>(rows * row) * (narrow ? 4 : 8));
   std::vector<int64_t> y(static_cast<size_t>(rows));
-  graphengine::Tensor input{11, dims, x.data(), x.size() * sizeof(double)};
+  graphengine::Tensor input{info.dtype, dims, x.data(), x.size()};
   graphengine::Tensor label{7, {rows}, y.data(), y.size() * sizeof(int64_t)};
   for (int64_t s = 0; s < steps; ++s) {
-    for (int64_t r = 0; r < rows; ++r) {
-      const int64_t at = s * batch + first + r;
-      y[static_cast<size_t>(r)] = at * 7 % classes;
-      for (int64_t i = 0; i < row; ++i) {
-        x[static_cast<size_t>(r * row + i)] =
-            std::sin(static_cast<double>(at * 31 + i * (1 + at * 7 % classes)));
-      }
-    }
+    const int64_t from = s * batch + first;
+    for (int64_t r = 0; r < rows; ++r) y[static_cast<size_t>(r)] = (from + r) * 7 % classes;
+    (narrow             ? Put<float>
+     : info.dtype == 11 ? Put<double>
+                        : Put<int64_t>)(from, rows, row, classes, x.data());
     const auto out = session.Run({&input, &label}, many ? "rank_step" : "train_step");
-    std::printf("loss %.17g\n", *out[0].data<double>());
+    std::printf("loss %.17g\n", NumberIn(out[0]));
   }
   PrintStates(session.get());
   return 0;
