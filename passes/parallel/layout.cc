@@ -21,12 +21,8 @@ std::vector<Part> BoxOf(const Mesh& mesh, const Layout& layout, const std::vecto
                         int64_t rank) {
   std::vector<Part> box;
   for (size_t i = 0; i < dims.size(); ++i) {
-    int64_t shares = 1, share = 0;
-    for (const uint32_t axis : layout.dims[i]) {
-      share = share * mesh.axes()[axis].size + mesh.Coordinate(rank, axis);
-      shares *= mesh.axes()[axis].size;
-    }
-    box.push_back(ShareOf(dims[i], shares, share));
+    const std::vector<uint32_t>& axes = layout.dims[i];
+    box.push_back(ShareOf(dims[i], mesh.Shares(axes), mesh.Share(rank, axes)));
   }
   return box;
 }

@@ -177,7 +177,8 @@ Val Lowering::Take(uint32_t value, int place) {
 void Lowering::SumReady() {
   std::vector<Val> terms;
   for (const uint32_t value : ready_) terms.push_back(Made(value));
-  const std::vector<Val> sums = AllReduce(to_, terms, {r_.mesh, r_.axis, sequence_++});
+  const std::vector<Val> sums =
+      AllReduce(to_, terms, Reduction::kSum, {r_.mesh, {r_.axis}, r_.rank, sequence_++});
   for (size_t i = 0; i < ready_.size(); ++i) at_[{ready_[i], kWhole}] = sums[i];
   ready_.clear();
 }
@@ -185,7 +186,7 @@ void Lowering::SumReady() {
 Val Lowering::Gathered(uint32_t value) {
   const int dim = plan_.made[value];
   return AllGather(to_, Made(value), dim, DimsOf(g_, value)[static_cast<size_t>(dim)],
-                   {r_.mesh, r_.axis, sequence_++});
+                   {r_.mesh, {r_.axis}, r_.rank, sequence_++});
 }
 
 Val Lowering::Sliced(uint32_t value, int place) {

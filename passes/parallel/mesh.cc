@@ -63,6 +63,39 @@ int64_t Mesh::Coordinate(int64_t rank, uint32_t axis) const {
   return rank % axes_[axis].size;
 }
 
+int64_t Mesh::Shares(const std::vector<uint32_t>& axes) const {
+  int64_t n = 1;
+  for (const uint32_t axis : axes) n *= axes_[axis].size;
+  return n;
+}
+
+int64_t Mesh::Share(int64_t rank, const std::vector<uint32_t>& axes) const {
+  int64_t share = 0;
+  for (const uint32_t axis : axes) share = share * axes_[axis].size + Coordinate(rank, axis);
+  return share;
+}
+
+std::string Mesh::Names(const std::vector<uint32_t>& axes) const {
+  std::string text;
+  for (const uint32_t axis : axes) text += (text.empty() ? "" : ",") + axes_[axis].name;
+  return text;
+}
+
+std::vector<uint32_t> Mesh::Read(const std::string& names) const {
+  std::vector<uint32_t> axes;
+  for (const std::string& name : passes::Listed(names)) {
+    const auto found = Find(name);
+    if (found && (axes.empty() || axes.back() < *found)) {
+      axes.push_back(*found);
+      continue;
+    }
+    throw Refusal{GE_INVALID_ARGUMENT, "axes is '" + names + "', wanted some of the mesh '" +
+                                           Text() + "', in its order"};
+  }
+  if (!axes.empty()) return axes;
+  throw Refusal{GE_INVALID_ARGUMENT, "axes is empty, wanted some of the mesh '" + Text() + "'"};
+}
+
 std::string Mesh::Text() const {
   std::string text;
   for (const Axis& axis : axes_) {

@@ -23,6 +23,12 @@ class Mesh {
   int64_t ranks() const;
   // Place of a rank along an axis; the last axis is fastest.
   int64_t Coordinate(int64_t rank, uint32_t axis) const;
+  // Several axes as one, the first major: their size, and the place of a rank along it.
+  int64_t Shares(const std::vector<uint32_t>& axes) const;
+  int64_t Share(int64_t rank, const std::vector<uint32_t>& axes) const;
+  // Names joined by commas, and back; Read throws a Refusal.
+  std::string Names(const std::vector<uint32_t>& axes) const;
+  std::vector<uint32_t> Read(const std::string& names) const;
   std::string Text() const;
 
  private:

@@ -39,6 +39,19 @@ TEST(Mesh, RefusesOthers) {
   EXPECT_NE(RefusalOf("a=1048576,b=1048576").find("more than"), std::string::npos);
 }
 
+TEST(Mesh, TakesAxesAsOne) {
+  const Mesh mesh = Mesh::Of("data=2,pipe=2,model=3");
+  EXPECT_EQ(mesh.Read("data,model"), (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(mesh.Names({0, 2}), "data,model");
+  EXPECT_EQ(mesh.Shares({0, 2}), 6);
+  EXPECT_EQ(mesh.Shares({}), 1);
+  EXPECT_EQ(mesh.Share(11, {0, 2}), 5);  // the last of all
+  EXPECT_EQ(mesh.Share(7, {0, 2}), 4);   // places 1, 0, 1
+  for (const char* names : {"", "rows", "model,data", "data,data"}) {
+    EXPECT_THROW((void)mesh.Read(names), passes::Refusal) << names;
+  }
+}
+
 // Shares cover each index once, in order, all but the last as large as the first.
 TEST(Mesh, SharesCover) {
   for (int64_t n = 0; n < 40; ++n) {

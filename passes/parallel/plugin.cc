@@ -5,7 +5,7 @@
 
 extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
   static const ge_pass_def passes[] = {ge::parallel::ParallelPass()};
-  static const ge_op_def ops[] = {ge::parallel::AllReduceOp(), ge::parallel::AllGatherOp()};
+
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {GE_PLUGIN_HEAD};
     d.name = ge_text("parallel");
@@ -16,9 +16,9 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
     d.pass = passes;
     d.n_pass = 1;
     d.pass_stride = sizeof passes[0];
-    d.op = ops;
-    d.n_op = 2;
-    d.op_stride = sizeof ops[0];
+    d.op = ge::parallel::CollectiveOps();
+    d.n_op = ge::parallel::kCollectives;
+    d.op_stride = sizeof(ge_op_def);
     return d;
   }();
   return &desc;
