@@ -22,15 +22,20 @@ constexpr uint64_t kProbeRows = 4;
 
 Status Bad(std::string text) { return Status(Code::kInvalidArgument, std::move(text)); }
 
+// Where a rank's slice of so many rows begins. Sizes are rounded up, the last ones are smaller or
+// empty.
+uint64_t FirstOf(const BatchesOptions& o, uint64_t rows, uint64_t rank) {
+  return std::min(rows, (rows + o.world - 1) / o.world * rank);
+}
+
 Status CheckOptions(const BatchesOptions& o) {
   if (o.world == 0 || o.rank >= o.world) {
     return Bad(
         fmt::format("rank is {} of world {}; wanted a rank below the world", o.rank, o.world));
   }
-  if (o.batch == 0 || o.batch > kMostRows || o.batch % o.world != 0) {
-    return Bad(
-        fmt::format("batch is {} with world {}; wanted 1 to {} rows, a multiple of the world",
-                    o.batch, o.world, kMostRows));
+  if (o.batch == 0 || o.batch > kMostRows || FirstOf(o, o.batch, o.world - 1) == o.batch) {
+    return Bad(fmt::format("batch is {} with world {}; wanted 1 to {} rows, some for each rank",
+                           o.batch, o.world, kMostRows));
   }
   if (o.rows > o.batch) {
     return Bad(fmt::format("rows of a run are {}, a batch has {}", o.rows, o.batch));
@@ -49,7 +54,7 @@ Result<std::unique_ptr<Batches>> Batches::Make(Session* session, const BatchesOp
   std::unique_ptr<Batches> out(new Batches);
   out->session_ = session;
   out->options_ = options;
-  out->most_ = options.batch / options.world;
+  out->most_ = (options.batch + options.world - 1) / options.world;
   GE_RETURN_IF_ERROR(out->Prepare());
   return out;
 }
@@ -200,9 +205,9 @@ void Batches::Open() {
     return;
   }
   Batch& b = *work.batch;
-  const uint64_t from = options_.rank * all / options_.world;
+  const uint64_t from = FirstOf(options_, all, options_.rank);
   b.position = begin;
-  b.rows = (options_.rank + 1) * all / options_.world - from;
+  b.rows = FirstOf(options_, all, options_.rank + 1) - from;
   for (size_t i = 0; i < b.columns.size(); ++i) {
     b.columns[i].dims[0] = static_cast<int64_t>(b.rows);
     b.columns[i].bytes = b.rows * row_[i].bytes;

@@ -23,15 +23,16 @@ namespace ge {
 
 struct BatchesOptions {
   std::string entry = "data";
-  uint64_t batch = 64;  // rows, of all ranks together; a multiple of `world`
+  uint64_t batch = 64;  // rows, of all ranks together
   uint64_t ahead = 2;   // batches that are made before somebody wants them
   uint64_t ahead_bytes = uint64_t{1}
                          << 30;  // of all batches made ahead; fewer are made, at least one
   // Of one run; 0: what takes about a millisecond. `batch` where an entry looks across rows.
   uint64_t rows = 0;
-  uint64_t rank = 0, world = 1;  // which slice of each batch
-  uint64_t first = 0;            // position of the first row
-  uint64_t limit = 0;            // rows in all, the last batch may be shorter; 0: no end
+  // Which slice of each batch: slices are rounded up, the last ones smaller or empty.
+  uint64_t rank = 0, world = 1;
+  uint64_t first = 0;  // position of the first row
+  uint64_t limit = 0;  // rows in all, the last batch may be shorter; 0: no end
 };
 
 // The columns of one batch, this rank's rows. They stay as they are while somebody has it.

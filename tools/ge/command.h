@@ -12,6 +12,7 @@
 #include "ge/capsule/manifest.h"
 #include "ge/session/session.h"
 #include "tools/ge/npy_text.h"
+#include "tools/ge/ranks.h"
 #include "tools/ge/signals.h"
 
 namespace ge::tool {
@@ -59,6 +60,7 @@ struct Options {
   double budget_s = 120;         // of reduce
   std::string check;             // of reduce: a command that judges a file; empty = engines do
   LookOptions look;              // of run
+  MeshOptions mesh;              // of run
   double time_limit_s = 0;       // of the load, the compile and each run; 0 = none
 };
 

@@ -8,6 +8,7 @@
 #include "tools/ge/command.h"
 #include "tools/ge/command_line.h"
 #include "tools/ge/data/data.h"
+#include "tools/ge/mesh_flags.h"
 #include "tools/ge/plugin_new.h"
 #include "tools/ge/price_flags.h"
 #include "tools/ge/train/train.h"
@@ -127,6 +128,7 @@ void AddRun(SubcommandList* to, Options* o, int* code) {
   run->add_flag("--accuracy", o->accuracy,
                 "with --precision bf16: also run in float32, and print each output's distance");
   run->add_flag("--times", o->times, "time of each stage and pass, on stderr");
+  ge::tool::AddMeshFlags(run, &o->mesh);
   run->add_option("--trace", o->look.trace,
                   "also write a trace of the load, the compile and every counted run, for "
                   "ui.perfetto.dev")

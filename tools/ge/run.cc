@@ -198,7 +198,18 @@ Status CheckWishes(const Options& o) {
                 "--accuracy compares with float32, which --precision f32 is; add --precision bf16");
 }
 
-Status RunModel(const Options& o, int* code) {
+// Of another rank than the first, what nobody sees goes.
+Result<Options> OptionsOfRank(const Options& given) {
+  Options o = given;
+  GE_ASSIGN_OR_RETURN(const Ranks ranks, RanksOf(o.mesh, "run"));
+  if (!ranks.many()) return o;
+  return Status(Code::kUnsupported,
+                "--mesh is of training: the pass parallel splits the entry train_step alone; run "
+                "the model by one process, without --mesh");
+}
+
+Status RunModel(const Options& given, int* code) {
+  GE_ASSIGN_OR_RETURN(const Options o, OptionsOfRank(given));
   GE_RETURN_IF_ERROR(CheckWishes(o));
   OutputFolder folder;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));

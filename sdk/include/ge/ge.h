@@ -457,7 +457,7 @@ typedef struct ge_batches_options {
   uint32_t size; /* sizeof(ge_batches_options) */
   uint32_t reserved;
   const char* entry; /* NULL: "data" */
-  uint64_t batch;    /* rows, of all ranks together, a multiple of `world`; 0: 64 */
+  uint64_t batch;    /* rows, of all ranks together, some for each; 0: 64 */
   /* Batches made before somebody takes them; none where a batch costs less than to wake a thread,
    * or where the entry reads or writes states. At most as many as ahead_bytes holds, and one. */
   uint64_t ahead;
@@ -465,9 +465,10 @@ typedef struct ge_batches_options {
   /* Of one run, into its part of the batch; 0: what takes about a millisecond. All of the batch
    * where an entry looks across rows. */
   uint64_t rows;
-  uint64_t rank, world; /* the slice of each batch that is made; world 0: 1 */
-  uint64_t first;       /* position of the first row */
-  uint64_t limit;       /* rows in all, the last batch may be shorter; 0: there is no end */
+  /* The slice of each batch that is made; world 0: 1. Slices are rounded up, the last smaller. */
+  uint64_t rank, world;
+  uint64_t first; /* position of the first row */
+  uint64_t limit; /* rows in all, the last batch may be shorter; 0: there is no end */
 } ge_batches_options;
 /* ahead = 2, all else 0. */
 GE_API void ge_batches_options_init(ge_batches_options* options);

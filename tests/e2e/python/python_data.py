@@ -79,7 +79,7 @@ def refusals(file):
             lambda: graphengine.batches(str(file), bach=3))
     refused("a number below 0", "wanted a number from 0 on",
             lambda: graphengine.batches(str(file), first=-1))
-    refused("worlds", "a multiple of the world", lambda: graphengine.batches(str(file), world=7))
+    refused("worlds", "some for each rank", lambda: graphengine.batches(str(file), world=65))
     refused("both quotes", "quotes of both kinds", lambda: graphengine.batches("'a' \"b\""))
     refused("no such entry", "entry", lambda: graphengine.batches(str(file), entry="data_test"))
 

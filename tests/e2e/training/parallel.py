@@ -203,17 +203,23 @@ class Checks:
                              "--steps", 2, *more, ranks=ranks, env=env)
             self.check(name, done.returncode == code and words in done.stderr,
                        (done.returncode, done.stderr))
-        refused("an unknown axis", "splits of weights and states over other axes are not built",
-                "--mesh", "model=2")
-        refused("two axes", "are not built", "--mesh", "data=2,model=2")
-        for bad in ("data", "data=0", "data=x", "=2"):
-            refused(f"mesh {bad}", "wanted data=RANKS", "--mesh", bad)
+        for bad in ("data", "data=0", "data=x", "=2", "data=2,", "data=2,model", "a b=2"):
+            refused(f"mesh {bad}", "wanted AXIS=RANKS", "--mesh", bad)
+        refused("an axis twice", "has axis 'data' twice", "--mesh", "data=2,data=2")
+        refused("too many ranks", "wanted AXIS=RANKS", "--mesh", "data=1048576,model=2")
+        refused("no launcher of four", "mpirun -np 4 ge train", "--mesh", "data=2,model=2")
+        refused("shards of an unknown axis", "names axis 'modle' and the mesh has data, model",
+                "--mesh", "data=2,model=2", "--shard", "conv1.weight=modle,-,-,-")
+        for bad in ("conv1.weight", "conv1.weight=", "=data"):
+            refused(f"shard {bad}", "wanted NAME=AXIS,-", "--mesh", "data=2", "--shard", bad)
+        refused("shards without a mesh", "--shard wants --mesh", "--shard", "w=data,-")
+        refused("states without a mesh", "--shard-states wants --mesh", "--shard-states")
+        refused("states without the axis", "add data=RANKS to --mesh", "--mesh", "model=2",
+                "--shard-states")
         refused("no launcher", "mpirun -np 2 ge train", "--mesh", "data=2")
         refused("more ranks than were started", "mpirun started 2", "--mesh", "data=3", ranks=2)
-        refused("an uneven batch", "wanted a multiple of 2", "--mesh", "data=2", "--batch", 47,
-                ranks=2)
-        refused("checkpoints", "--checkpoint with --mesh is not built", "--mesh", "data=2",
-                "--checkpoint", self.scratch / "kept", ranks=2)
+        refused("a rank without rows", "enough that each of 3 ranks has some", "--mesh", "data=3",
+                "--batch", 4, ranks=3)
         started = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}
         nothing = self.scratch / "lib"
         nothing.mkdir()

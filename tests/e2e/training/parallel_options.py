@@ -19,6 +19,8 @@ OPTIONS = {"clip": ["--clip", 0.05, "--momentum", 0.9],
            "dynamic loss scale": ["--set", "loss-scale=dynamic", "--set", "scale-every=4"],
            "one-cycle, lamb": ["--schedule", "one-cycle", "--optimizer", "lamb"],
            "lars": ["--optimizer", "lars"]}
+# A batch of 10 lies as 4, 4 and 2 over three.
+UNEVEN = {"uneven": ["--momentum", 0.9], "uneven, accumulate": ["--accumulate", 2]}
 
 
 class Options(parallel.Checks):
@@ -67,6 +69,8 @@ class Options(parallel.Checks):
         net, data = self.net(), self.samples()
         for name, more in OPTIONS.items():
             self.as_one(name, net, data, "--lr", 0.02, *more, batch=BATCH)
+        for name, more in UNEVEN.items():
+            self.as_one(name, net, data, "--lr", 0.02, *more, batch=10, meshes=("data=3",))
 
 
 def main():

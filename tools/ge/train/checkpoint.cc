@@ -122,6 +122,12 @@ Result<std::unique_ptr<Checkpoint>> Checkpoint::Open(const std::string& folder, 
   return c;
 }
 
+Result<std::unique_ptr<Checkpoint>> Checkpoint::OpenToRead(const std::string& folder) {
+  std::unique_ptr<Checkpoint> c(new Checkpoint(folder));
+  GE_RETURN_IF_ERROR(c->CheckPresent(IfPresent::kResume));
+  return c;
+}
+
 Checkpoint::~Checkpoint() {
   if (lock_.valid()) (void)unlink(PathOf(kLock).c_str());
   if (made_folder_ && step_ == 0) (void)rmdir(folder_.c_str());  // not what holds anything

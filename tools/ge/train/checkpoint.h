@@ -2,7 +2,7 @@
 // position in the data. States lie in one of two folders in turn; the manifest names it and is
 // replaced last, as a whole. So one complete checkpoint exists whenever the process or the machine
 // stops. Only these files of the folder are written and removed. One thread; while it lives no
-// other process has a Checkpoint of the same folder.
+// other process has a Checkpoint of the same folder, but to read.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,8 @@ class Checkpoint {
   // INVALID_ARGUMENT if another process holds it, or if it has a checkpoint and `what` is
   // kRefuse.
   static Result<std::unique_ptr<Checkpoint>> Open(const std::string& folder, IfPresent what);
+  // For another rank than the first: it reads, and neither writes nor locks.
+  static Result<std::unique_ptr<Checkpoint>> OpenToRead(const std::string& folder);
   ~Checkpoint();
   Checkpoint(const Checkpoint&) = delete;
   Checkpoint& operator=(const Checkpoint&) = delete;
@@ -31,6 +33,7 @@ class Checkpoint {
   // Restores the states of the checkpoint and returns their progress; nothing without a checkpoint.
   // INVALID_ARGUMENT, naming the difference, for another run's; DATA_CORRUPT.
   Result<std::optional<Progress>> Restore(const RunFacts& run, TrainedNet* net);
+  bool writes() const { return lock_.valid(); }
   Status Save(const RunFacts& run, const Progress& at, TrainedNet* net);
   // "step 40 in 'FOLDER'", or a text for no checkpoint yet.
   std::string Latest() const;

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "tools/ge/command_line.h"
+#include "tools/ge/mesh_flags.h"
 #include "tools/ge/train/train.h"
 
 namespace ge::tool {
@@ -54,10 +55,9 @@ void AddCourse(CLI::App* app, TrainOptions* o) {
   app->add_option("--epochs", o->epochs, "passes over all samples (default 1)");
   app->add_option("--batch", o->batch, "samples a step, of all ranks (default 64)");
   app->add_option("--steps", o->max_steps, "stop after so many steps");
-  app->add_option("--mesh", o->mesh,
-                  "data=N: N processes, as mpirun -np N starts them, take a step together, each "
-                  "on its rows of --batch")
-      ->type_name("AXIS=N");
+  AddMeshFlags(app, &o->mesh);
+  app->add_flag("--shard-states", o->mesh.shard_states,
+                "weights and slots of the optimizer in shares over the axis data");
   app->add_option("--seed", o->common.seed, "of the order of samples and of Dropout (default 1)");
   app->add_flag("--no-shuffle", o->keep_order,
                 "samples in the order of the data, where the pipe has no shuffle");

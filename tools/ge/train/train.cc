@@ -33,6 +33,22 @@ Status CheckOptions(const TrainOptions& o) {
   return {};
 }
 
+// The options of this rank: its program beside what was asked for; of all but the first, what
+// nobody sees goes.
+Result<TrainOptions> OptionsOfRank(const TrainOptions& given) {
+  TrainOptions o = given;
+  GE_ASSIGN_OR_RETURN(o.ranks, RanksOf(o.mesh, "train"));
+  AskForRank(o.mesh, o.ranks, o.batch, &o.common);
+  if (o.ranks.first()) return o;
+  o.no_test = true;
+  o.test_data.clear();
+  o.log.clear();
+  o.plot.clear();
+  o.export_file.clear();
+  o.common.json = o.common.verbose = false;
+  return o;
+}
+
 Status CheckCount(const TrainOptions& o, const TrainData& data) {
   if (data.rows() >= o.batch) return {};
   return Status(
@@ -74,21 +90,23 @@ Result<std::unique_ptr<TrainedExport>> OpenExport(const TrainOptions& o) {
 
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const TrainOptions& o) {
   if (o.checkpoint.empty()) return std::unique_ptr<Checkpoint>();
+  // The first rank writes what all have; the others read it.
+  if (!o.ranks.first()) {
+    return o.resume ? Checkpoint::OpenToRead(o.checkpoint) : std::unique_ptr<Checkpoint>();
+  }
   return Checkpoint::Open(o.checkpoint, o.resume      ? IfPresent::kResume
                                         : o.overwrite ? IfPresent::kOverwrite
                                                       : IfPresent::kRefuse);
 }
 
 // What the pass `train` makes, or the pass `parallel` of it.
-const char* StepEntry(const TrainOptions& o) {
-  return o.ranks.count > 1 ? "rank_step" : "train_step";
-}
+const char* StepEntry(const TrainOptions& o) { return o.ranks.many() ? "rank_step" : "train_step"; }
 
 Status TrainModel(const TrainOptions& given, bool* diverged) {
   GE_RETURN_IF_ERROR(CheckOptions(given));
   GE_ASSIGN_OR_RETURN(const TrainOptions o, OptionsOfRank(given));
   GE_ASSIGN_OR_RETURN(TrainedNet net, TrainedNet::Open(o.common, PassOptions(o, 0), StepEntry(o)));
-  GE_RETURN_IF_ERROR(net.CheckShapes(o.batch / o.ranks.count));
+  GE_RETURN_IF_ERROR(net.CheckShapes(o.ranks.RowsOf(o.batch).size));
   TrainTargets to;
   GE_ASSIGN_OR_RETURN(to.trained, OpenExport(o));
   GE_ASSIGN_OR_RETURN(to.checkpoint, OpenCheckpoint(o));

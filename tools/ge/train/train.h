@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/ge/command.h"
-#include "tools/ge/train/ranks.h"
+#include "tools/ge/ranks.h"
 
 namespace ge::tool {
 
@@ -23,8 +23,8 @@ struct TrainOptions {
   std::string checkpoint, plot, export_file;
   std::string layout = "nchw";  // of arrays of pictures
   uint64_t data_limit = 0;      // bytes of batches made ahead; 0 = 1 GiB
-  std::string mesh;             // as it was given; empty = one process
-  Ranks ranks;                  // where this process stands in it
+  MeshOptions mesh;
+  Ranks ranks;  // where this process stands in the mesh
   bool resume = false, overwrite = false, keep_order = false, no_test = false, allow_nan = false;
 };
 

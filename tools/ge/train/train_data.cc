@@ -121,8 +121,8 @@ Result<std::unique_ptr<TrainData>> TrainData::Open(const TrainOptions& o, const 
 Status TrainData::Begin(uint64_t position) {
   BatchesOptions options = options_;
   options.first = position;
-  options.rank = static_cast<uint64_t>(ranks_.rank);
-  options.world = static_cast<uint64_t>(ranks_.count);
+  options.rank = static_cast<uint64_t>(ranks_.share);
+  options.world = static_cast<uint64_t>(ranks_.shares);
   GE_ASSIGN_OR_RETURN(batches_, Batches::Make(session_.get(), options));
   return {};
 }

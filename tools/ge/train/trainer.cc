@@ -22,7 +22,7 @@ Trainer::Trainer(const TrainOptions& options, std::string pass, std::unique_ptr<
 Trainer::~Trainer() = default;
 
 Status Trainer::Begin() {
-  GE_RETURN_IF_ERROR(net_.Prepare(o_.batch / o_.ranks.count, o_.batch));
+  GE_RETURN_IF_ERROR(net_.Prepare(o_.ranks.RowsOf(o_.batch).size, o_.batch));
   // What cannot be tested is said before the work begins.
   const uint64_t tested = std::min<uint64_t>(o_.batch, data_->test_rows());
   if (tested > 0) GE_RETURN_IF_ERROR(net_.Evaluate(static_cast<int64_t>(tested)).status());
@@ -49,6 +49,9 @@ Status Trainer::Resume() {
   if (at) {
     at_ = *at;
     began_at_ = saved_at_ = at_.step;
+  }
+  if (!o_.ranks.first()) return {};
+  if (at) {
     fmt::print(stderr, "note: goes on at step {}\n", at_.step);
   } else {
     fmt::print(stderr, "note: '{}' holds no checkpoint; begins at step 0\n", o_.checkpoint);
@@ -128,7 +131,7 @@ Status Trainer::Test() {
 }
 
 Status Trainer::Save() {
-  if (!to_.checkpoint || saved_at_ == at_.step) return {};
+  if (!to_.checkpoint || !to_.checkpoint->writes() || saved_at_ == at_.step) return {};
   GE_RETURN_IF_ERROR(CheckStates());
   saved_at_ = at_.step;
   return to_.checkpoint->Save(run_, at_, &net_);

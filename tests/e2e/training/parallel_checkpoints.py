@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Checkpoints of runs on ranks of MPI: what N ranks keep, M ranks or one process go on with, with the
+same bits of every weight and the samples that come next; what is damaged is refused by every rank's
+run; and a run killed at any moment leaves a checkpoint that can be loaded.
+
+  parallel_checkpoints.py [--kills N]"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import parallel
+
+MESHES = ("", "data=2", "data=3")
+BATCH, EVERY = 12, 4
+
+
+class Checkpoints(parallel.Checks):
+    def __init__(self, scratch):
+        super().__init__(scratch)
+        self.net = self.mlp("net.onnx")
+        self.rows_file = self.data("rows.npz", self.rows, np.float64)
+
+    def line(self, mesh, steps, folder, *more, every=EVERY):
+        return [str(x) for x in (
+            *(["mpirun", "-np", parallel.ranks_of(mesh)] if mesh else []), parallel.GE, "train",
+            self.net, "--data", self.rows_file, "--no-test", "--threads", 1, "--optimizer", "adam",
+            "--lr", 0.01, "--batch", BATCH, "--epochs", 100, "--steps", steps, "--checkpoint", folder,
+            "--checkpoint-every", every, "--ema", 0.9, *(["--mesh", mesh] if mesh else []), *more)]
+
+    def train_to(self, mesh, steps, folder, *more):
+        """Losses from where it goes on, the exported bytes, and the call."""
+        csv, out = self.scratch / "log.csv", self.scratch / "out.onnx"
+        for path in (csv, out):
+            path.unlink(missing_ok=True)
+        done = self.call(*self.line(mesh, steps, folder, "--log", f"csv:{csv}", "--export", out,
+                                    *more))
+        losses = [float(line.split(",")[1]) for line in csv.read_text().splitlines()[1:]] \
+            if csv.exists() else []
+        return losses, out.read_bytes() if out.exists() else b"", done
+
+    def pairs(self):
+        """Every mesh goes on with what every mesh has kept."""
+        whole, _, _ = self.train_to("", 3 * EVERY, self.scratch / "whole")
+        for kept in MESHES:
+            folder = self.scratch / f"of_{kept}"
+            _, weights, done = self.train_to(kept, 2 * EVERY, folder)
+            self.check(f"kept by '{kept}'", done.returncode == 0 and self.step_of(folder) == 2 * EVERY,
+                       done.stderr)
+            for mesh in MESHES:
+                copy = self.scratch / "copy"
+                shutil.rmtree(copy, ignore_errors=True)
+                shutil.copytree(folder, copy)
+                what = f"'{mesh}' goes on with what '{kept}' has kept"
+                _, same, done = self.train_to(mesh, 2 * EVERY, copy, "--resume")
+                self.check(f"{what}: the same bits", same == weights and len(same) > 0, done.stderr)
+                self.check(f"{what}: one rank says so",
+                           done.stderr.count("note: goes on at step 8") == 1, done.stderr)
+                losses, _, done = self.train_to(mesh, 3 * EVERY, copy, "--resume")
+                self.check(f"{what}: the samples that come next",
+                           len(losses) == EVERY and
+                           np.abs(np.array(losses) - whole[2 * EVERY:]).max() < 1e-9,
+                           (losses, whole[2 * EVERY:], done.stderr))
+
+    @staticmethod
+    def step_of(folder):
+        try:
+            return json.loads((folder / "checkpoint.json").read_text())["step"]
+        except FileNotFoundError:
+            return 0
+
+    def refuses(self):
+        folder = self.scratch / "refused"
+        self.train_to("data=2", EVERY, folder)
+        for more, words in (([], "holds a checkpoint already"), (["--resume", "--seed", 9], "seed is"),
+                            (["--resume", "--clip", 0.5], "pass is")):
+            done = self.call(*self.line("data=2", 2 * EVERY, folder, *more))
+            self.check(f"{more}: {words}", done.returncode == 2 and words in done.stderr,
+                       (done.returncode, done.stderr))
+        for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+            good = path.read_bytes()
+            name = path.relative_to(folder)
+            for how, bad in (("cut", good[:-2]), ("a bit", good[:40] + bytes([good[40] ^ 4]) + good[41:]),
+                             ("gone", None)):
+                if bad is None:
+                    path.unlink()
+                else:
+                    path.write_bytes(bad)
+                done = self.call(*self.line("data=2", 2 * EVERY, folder, "--resume"))
+                if how == "gone" and path.name == "checkpoint.json":  # then there is none
+                    self.check("no checkpoint", done.returncode == 0 and "begins at step 0" in
+                               done.stderr, done.stderr)
+                    return
+                self.check(f"{name}, {how}", done.returncode != 0 and path.name in done.stderr,
+                           (done.returncode, done.stderr))
+                path.write_bytes(good)
+
+    def killed(self, kills):
+        """Ranks killed at random moments of runs that write a checkpoint at each step."""
+        r = random.Random(3)
+        for i in range(kills):
+            mesh, folder = r.choice(("data=2", "data=3")), self.scratch / "killed"
+            shutil.rmtree(folder, ignore_errors=True)
+            run = subprocess.Popen(self.line(mesh, 100000, folder, every=1),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env=parallel.ENV)
+            end = time.monotonic() + 60
+            while self.step_of(folder) == 0 and time.monotonic() < end:
+                time.sleep(0.002)
+            time.sleep(r.random() * 0.1)
+            ranks = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True,
+                                   check=False).stdout.split()
+            os.kill(int(r.choice(ranks)), signal.SIGKILL)
+            run.wait(timeout=60)
+            at = self.step_of(folder)
+            _, _, done = self.train_to(r.choice(MESHES), at + 2, folder, "--resume")
+            self.check(f"kill {i} of {mesh}, step {at}", done.returncode == 0 and at > 0 and
+                       f"goes on at step {at}" in done.stderr, done.stderr)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=2)
+    kills = parser.parse_args().kills
+    parallel.want_mpi()
+    with tempfile.TemporaryDirectory() as scratch:
+        checks = Checkpoints(pathlib.Path(scratch))
+        checks.pairs()
+        checks.refuses()
+        checks.killed(kills)
+    print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
+    sys.exit(checks.failed != 0)
+
+
+if __name__ == "__main__":
+    main()
