@@ -55,8 +55,13 @@ Amount AmountOf(const Step& step, Chain* chain, double most, std::string_view wa
   return {0, fn.Op("Clip", {read, fn.Scalar(GE_F32, 0), fn.Scalar(GE_F32, most)})};
 }
 
-Val Times(Val x, const Amount& amount, double scale) {
-  return amount.state ? x * (amount.state * scale) : x * (amount.number * scale);
+Amount Scaled(const Amount& amount, double scale) {
+  if (amount.state) return {0, amount.state * scale};
+  return {static_cast<float>(amount.number) * static_cast<float>(scale), {}};
+}
+
+Val Times(Val x, const Amount& amount) {
+  return amount.state ? x * amount.state : x * amount.number;
 }
 
 }  // namespace ge::data

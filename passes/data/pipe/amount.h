@@ -15,6 +15,8 @@ struct Amount {
 // the program sets, and not read in a test part. RefuseStep.
 Amount AmountOf(const Step& step, Chain* chain, double most, std::string_view wanted);
 
-Val Times(Val x, const Amount& amount, double scale);
+// A number is rounded where a state is, so that @NAME=0.1 and 0.1 give the same bits.
+Amount Scaled(const Amount& amount, double scale);
+Val Times(Val x, const Amount& amount);
 
 }  // namespace ge::data

@@ -68,13 +68,17 @@ Val Chain::Row() {
       .Int("epoch_rows", EpochRows())
       .Int("shuffle", shuffle ? 1 : 0);
   row = fn->Node(kDomain, "Order", {position}, attrs, 1)[0];
-  if (!kept.empty()) {
-    const std::vector<double> list(kept.begin(), kept.end());  // below 2^53
-    row = passes::Gather(fn->Vector(GE_I64, list), row, 0);
-  }
-  for (size_t i = 0; replace && i < source->columns().size(); ++i) {
-    if (source->columns()[i].kind != Column::Kind::kPicture) continue;
-    row = fn->Node(kDomain, "GoodRow", {row}, SourceOf({"", i, {}}), 1)[0];
+  Val list;
+  if (!kept.empty()) list = fn->Vector(GE_I64, {kept.begin(), kept.end()});  // below 2^53
+  const auto& all = source->columns();
+  const bool pictures = std::any_of(
+      all.begin(), all.end(), [](const Column& c) { return c.kind == Column::Kind::kPicture; });
+  if (replace && pictures) {
+    Attrs of;
+    of.Text("source", source->path()).Text("digest", source->digest());
+    row = fn->Node(kDomain, "GoodRow", {row, list}, of, 1)[0];
+  } else if (list) {
+    row = passes::Gather(list, row, 0);
   }
   return row;
 }

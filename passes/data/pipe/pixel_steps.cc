@@ -13,7 +13,7 @@ constexpr double kPi = 3.14159265358979323846;
 // Numbers in [-most, most] by the step's own draw: [n, count].
 Val Around(Chain* chain, const std::string& name, int64_t count, const Amount& most) {
   const Val draw = chain->Draw(name, count);
-  return most.state ? (draw * 2.0 - 1.0) * most.state : draw * (2 * most.number) - most.number;
+  return Times(draw * 2.0 - 1.0, most);
 }
 
 // Columns of pictures, as floats.
@@ -70,11 +70,9 @@ void Place(const Step& step, Chain* chain, const Set& set) {
 
 // rotate 10: by up to 10 degrees either way, counter-clockwise where positive.
 void ApplyRotate(const Step& step, Chain* chain) {
-  Amount most = AmountOf(step, chain, 180, "rotate DEGREES, above 0 and up to 180");
+  const Amount most = AmountOf(step, chain, 180, "rotate DEGREES, above 0 and up to 180");
   if (LeftOut(step, chain, true)) return;
-  most.number = most.number * kPi / 180;
-  if (most.state) most.state = most.state * (kPi / 180);
-  const Val radians = Around(chain, step.name, 1, most);
+  const Val radians = Around(chain, step.name, 1, Scaled(most, kPi / 180));
   Place(step, chain, [&](Placing* p) {
     if (p->radians) RefuseStep(step, "it once");
     p->radians = radians;
@@ -188,7 +186,7 @@ void ApplyNoise(const Step& step, Chain* chain) {
     if (2 * half != each) normal = passes::Slice(normal, {0}, {each}, {1});
     const Val shaped =
         passes::Reshape(normal, {-1, type.dims[1].value, type.dims[2].value, type.dims[3].value});
-    c->value = c->value + Times(shaped, deviation, c->range == 255 ? 255.0 : 1.0);
+    c->value = c->value + Times(shaped, Scaled(deviation, c->range == 255 ? 255.0 : 1.0));
   }
 }
 

@@ -39,6 +39,12 @@ class DataRun:
         if not good:
             print(f"FAILED  {name}: {str(detail).strip()[:2000]}")
 
+    def ge(self, *words, **env):
+        """ge data WORDS in this folder."""
+        return subprocess.run([str(GE), "data", *map(str, words)], cwd=self.here, capture_output=True, text=True,
+                              timeout=600, check=False,
+                              env={**os.environ, "GE_CACHE_DIR": "off", "GE_PROBE": "fixed", **env})
+
     def call(self, pipe, positions=(0,), more=(), options=";batch=1", entry="data"):
         np.save(self.here / "position.npy", np.asarray(positions, np.int64))
         shutil.rmtree(self.here / "out", ignore_errors=True)

@@ -4,10 +4,8 @@ thirty lines and the engine read the same of them; each flipped bit is named by 
 says how many of them. The last line counts checks."""
 import argparse
 import json
-import os
 import re
 import struct
-import subprocess
 import sys
 import zipfile
 
@@ -21,11 +19,6 @@ SEED = 57
 
 
 class Records(data_run.DataRun):
-    def ge(self, *words):
-        env = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
-        return subprocess.run([str(data_run.GE), "data", *map(str, words)], cwd=self.here, env=env,
-                              capture_output=True, text=True, timeout=120, check=False)
-
     def ran(self, *words):
         done = self.ge(*words, "--json")
         self.check(" ".join(map(str, words)), done.returncode == 0, done.stderr)

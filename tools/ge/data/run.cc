@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tools/ge/data/data.h"
 #include "tools/ge/output_files.h"
@@ -103,6 +104,7 @@ class Kept {
 struct Taken {
   uint64_t batches = 0, rows = 0;
   double seconds = 0;
+  uint64_t plans = 0, late_plans = 0;  // of the entry; those made behind the first batch
   std::string digest;
   std::vector<TensorView> columns;  // of the last batch
   std::vector<std::string> files;
@@ -119,7 +121,13 @@ Result<uint64_t> BatchesWanted(const DataOptions& o, const PipeFacts& facts) {
                 "batches to take by --batches");
 }
 
-Result<Taken> Take(const DataOptions& o, Batches* batches, uint64_t wanted) {
+// Plans that were made for the entry so far.
+Result<uint64_t> PlansOf(Session* session, const std::string& entry) {
+  GE_ASSIGN_OR_RETURN(const std::string report, session->ReportJson(entry));
+  return nlohmann::json::parse(report).at("compiles").get<uint64_t>();
+}
+
+Result<Taken> Take(const DataOptions& o, Session* session, Batches* batches, uint64_t wanted) {
   Taken out;
   ColumnDigest digest(batches->names().size());
   Kept kept;
@@ -131,7 +139,9 @@ Result<Taken> Take(const DataOptions& o, Batches* batches, uint64_t wanted) {
     if (Signalled()) return Status(Code::kCancelled, "interrupted");
     GE_ASSIGN_OR_RETURN(const auto batch, batches->Next());
     if (!batch) break;
-    ++out.batches;
+    if (++out.batches == 1) {
+      GE_ASSIGN_OR_RETURN(out.plans, PlansOf(session, o.rows.entry));
+    }
     out.rows += batch->rows;
     if (o.digest) digest.Add(*batch);
     if (!o.common.output_dir.empty()) GE_RETURN_IF_ERROR(kept.Add(*batch));
@@ -143,6 +153,10 @@ Result<Taken> Take(const DataOptions& o, Batches* batches, uint64_t wanted) {
   }
   out.seconds = Seconds() - begin;
   line.Clear();
+  if (out.batches > 0) {
+    GE_ASSIGN_OR_RETURN(const uint64_t plans, PlansOf(session, o.rows.entry));
+    out.late_plans = plans - std::exchange(out.plans, plans);
+  }
   if (o.digest) out.digest = digest.Hex();
   if (!o.common.output_dir.empty() && out.batches > 0) {
     GE_RETURN_IF_ERROR(kept.Write(batches->names(), o.common.output_dir, &out.files));
@@ -158,6 +172,8 @@ void Print(const DataOptions& o, const Batches& batches, const Taken& t) {
                                    {"seconds", t.seconds},
                                    {"rows_per_s", rate},
                                    {"rows_a_run", batches.rows_a_run()},
+                                   {"plans", t.plans},
+                                   {"plans_late", t.late_plans},
                                    {"waited_ms", static_cast<double>(batches.waited_ns()) / 1e6}};
     if (o.digest) json["digest"] = t.digest;
     for (size_t i = 0; i < t.columns.size(); ++i) {
@@ -188,7 +204,7 @@ Status RunPipe(const DataOptions& o) {
   BatchesOptions options = o.rows;
   if (o.batches == 0) options.limit = static_cast<uint64_t>(facts.epoch_rows);
   GE_ASSIGN_OR_RETURN(const auto batches, Batches::Make(session.get(), options));
-  GE_ASSIGN_OR_RETURN(const Taken taken, Take(o, batches.get(), wanted));
+  GE_ASSIGN_OR_RETURN(const Taken taken, Take(o, session.get(), batches.get(), wanted));
   Print(o, *batches, taken);
   return {};
 }
