@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kRunNs = 1'000'000;  // of one run: threads share a batch, and calls cost little
 constexpr uint64_t kWakeNs = 100'000;   // of a sleeping thread, on virtual machines
 constexpr uint64_t kMostRows = 1u << 24;  // of a batch
-constexpr uint64_t kProbeRows = 4;
+constexpr uint64_t kProbeRows = 4, kColdBatches = 4;
 
 Status Bad(std::string text) { return Status(Code::kInvalidArgument, std::move(text)); }
 
@@ -104,14 +104,20 @@ Status Batches::Prepare() {
 Status Batches::ChooseRows() {
   rows_ = alone_ ? most_ : std::min(options_.rows, most_);
   if (rows_ > 0) return {};
-  const uint64_t n = std::min(kProbeRows, most_);
-  const auto scratch = FreeBatch();
-  if (!scratch) return Status(Code::kResourceExhausted, "no memory for a batch");
-  uint64_t least = UINT64_MAX;
-  for (int i = 0; i < 2; ++i) {  // the first one plans and touches memory
-    const uint64_t begin = NowNs();
-    GE_RETURN_IF_ERROR(RunRows(options_.first, n, scratch->columns, 0));
-    least = std::min(least, NowNs() - begin);
+  uint64_t n = std::min(kProbeRows, most_), least = 0;
+  {
+    const auto scratch = FreeBatch();
+    if (!scratch) return Status(Code::kResourceExhausted, "no memory for a batch");
+    // A run has a price of its own, which rows must be worth.
+    for (;; n = std::min(kProbeRows * n, most_)) {
+      least = UINT64_MAX;
+      for (int i = 0; i < 2; ++i) {  // the first one plans and touches memory
+        const uint64_t begin = NowNs();
+        GE_RETURN_IF_ERROR(RunRows(options_.first, n, scratch->columns, 0));
+        least = std::min(least, NowNs() - begin);
+      }
+      if (n == most_ || kProbeRows * least > kRunNs) break;
+    }
   }
   rows_ = std::clamp<uint64_t>(kRunNs * n / std::max<uint64_t>(least, 1), 1, most_);
   const uint64_t runs = (most_ + rows_ - 1) / rows_;
@@ -190,6 +196,13 @@ std::shared_ptr<Batch> Batches::FreeBatch() {
   return made;
 }
 
+uint64_t Batches::slot_bytes() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  uint64_t each = 0;
+  for (const TensorView& row : row_) each += row.bytes * most_;
+  return each * batches_.size();
+}
+
 bool Batches::MayOpen() const { return RowsOf(next_) > 0; }
 
 void Batches::Open() {
@@ -260,8 +273,11 @@ void Batches::Fill(const Interrupt* interrupt) {
 }
 
 // Once it is known what a batch costs: where that is less than to wake a thread, nobody is woken.
+// The first ones touch memory and files for the first time.
 void Batches::StartThreads(uint64_t batch_ns) {
-  if (options_.ahead == 0 || batch_ns < kWakeNs || !threads_.empty()) return;
+  if (options_.ahead == 0 || !threads_.empty()) return;
+  cheapest_ns_ = std::min(cheapest_ns_, batch_ns);
+  if (cheapest_ns_ < (taken_ < kColdBatches ? 10 * kWakeNs : kWakeNs)) return;
   const uint32_t n = std::max(1u, CurrentProcessFacts().threads);
   for (uint32_t i = 0; i < n; ++i) {
     interrupts_.push_back(std::make_unique<Interrupt>());
@@ -303,7 +319,8 @@ Result<std::shared_ptr<const Batch>> Batches::Next() {
   }
   std::shared_ptr<const Batch> out = std::move(front.batch);
   queue_.pop_front();
-  if (++taken_ == 1) StartThreads(NowNs() - begin);
+  ++taken_;
+  StartThreads(NowNs() - begin);
   lock.unlock();
   work_.notify_all();
   return out;

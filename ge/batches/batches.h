@@ -60,6 +60,9 @@ class Batches {
   uint64_t rows_a_run() const { return rows_; }
   // Time that Next has waited for rows, and made some itself, of all calls.
   uint64_t waited_ns() const { return waited_ns_; }
+  uint64_t slot_bytes();  // of all batches that there are
+  // Runs that may be in flight at once: of the threads, and the one that waits.
+  uint64_t runs_at_once() const { return threads_.size() + 1; }
 
  private:
   struct Work {
@@ -91,6 +94,7 @@ class Batches {
   uint64_t rows_ = 0, most_ = 0;  // of a run; this rank's of a whole batch
   bool alone_ = false;            // the entry has effects: nothing is made ahead
   uint64_t waited_ns_ = 0, taken_ = 0;
+  uint64_t cheapest_ns_ = UINT64_MAX;  // of the batches that Next made alone
 
   std::mutex mutex_;
   std::condition_variable work_, done_;

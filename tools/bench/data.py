@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Rows a second of data pipelines, beside Grain, PyTorch's DataLoader and numpy, in turns and each in a process of
-its own; a peer that the Python of --python cannot import is left out. Prints medians, and the ratio to the
-best peer with its 95 % bootstrap interval.
+"""Rows a second of data pipelines, beside PyTorch's DataLoader, tf.data, Grain, ArrayRecord, numpy and loops in C; steps
+a second of `ge train` beside another build's; memory. Sides take turns, each in a process of its own. Prints each
+ratio with its 95 % bootstrap interval and the one that is wanted, which an interval wholly below fails, then medians.
+A peer that the Python of --python cannot import is left out.
 
-  photos   500 JPEGs, random-resized-crop 224, flip, normalise imagenet, batch 64, default threads
-  cifar    50,000 pictures of 32x32, random-crop 32 pad=4, flip, normalise, batch 128, one thread
-  records  50,000 records of 4 KB, shuffled, batch 256: .npy and .gerec
+  photos   500 JPEGs as detailed as photos, random-resized-crop 224, flip, normalise imagenet, batch 64; defaults
+  loop     the same on one CPU, beside a loop in C over libjpeg which decodes the whole photo
+  cifar    50,000 pictures of 32x32, random-crop 32 pad=4, flip, normalise, batch 128; one CPU
+  records  50,000 records of 4 KB, random batches of 256: .npy and .gerec
+  lenet    steps a second of LeNet's training on an idx folder, one thread, beside the build of --before
+  memory   of photos: batches and scratch by what is taken above the start; DataLoader's PSS with 4 workers by ours;
+           growth from the first epoch to the 20th
 
 Example: tools/bench/data.py --python build/venv-peers/bin/python --rounds 5 photos records
 """
@@ -20,129 +25,125 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-BATCH = {"photos": 64, "cifar": 128, "records": 256}
-PIPES = {"photos": {"ge": "photos | shuffle | random-resized-crop 224 | flip | normalise imagenet"},
-         "cifar": {"ge": "cifar.npy | shuffle | random-crop 32 pad=4 | flip | normalise 0.5 0.25"},
-         "records": {"ge": "records.npy | shuffle", "ge .gerec": "records.gerec | shuffle"}}
-PEERS = {"photos": ("grain 0", "grain 2", "torch 0", "torch 2", "torch 4"),
-         "cifar": ("grain 0", "torch 0", "numpy"), "records": ("grain 0", "numpy")}
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "data"), str(HERE / "training")]
+import peers  # noqa: E402
+import project_venv  # noqa: E402
+
+PHOTOS = "photos | shuffle | random-resized-crop 224 | flip | normalise imagenet"
+CIFAR = "cifar.npy | shuffle | random-crop 32 pad=4 | flip | normalise 0.5 0.25"
+EPOCHS = 20
+PHOTO_PEERS = ("torch 0", "torch 1", "torch 2", "torch 4", "grain 0 16", "grain 2 16", "tf")
+CIFAR_PEERS = ("torch 0", "grain 0 0", "tf 1")
+# Ours, the others of whom the best counts, and the ratio that is wanted, of each row.
+CLAIMS = {
+    "photos": [("ge", PHOTO_PEERS, 2.5)],
+    "loop": [("ge", ("C",), 1.3)],
+    "cifar": [("ge", CIFAR_PEERS, 8), ("ge", ("C",), 0.5)],
+    "records": [(ours, *other) for ours in ("ge .npy", "ge .gerec")
+                for other in ((("arrayrecord",), 5), (("numpy",), 0.6))],
+    "lenet": [("ge", ("before",), 1.0)],
+}
 
 
 # ---- data
 
 
-def make_files(folder, rows, ge):
+def detail(r, high, wide):
+    """Noise of which finer waves have less, as photos: x**-1.4."""
+    import numpy as np
+    waves = np.hypot(np.fft.fftfreq(high)[:, None], np.fft.rfftfreq(wide)[None])
+    waves[0, 0] = 1
+    x = np.fft.irfft2((r.normal(size=waves.shape) + 1j * r.normal(size=waves.shape)) / waves**1.4, s=(high, wide))
+    return x / x.std()
+
+
+def make_photos(folder, r):
     import numpy as np
     from PIL import Image
+    for i in range(500):
+        gray = detail(r, 375, 500)
+        pixels = [128 + 50 * (gray + 0.4 * detail(r, 375, 500)) for _ in range(3)]
+        path = folder / "photos" / f"c{i % 10}" / f"{i:03}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.stack(pixels, -1).clip(0, 255).astype(np.uint8)).save(path, quality=90)
+
+
+def make_idx(folder, r):
+    import numpy as np
+    folder.mkdir()
+    for part, rows in (("train", 60_000), ("t10k", 10_000)):
+        for name, dims in (("images-idx3", (rows, 28, 28)), ("labels-idx1", (rows,))):
+            head = bytes([0, 0, 8, len(dims)]) + b"".join(d.to_bytes(4, "big") for d in dims)
+            numbers = r.integers(0, 256 if len(dims) > 1 else 10, dims, np.uint8)
+            (folder / f"{part}-{name}-ubyte").write_bytes(head + numbers.tobytes())
+
+
+def make_files(folder, rows, ge):
+    import numpy as np
     r = np.random.default_rng(1)
-    if "photos" in rows:
-        for i in range(500):
-            path = folder / "photos" / f"c{i % 10}" / f"{i:03}.jpg"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            small = Image.fromarray(r.integers(0, 256, (12, 16, 3), np.uint8))
-            small.resize((500, 375), Image.Resampling.BICUBIC).save(path, quality=90)
+    if {"photos", "loop", "memory"} & set(rows):
+        make_photos(folder, r)
     if "cifar" in rows:
         np.save(folder / "cifar.npy", r.integers(0, 256, (50_000, 3, 32, 32), np.uint8))
     if "records" in rows:
         np.save(folder / "records.npy", r.integers(0, 256, (50_000, 4096), np.uint8))
         subprocess.run([ge, "data", "pack", "records.npy", "-o", "records.gerec"], cwd=folder, check=True,
                        stdout=subprocess.DEVNULL)
+    if "lenet" in rows:
+        import train_nets
+        train_nets.lenet(folder / "lenet.onnx")
+        make_idx(folder / "digits", r)
+    if {"loop", "cifar"} & set(rows):
+        subprocess.run(["cc", "-O3", "-march=native", "-o", folder / "loops", HERE / "data/loops.c", "-ljpeg", "-lm"],
+                       check=True)
 
 
-# ---- sides: each prints rows a second
+# ---- sides
 
 
-def photo(path, r):
-    import numpy as np
-    from PIL import Image
-    with Image.open(path) as picture:
-        wide, high = picture.size
-        for _ in range(10):
-            area, aspect = wide * high * r.uniform(0.08, 1), 2.718281828 ** r.uniform(-0.2877, 0.2877)
-            w, h = round((area * aspect) ** 0.5), round((area / aspect) ** 0.5)
-            if w <= wide and h <= high:
-                break
-        else:
-            w = h = min(wide, high)
-        left, top = r.integers(0, wide - w + 1), r.integers(0, high - h + 1)
-        small = picture.convert("RGB").resize((224, 224), Image.Resampling.BILINEAR,
-                                              (left, top, left + w, top + h))
-    x = np.asarray(small, np.float32).transpose(2, 0, 1)
-    x = x[:, :, ::-1] if r.random() < 0.5 else x
-    return (x / 255 - np.float32(MEAN)[:, None, None]) / np.float32(STD)[:, None, None]
+class LeftOut(Exception):
+    pass
 
 
-def picture(x, r):
-    import numpy as np
-    padded = np.zeros((3, 40, 40), np.uint8)
-    padded[:, 4:36, 4:36] = x
-    top, left = r.integers(0, 9, 2)
-    x = padded[:, top:top + 32, left:left + 32]
-    x = x[:, :, ::-1] if r.random() < 0.5 else x
-    return (x.astype(np.float32) / 255 - 0.5) / np.float32(0.25)
+def run(folder, words, one_cpu=False, text=None):
+    cpu = max(os.sched_getaffinity(0))
+    pin = (lambda: os.sched_setaffinity(0, {cpu})) if one_cpu else None
+    done = subprocess.run([str(w) for w in words], cwd=folder, capture_output=True, text=True, check=False, input=text,
+                          preexec_fn=pin)  # pylint: disable=subprocess-popen-preexec-fn
+    if done.returncode:
+        raise LeftOut((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:120])
+    return done.stdout
 
 
-class Rows:
-    """A row's numbers by its index, for loaders of others."""
+def ge_side(a, folder, pipe, batch, one=False):
+    words = [a.ge, "data", "run", pipe, "--batch", batch, "--json", *(["--threads", 1, "--ahead", 0] if one else [])]
 
-    def __init__(self, row):
-        import numpy as np
-        self.row, self.random = row, np.random.default_rng(2)
-        self.of = sorted(map(str, pathlib.Path("photos").rglob("*.jpg"))) if row == "photos" \
-            else np.load(f"{row}.npy", mmap_mode="r")
-
-    def __len__(self):
-        return len(self.of)
-
-    def __getitem__(self, i):
-        import numpy as np
-        if self.row == "photos":
-            return photo(self.of[i], self.random)
-        return picture(self.of[i], self.random) if self.row == "cifar" else np.array(self.of[i])
+    def rate(batches):
+        return json.loads(run(folder, [*words, "--batches", batches], one))["rows_per_s"]
+    return rate(max(4, int(rate(4) * a.seconds / batch)))
 
 
-def batches_of(peer, row, size):
-    name, _, workers = peer.partition(" ")
-    source = Rows(row)
-    if name == "numpy":
-        import numpy as np
-        order = np.random.default_rng(3).permutation(len(source))
-        for at in range(0, len(order) - size + 1, size):
-            part = order[at:at + size]
-            yield source.of[part] if row == "records" else np.stack([source[i] for i in part])
-    elif name == "grain":
-        import grain
-        loader = grain.MapDataset.source(source).shuffle(seed=3).to_iter_dataset().batch(size)
-        yield from loader.mp_prefetch(grain.MultiprocessingOptions(int(workers))) if int(workers) else loader
-    else:
-        import torch
-        yield from torch.utils.data.DataLoader(source, size, shuffle=True, num_workers=int(workers),
-                                               drop_last=True)
+def train_side(a, folder, ge):
+    words = [ge, "train", "lenet.onnx", "--data", "digits", "--optimizer", "sgd", "--lr", "0.01", "--momentum", "0.9",
+             "--batch", 64, "--threads", 1, "--no-test", "--json", "--steps", int(2000 * a.seconds)]
+    return json.loads(run(folder, words).splitlines()[-1])["steps_per_s"]
 
 
-def peer_side(peer, row, least_s):
-    done, begin, first = 0, None, True
-    while first or time.monotonic() - begin < least_s:
-        for _ in batches_of(peer, row, BATCH[row]):
-            if first:
-                begin, first = time.monotonic(), False  # the first one starts workers
-                continue
-            done += BATCH[row]
-            if time.monotonic() - begin >= least_s:
-                break
-    print(json.dumps(done / (time.monotonic() - begin)))
-
-
-def ge_side(ge, row, side, folder, least_s):
-    words = [ge, "data", "run", PIPES[row][side], "--batch", str(BATCH[row]), "--json",
-             *(["--threads", "1"] if row == "cifar" else [])]
-
-    def rate(*more):
-        done = subprocess.run([*words, *more], cwd=folder, capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)["rows_per_s"]
-    return rate("--batches", str(max(4, int(rate("--batches", "4") * least_s / BATCH[row]))))
+def side_rate(a, row, side, folder):
+    one = row in ("loop", "cifar")
+    if side == "C":
+        paths = sorted(map(str, folder.glob("photos/*/*.jpg"))) if row == "loop" else ["cifar.npy"]
+        return float(run(folder, [folder / "loops", "photos" if row == "loop" else row, a.seconds], True,
+                         "\n".join(paths)))
+    if row == "lenet":
+        if side == "before" and a.before is None:
+            raise LeftOut("--before names no ge")
+        return train_side(a, folder, a.ge if side == "ge" else a.before)
+    if side.startswith("ge"):
+        pipe = {"cifar": CIFAR, "records": f"records{side[3:]} | shuffle"}.get(row, PHOTOS)
+        return ge_side(a, folder, pipe, peers.BATCH.get(row, 64), one)
+    return json.loads(run(folder, [a.python, HERE / "data/peers.py", side, row, "--seconds", a.seconds], one))
 
 
 # ---- turns
@@ -157,48 +158,102 @@ def interval(ours, theirs):
     return ratios[50], ratios[-51]
 
 
-def measure(a, row, folder):
-    seen = {side: [] for side in (*PIPES[row], *PEERS[row])}
+def judge(row, what, ours, theirs, wanted):
+    """Prints the ratio; whether it holds."""
+    low, high = interval(ours, theirs)
+    fails = high < wanted
+    print(f"{row:8} {what}: {statistics.median(ours) / statistics.median(theirs):.2f} [{low:.2f}, {high:.2f}], "
+          f"wanted >= {wanted}{': FAILS' if fails else ''}", flush=True)
+    return not fails
+
+
+def turns(a, row, sides, measure):
+    seen = {side: [] for side in sides}
     for _ in range(a.rounds):
         for side in list(seen):
-            if side in PIPES[row]:
-                seen[side].append(ge_side(str(a.ge), row, side, folder, a.seconds))
-                continue
-            done = subprocess.run([a.python, __file__, "--peer", side, "--seconds", str(a.seconds), row],
-                                  cwd=folder, capture_output=True, text=True, check=False)
-            if done.returncode:
-                print(f"{row}: {side} is left out: {done.stderr.strip().splitlines()[-1][:120]}")
+            try:
+                seen[side].append(measure(side))
+            except LeftOut as why:
+                print(f"{row:8} {side} is left out: {why}")
                 del seen[side]
-            else:
-                seen[side].append(json.loads(done.stdout))
-    for side, rates in seen.items():
-        print(f"{row:8} {side:10} {statistics.median(rates):12.0f} rows/s")
-    peers = [s for s in seen if s not in PIPES[row]]
-    for side in PIPES[row] if peers else ():
-        best = max(peers, key=lambda s: statistics.median(seen[s]))
-        low, high = interval(seen[side], seen[best])
-        ratio = statistics.median(seen[side]) / statistics.median(seen[best])
-        print(f"{row:8} {side} / {best}: {ratio:.2f} [{low:.2f}, {high:.2f}]")
+    return seen
+
+
+def rates(a, row, folder):
+    sides = dict.fromkeys(s for ours, others, _ in CLAIMS[row] for s in (ours, *others))
+    seen = turns(a, row, sides, lambda side: side_rate(a, row, side, folder))
+    good = True
+    for ours, others, wanted in CLAIMS[row]:
+        there = [s for s in others if s in seen]
+        if there:
+            best = max(there, key=lambda s: statistics.median(seen[s]))
+            good &= judge(row, f"{ours} / {best}", seen[ours], seen[best], wanted)
+    for side, found in seen.items():
+        print(f"{row:8} {side:12} {statistics.median(found):12.0f} {'steps' if row == 'lenet' else 'rows'}/s")
+    return good
+
+
+# ---- memory
+
+
+def ge_memory(a, folder):
+    """(slots and scratch in MB, what is taken above the start, growth from the end of the first epoch on)."""
+    with subprocess.Popen([str(a.ge), "data", "run", PHOTOS, "--json", "--batches", str(EPOCHS * (500 // 64))],
+                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        seen, status = [], pathlib.Path(f"/proc/{child.pid}/status")
+        while child.poll() is None:
+            lines = [x for x in status.read_text().splitlines() if x.startswith("VmRSS")]
+            seen += [int(x.split()[1]) / 1024 for x in lines]
+            time.sleep(0.02)
+        found = json.loads(child.stdout.read())
+    late = seen[len(seen) // EPOCHS + len(seen) // 10:]
+    return ((found["slot_bytes"] + found["scratch_bytes"]) / 2**20, found["peak_rss_mb"] - found["base_rss_mb"],
+            max(late) - late[0])
+
+
+def memory(a, folder):
+    ours = []
+
+    def measure(side):
+        if side == "ge":
+            ours.append(ge_memory(a, folder))
+            return ours[-1][1]
+        return json.loads(run(folder, [a.python, HERE / "data/peers.py", "torch 4", "photos", "--memory"]))
+    seen = turns(a, "memory", ("ge", "torch 4"), measure)
+    good = judge("memory", "slots + scratch / above the start", [x[0] for x in ours], seen["ge"], round(1 / 1.1, 3))
+    if "torch 4" in seen:
+        good &= judge("memory", "DataLoader's PSS / above the start", seen["torch 4"], seen["ge"], 3)
+    growth = statistics.median(x[2] for x in ours)
+    print(f"memory   growth in {EPOCHS} epochs: {growth:.2f} MB, wanted <= 1{': FAILS' if growth > 1 else ''}")
+    for side, found in seen.items():
+        print(f"memory   {side:12} {statistics.median(found):12.1f} MB")
+    print(f"memory   slots + scratch {statistics.median(x[0] for x in ours):9.1f} MB")
+    return good and growth <= 1
 
 
 def main():
+    project_venv.enter("numpy", "PIL", "onnx")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", nargs="*", default=list(BATCH), help="photos, cifar, records")
-    parser.add_argument("--ge", type=pathlib.Path, default=ROOT / "build/release/bin/ge")
-    parser.add_argument("--python", default=sys.executable, help="one that has the peers")
+    every = [*CLAIMS, "memory"]
+    parser.add_argument("rows", nargs="*", default=every, help=", ".join(every))
+    parser.add_argument("--ge", type=pathlib.Path, default=project_venv.ROOT / "build/release/bin/ge")
+    parser.add_argument("--before", type=pathlib.Path, help="ge of another build, for lenet")
+    parser.add_argument("--python", default=sys.executable, help="of the peers: torch, tensorflow, grain, array_record, pillow")
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=1, help="of each side and round")
-    parser.add_argument("--peer", help=argparse.SUPPRESS)
     a = parser.parse_args()
-    if a.peer:
-        return peer_side(a.peer, a.rows[0], a.seconds)
+    if set(a.rows) - set(every):
+        parser.error(f"rows are {', '.join(every)}; {sorted(set(a.rows) - set(every))} are none")
     a.ge = a.ge.resolve()
+    a.before = a.before.resolve() if a.before else None
     os.environ.update(GE_CACHE_DIR="off")
-    with tempfile.TemporaryDirectory() as folder:
-        make_files(pathlib.Path(folder), a.rows, a.ge)
+    good = True
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        make_files(folder, a.rows, a.ge)
         for row in a.rows:
-            measure(a, row, folder)
-    return 0
+            good &= memory(a, folder) if row == "memory" else rates(a, row, folder)
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "ge/base/clock.h"
@@ -15,21 +13,10 @@
 #include "tools/ge/command.h"
 #include "tools/ge/observe/run_look.h"
 #include "tools/ge/output_files.h"
+#include "tools/ge/own_memory.h"
 
 namespace ge::tool {
 namespace {
-
-// A line of /proc/self/status in MB, or 0.
-double StatusMb(const char* key) {
-  std::ifstream in("/proc/self/status");
-  std::string line;
-  while (std::getline(in, line)) {
-    if (line.compare(0, std::strlen(key), key) == 0) {
-      return std::strtod(line.c_str() + std::strlen(key) + 1, nullptr) / 1024.0;
-    }
-  }
-  return 0;
-}
 
 struct Timing {
   double first_ms = 0;

@@ -10,6 +10,7 @@
 
 #include "tools/ge/data/data.h"
 #include "tools/ge/output_files.h"
+#include "tools/ge/own_memory.h"
 #include "tools/ge/progress_line.h"
 #include "tools/ge/tables.h"
 
@@ -101,6 +102,11 @@ class Kept {
   uint64_t bytes_ = 0;
 };
 
+struct Memory {
+  double base_mb = 0;  // resident before the first batch was made
+  uint64_t slots = 0, scratch = 0;
+};
+
 struct Taken {
   uint64_t batches = 0, rows = 0;
   double seconds = 0;
@@ -164,7 +170,15 @@ Result<Taken> Take(const DataOptions& o, Session* session, Batches* batches, uin
   return out;
 }
 
-void Print(const DataOptions& o, const Batches& batches, const Taken& t) {
+// Scratch is what engines plan for a run, of all runs that may be in flight; codecs have more.
+Result<Memory> MemoryOf(Session* session, const std::string& entry, double base_mb,
+                        Batches* batches) {
+  GE_ASSIGN_OR_RETURN(const std::string report, session->ReportJson(entry));
+  const auto arena = nlohmann::json::parse(report).value("arena_bytes", uint64_t{0});
+  return Memory{base_mb, batches->slot_bytes(), arena * batches->runs_at_once()};
+}
+
+void Print(const DataOptions& o, const Batches& batches, const Taken& t, const Memory& m) {
   const double rate = t.seconds > 0 ? static_cast<double>(t.rows) / t.seconds : 0;
   if (o.common.json) {
     nlohmann::ordered_json json = {{"batches", t.batches},
@@ -174,7 +188,11 @@ void Print(const DataOptions& o, const Batches& batches, const Taken& t) {
                                    {"rows_a_run", batches.rows_a_run()},
                                    {"plans", t.plans},
                                    {"plans_late", t.late_plans},
-                                   {"waited_ms", static_cast<double>(batches.waited_ns()) / 1e6}};
+                                   {"waited_ms", static_cast<double>(batches.waited_ns()) / 1e6},
+                                   {"slot_bytes", m.slots},
+                                   {"scratch_bytes", m.scratch},
+                                   {"peak_rss_mb", StatusMb("VmHWM")},
+                                   {"base_rss_mb", m.base_mb}};
     if (o.digest) json["digest"] = t.digest;
     for (size_t i = 0; i < t.columns.size(); ++i) {
       json["columns"].push_back({{"name", batches.names()[i]},
@@ -203,9 +221,12 @@ Status RunPipe(const DataOptions& o) {
   GE_ASSIGN_OR_RETURN(const uint64_t wanted, BatchesWanted(o, facts));
   BatchesOptions options = o.rows;
   if (o.batches == 0) options.limit = static_cast<uint64_t>(facts.epoch_rows);
+  const double base_mb = StatusMb("VmRSS");
   GE_ASSIGN_OR_RETURN(const auto batches, Batches::Make(session.get(), options));
   GE_ASSIGN_OR_RETURN(const Taken taken, Take(o, session.get(), batches.get(), wanted));
-  Print(o, *batches, taken);
+  GE_ASSIGN_OR_RETURN(const Memory memory,
+                      MemoryOf(session.get(), options.entry, base_mb, batches.get()));
+  Print(o, *batches, taken, memory);
   return {};
 }
 
