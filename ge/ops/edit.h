@@ -108,6 +108,10 @@ class Transaction {
   void SetResults(FunctionId fn, std::vector<ValueId> results, std::vector<std::string> names);
   StateId AddState(State state);
   void AddEntry(Entry entry);
+  void ReplaceEntry(size_t entry, FunctionId fn);
+  // `init` and `init_fn`: of its first content, one of both.
+  void ReplaceState(StateId state, Type type, ConstId init, FunctionId init_fn);
+  void AddMeta(std::string key, std::string text);
   // Commits, and puts the function's nodes in topological order; see ge/ir/walk.h.
   Status Sort(FunctionId fn);
 

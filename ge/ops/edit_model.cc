@@ -86,6 +86,24 @@ void Transaction::AddEntry(Entry entry) {
   graph_->entries.push_back(std::move(entry));
 }
 
+void Transaction::ReplaceEntry(size_t entry, FunctionId fn) {
+  CountEdit();
+  graph_->entries[entry].fn = fn;
+}
+
+void Transaction::ReplaceState(StateId state, Type type, ConstId init, FunctionId init_fn) {
+  CountEdit();
+  State& s = graph_->states[state];
+  s.type = std::move(type);
+  s.init = init;
+  s.init_fn = init_fn;
+}
+
+void Transaction::AddMeta(std::string key, std::string text) {
+  CountEdit();
+  graph_->meta[std::move(key)] = std::move(text);
+}
+
 Status Transaction::Sort(FunctionId fn) {
   Commit();
   return SortNodes(&graph_->fn(fn));

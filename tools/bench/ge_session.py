@@ -107,6 +107,12 @@ class GeSession:
         self.lib.ge_text_release(text)
         return said
 
+    def metadata(self, name):
+        """Of the model, or of a pass; None where there is none of the name."""
+        text = ctypes.c_char_p()
+        self._try(self.lib.ge_session_metadata(self.session, name.encode(), ctypes.byref(text)))
+        return text.value.decode() if text.value is not None else None
+
     def state(self, name):
         """A copy of what it holds."""
         t = Tensor(size=ctypes.sizeof(Tensor))

@@ -69,6 +69,8 @@ void ModelPicture::AddState(const Graph& graph, const State& state) {
   if (state.init) {
     r.data = init.data;
     r.data_bytes = init.data ? init.bytes : 0;
+    texts_.emplace_back(reinterpret_cast<const char*>(init.splat.data()), init.splat.size());
+    if (!init.splat.empty()) r.fill = texts_.back().data();
   }
   r.kind = static_cast<uint32_t>(state.kind);
   r.flags = state.trainable ? GE_STATE_TRAINABLE : 0;

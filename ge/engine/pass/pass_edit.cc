@@ -100,6 +100,7 @@ PassEdit::PassEdit(PassKind kind, const std::vector<ge_attr>& options, Transacti
   api_.phase = context.phase == kAtBind ? GE_PHASE_BIND : GE_PHASE_LOAD;
   FillApi();
   FillModelApi();
+  FillReplaceApi();
 }
 
 void PassEdit::FillApi() {
@@ -134,10 +135,13 @@ void PassEdit::FillApi() {
 
 Status PassEdit::Finish() {
   for (const FunctionId fn : edited_) GE_RETURN_IF_ERROR(t_.Sort(fn));
-  // Of what was added in between, to be copied or to try something, nothing has to be kept.
-  std::vector<FunctionId> added;
-  for (FunctionId fn = first_new_; fn < graph().functions.size(); ++fn) added.push_back(fn);
-  if (!added.empty()) t_.ForgetUnnamed(std::move(added));
+  GE_RETURN_IF_ERROR(CheckReplaced());
+  // Of what was added in between, to be copied or to try something, nothing has to be kept, nor of
+  // what entries ran before.
+  std::vector<FunctionId> loose;
+  for (FunctionId fn = first_new_; fn < graph().functions.size(); ++fn) loose.push_back(fn);
+  for (const auto& [place, fn] : former_) loose.push_back(fn);
+  if (!loose.empty()) t_.ForgetUnnamed(std::move(loose));
   bool typed = !retype_ && context_.infer_node != nullptr;
   for (const auto& [fn, node] : naming_) {
     const Node* n = typed ? t_.NodeOf(fn, node) : nullptr;  // null: it was erased

@@ -43,6 +43,7 @@ class PassEdit {
   static ge_rc Look(Body body);
   void FillApi();
   void FillModelApi();
+  void FillReplaceApi();
 
   const Graph& graph() const { return t_.graph(); }
   // The picture of `fn` is out of date from now on.
@@ -75,13 +76,26 @@ class PassEdit {
 
   // pass_edit_model.cc: functions, states, entries
   Status WantNew(FunctionId fn, const char* what) const;
-  Status WantDerive(const char* what) const;
+  Status WantDerive(const char* what) const;  // what it does, as "adds a state"
   Status AddFunction(const ge_function* given, uint32_t* fn);
   Status CopyFunction(FunctionId of, ge_str name, uint32_t* fn);
   Status AddParam(FunctionId fn, const ge_param* given, uint32_t* value);
   Status SetResults(FunctionId fn, const uint32_t* values, const ge_str* names, uint32_t n);
+  // What a state begins with: the bytes given, else one element repeated, which takes no room.
+  static Result<Const> FirstContent(const ge_state& given, const Type& type,
+                                    const std::string& name);
   Status AddState(const ge_state* given, uint32_t* state);
   Status AddEntry(ge_str name, FunctionId fn, uint32_t role);
+
+  // pass_edit_replace.cc: what was there before
+  Status ReplaceEntry(ge_str name, FunctionId fn);
+  Status ReplaceState(StateId state, const ge_state* given);
+  Status AddMetadata(ge_str name, ge_str json);
+  // Whether replaced entries have their signature, and all entries know of replaced states.
+  Status CheckReplaced();
+  Status WantSameSide(const Entry& entry, const char* side, const Function& old,
+                      const std::vector<ValueId>& was, const std::vector<ValueId>& is);
+  Status WantPresentState(const Entry& entry, const Function& f, const Node& n) const;
 
   // pass_edit_rules.cc: questions of a pass
   Status Price(FunctionId fn, const uint32_t* nodes, uint32_t n, double* ns);
@@ -101,6 +115,8 @@ class PassEdit {
   Status failed_;
   std::vector<Status> rule_failures_;
   std::set<FunctionId> edited_;
+  std::map<size_t, FunctionId> former_;  // by place of a replaced entry, its function at first
+  std::set<StateId> replaced_states_;
   std::unique_ptr<ModelPicture> model_;
   std::map<FunctionId, std::unique_ptr<FunctionPicture>> pictures_;
   std::set<FunctionId> current_;  // functions with a current picture; a picture costs as much as

@@ -16,22 +16,6 @@ constexpr uint32_t kMostParams = 1u << 16;
 constexpr int32_t kMostRank = 64;
 constexpr uint64_t kMostName = 128;
 
-// What the state begins with: the bytes given, else zeros, which take no room.
-Result<Const> Beginning(const ge_state& given, const Type& type, const std::string& name) {
-  const auto bytes = ByteCount(type);
-  if (!bytes) return NotLegal(fmt::format("state '{}' is larger than 2^63 bytes", name));
-  if (given.data) return ConstFromAbi(given.type, given.data, given.data_bytes);
-  Const c;
-  c.type = type;
-  const int bits = DTypeBits(type.dtype);
-  if (bits % 8 == 0) {
-    c.splat.resize(static_cast<size_t>(bits) / 8);
-    return c;
-  }
-  const std::vector<std::byte> zeros(static_cast<size_t>(*bytes));
-  return MakeConst(type, zeros.data(), zeros.size());
-}
-
 // Sizes that are given by a name alone become free sizes of the model.
 std::vector<ge_dim> WithFreeSizes(const ge_dim* dims, int32_t rank, DimTable* table) {
   std::vector<ge_dim> out;
@@ -98,7 +82,7 @@ Status PassEdit::WantNew(FunctionId fn, const char* what) const {
 Status PassEdit::WantDerive(const char* what) const {
   if (kind_ == PassKind::kDerive && context_.phase == kAtLoad) return {};
   return NotLegal(
-      fmt::format("it adds {}, which only a pass of kind GE_PASS_DERIVE may, at load", what));
+      fmt::format("it {}, which only a pass of kind GE_PASS_DERIVE may, at load", what));
 }
 
 Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
@@ -167,8 +151,30 @@ Status PassEdit::SetResults(FunctionId fn, const uint32_t* values, const ge_str*
   return {};
 }
 
+Result<Const> PassEdit::FirstContent(const ge_state& given, const Type& type,
+                                     const std::string& name) {
+  const auto bytes = ByteCount(type);
+  if (!bytes) return NotLegal(fmt::format("state '{}' is larger than 2^63 bytes", name));
+  if (given.data) return ConstFromAbi(given.type, given.data, given.data_bytes);
+  Const c;
+  c.type = type;
+  const int bits = DTypeBits(type.dtype);
+  if (bits % 8 == 0) {
+    const auto* fill = static_cast<const std::byte*>(given.fill);
+    c.splat.resize(static_cast<size_t>(bits) / 8);
+    if (fill) std::copy_n(fill, c.splat.size(), c.splat.begin());
+    return c;
+  }
+  if (given.fill) {
+    return NotLegal(
+        fmt::format("state '{}' repeats an element of {} bits; wanted 8 and more", name, bits));
+  }
+  const std::vector<std::byte> zeros(static_cast<size_t>(*bytes));
+  return MakeConst(type, zeros.data(), zeros.size());
+}
+
 Status PassEdit::AddState(const ge_state* given, uint32_t* state) {
-  GE_RETURN_IF_ERROR(WantDerive("a state"));
+  GE_RETURN_IF_ERROR(WantDerive("adds a state"));
   GE_ASSIGN_OR_RETURN(const ge_state r, ReadRecord(given, "a state"));
   State s;
   s.name = TextOf(r.name);
@@ -181,7 +187,7 @@ Status PassEdit::AddState(const ge_state* given, uint32_t* state) {
     GE_RETURN_IF_ERROR(WantFunction(r.init_fn));
     s.init_fn = r.init_fn;
   } else {
-    GE_ASSIGN_OR_RETURN(Const c, Beginning(r, s.type, s.name));
+    GE_ASSIGN_OR_RETURN(Const c, FirstContent(r, s.type, s.name));
     s.init = t_.mutable_graph()->AddConst(std::move(c));
   }
   *state = t_.AddState(std::move(s));
@@ -189,7 +195,7 @@ Status PassEdit::AddState(const ge_state* given, uint32_t* state) {
 }
 
 Status PassEdit::AddEntry(ge_str name, FunctionId fn, uint32_t role) {
-  GE_RETURN_IF_ERROR(WantDerive("an entry"));
+  GE_RETURN_IF_ERROR(WantDerive("adds an entry"));
   GE_RETURN_IF_ERROR(WantFunction(fn));
   if (role > GE_ROLE_DATA) return NotLegal(fmt::format("an entry has role {}", role));
   Entry e;

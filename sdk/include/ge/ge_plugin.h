@@ -40,11 +40,11 @@ extern "C" {
 #endif
 
 #define GE_ABI_MAJOR 1u
-#define GE_ABI_MINOR 0u
+#define GE_ABI_MINOR 1u
 #define GE_PLUGIN_MAGIC 0x4e49474c50454721ull /* "!GEPLGIN" read little-endian */
 /* Names this state of the structs: the first 8 bytes of the SHA-256 of tests/abi/layout.golden. The
  * ABI test recomputes it. For people and tools: at load versions and sizes count. */
-#define GE_HEADER_HASH 0x08829cc13ec6e90dull
+#define GE_HEADER_HASH 0x135727a2c6372d4bull
 
 /* ---- basic words ---------------------------------------------------------------------------- */
 
@@ -150,7 +150,7 @@ typedef struct {
   int32_t rank;        /* -1 = unknown */
   const int64_t* dims; /* -1 = unknown; row-major, last dim fastest */
   uint32_t bits;       /* bits of an element; below 8 they are packed, low bits first */
-  uint32_t sharding;   /* 0 = whole tensor on this device */
+  uint32_t sharding;   /* reserved, 0 */
   uint64_t spare[2];
 } ge_type;
 

@@ -123,14 +123,18 @@ typedef struct ge_kernel_call {
 
 /* ---- the record */
 
-/* One way to split the operator over devices: the split axis of each input and output (-1 = all of
- * it everywhere). */
+/* In the place of a split axis: all of it everywhere; or a term on each device, which `partial`
+ * tells of what (since 1.1). */
+enum { GE_SHARD_WHOLE = -1, GE_SHARD_TERM = -2 };
+enum { GE_SHARD_SUM = 1, GE_SHARD_MAX = 2, GE_SHARD_MIN = 3 }; /* the last two since 1.1 */
+/* One way to split the operator over the devices along one axis of their mesh: the split axis of
+ * each input and output, or GE_SHARD_*. Ways along several axes combine. */
 typedef struct ge_shard {
   ge_hdr h;
   const int32_t* in_axis;
   const int32_t* out_axis;
   uint32_t n_in, n_out;
-  uint32_t partial; /* 1: outputs are terms to sum over the devices */
+  uint32_t partial; /* GE_SHARD_SUM, MAX, MIN: all outputs are terms over the devices; 0: none */
   uint32_t reserved;
 } ge_shard;
 

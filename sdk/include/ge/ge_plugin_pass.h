@@ -59,13 +59,16 @@ typedef struct ge_state { /* a value kept from run to run, by all entries */
   ge_hdr h;
   ge_str name; /* unique */
   ge_type type;
-  /* Its first content; NULL = zeros, or the result of init_fn. In a picture of a state with large
-   * content, NULL, too. */
+  /* Its first content; NULL = `fill` repeated, or the result of init_fn, or zeros where there is
+   * neither. */
   const void* data;
   uint64_t data_bytes;
   uint32_t kind, flags; /* GE_STATE_* */
   uint32_t init_fn;     /* function index, 0 = none */
   uint32_t reserved;
+  /* With `data` NULL: the one element (dtypes of 8 bits and more) that its first content repeats.
+   * Since 1.1. */
+  const void* fill;
 } ge_state;
 
 enum {
@@ -215,6 +218,21 @@ typedef struct ge_edit { /* valid while run lasts, for its thread */
   /* As ge_launch.stop: not 0 = return soon, with any code; NULL: nobody can stop it. For a pass
    * that reads files or computes for long. */
   const uint32_t* stop;
+
+  /* Since 1.1; all of a DERIVE pass alone, at load. */
+
+  /* The entry runs another function from now on. Its parameters and results keep their number,
+   * names, dtypes and ranks; sizes may be others. The former function goes when nothing else names
+   * it. */
+  ge_rc (*replace_entry)(void* host, ge_str name, uint32_t fn);
+  /* The state has another type from now on, of the same dtype and rank, and begins with other
+   * content: reads type, data, fill and init_fn of the record. Functions that use it are made
+   * behind this call: one that an entry still runs and that was made for the former type fails the
+   * pass, by the entry's name. */
+  ge_rc (*replace_state)(void* host, uint32_t state, const ge_state*);
+  /* Text for users of the model, which ge_session_metadata of ge.h answers: a JSON value under a
+   * name that the model's metadata has not. */
+  ge_rc (*metadata)(void* host, ge_str name, ge_str json);
 } ge_edit;
 
 /* ---- the record */
@@ -224,7 +242,7 @@ enum {
    * tests it on random inputs. */
   GE_PASS_CANONICALISE = 1, /* from fewer or simpler nodes */
   GE_PASS_LOWER = 2,        /* from other operators */
-  /* Adds functions, entries, states. The present ones stay unchanged. */
+  /* Adds functions, entries, states. Present ones change by replace_* of ge_edit alone. */
   GE_PASS_DERIVE = 3
 };
 typedef struct ge_pass_def { /* array of the plugin's, walked by a stride; static */
@@ -271,7 +289,7 @@ static inline uint32_t ge_edit_node(const ge_edit* e, uint32_t fn, uint32_t befo
 /* A state beginning with zeros. */
 static inline uint32_t ge_edit_new_state(const ge_edit* e, const char* name, ge_type type,
                                          uint32_t kind) {
-  ge_state s = {GE_HDR(ge_state, GE_TAG_STATE), {0, 0}, type, 0, 0, 0, 0, 0, 0};
+  ge_state s = {GE_HDR(ge_state, GE_TAG_STATE), {0, 0}, type, 0, 0, 0, 0, 0, 0, 0};
   uint32_t state = 0;
   s.name = ge_text(name);
   s.kind = kind;

@@ -5,6 +5,7 @@ operators answer through the host. A pass that breaks a rule is refused by name,
 while the model runs on; one that changes values is caught by GE_CHECK_PASSES=1.
 """
 import argparse
+import json
 import os
 import pathlib
 import subprocess
@@ -19,6 +20,7 @@ from ge_session import GeError, GeSession  # noqa: E402
 
 MODEL = ROOT / "tests/e2e/models/passes.gt"
 SQUARE = ROOT / "tests/e2e/models/acme_square.gt"
+KEPT = ROOT / "tests/e2e/models/kept.gt"
 # Of tests/plugins/passes/bad.c, by -DFAULT: what the refusal says. These no session takes.
 REFUSED = {"no_run": "run of pass 'bad' is NULL", "bad_kind": "pass 'bad' is of kind 7",
            "no_phase": "pass 'bad' has phases 0x4; wanted GE_PHASE_LOAD",
@@ -46,7 +48,31 @@ ROLLED_BACK = {"bad_function": "there is no function 9; they are 1 to 1",
                "never_settles": "still changes the graph in round 8",
                "says_no": "not today (code 11)",
                "adds_entry": "it adds an entry, which only a pass of kind GE_PASS_DERIVE may",
+               "replaces_entry": "it replaces the function of an entry, which only a pass of kind "
+                                 "GE_PASS_DERIVE may",
+               "replaces_state": "it replaces a state, which only a pass of kind",
+               "adds_metadata": "it adds metadata, which only a pass of kind",
                "adds_param": "parameters of function 'main' are changed, which was there before"}
+# Of tests/plugins/passes/replaces.c, by its option: what the refusal says.
+REPLACED = {"unknown_entry": "there is no entry 'watch' to replace; the entries are step, look",
+            "fewer_inputs": "entry 'step' is replaced by function 'halves.step': it has 0 inputs, "
+                            "wanted 1 as before",
+            "other_name": "it has input 'z' of f32[2] at place 0, wanted 'x' of f32[4]",
+            "other_rank": "it has input 'x' of f32[2,2] at place 0, wanted 'x' of f32[4]",
+            "other_dtype": "it has output 'now' of f64[2] at place 0, wanted 'now' of f32[4]",
+            "old_reader": "entry 'look' reads state 'w' as f32[4], and the pass has replaced it by "
+                          "one of f32[2]",
+            "old_writer": "entry 'step' reads state 'w' as f32[4]",
+            "made_before": "entry 'look' reads state 'w' as f32[4]",
+            "other_state_dtype": "state 'w' is f32[4] and is replaced by one of i32[2]; dtype and "
+                                 "rank stay",
+            "other_state_rank": "is replaced by one of f32[2,1]",
+            "no_state": "there is no state 9; they are 1 to 2",
+            "short_content": "a constant of 8 bytes is given 4",
+            "bad_json": "metadata 'halves' is no JSON: ",
+            "taken": "there is metadata 'note' already",
+            "twice": "there is metadata 'halves' already",
+            "own_key": "metadata is named 'ge.model.x'; wanted 1 to 128 characters"}
 
 
 class Run:
@@ -139,6 +165,36 @@ class Run:
         except GeError as error:
             self.check("an unknown pass by ge.h", "there is no pass 'watch'" in str(error), error)
 
+    def replaces(self):
+        """Entries and states of the model itself, and metadata."""
+        asked = {"library": self.library, "plugins": self.so("pass_replaces"), "engines": "ref"}
+        one = np.ones(2, np.float32)
+        step = GeSession(KEPT, passes="halves", entry="step", **asked)
+        for run, wanted in enumerate(([8, 10], [18, 22])):
+            self.check(f"step {run} on the second half",
+                       np.array_equal(step.run({"x": one})[0], wanted), step.arrays())
+        self.check("a state of another size", np.array_equal(step.state("w"), [18, 22]))
+        self.check("a filled state", np.array_equal(step.state("v"), [2, 2]))
+        step.reset()
+        self.check("reset begins with the other content",
+                   np.array_equal(step.state("w"), [3, 4]), step.state("w"))
+        self.check("metadata", json.loads(step.metadata("halves")) == {"first": 2, "size": 2} and
+                   step.metadata("note") == "of the model" and step.metadata("more") is None)
+        step.close()
+        look = GeSession(KEPT, passes="halves", entry="look", **asked)
+        self.check("another entry", np.array_equal(look.run({})[0], [3, 4]), look.arrays())
+        look.close()
+        done = self.call("dump", KEPT, "--to", "rewrite", "--plugins", self.so("pass_replaces"),
+                         "--pass", "halves")
+        self.check("what entries ran before is gone", done.returncode == 0 and
+                   "f32[4]" not in done.stdout and 'entry train_step "step"' in done.stdout,
+                   done.stdout + done.stderr)
+        for fault, text in REPLACED.items():
+            done = self.call("dump", KEPT, "--to", "rewrite", "--plugins",
+                             self.so("pass_replaces"), "--pass", f"halves:wrong={fault}")
+            self.check(f"replaces: {fault}", done.returncode == 3 and text in done.stderr,
+                       f"{done.returncode} {done.stderr}")
+
     def rules(self):
         """Decompositions, gradients and tangents of operators, whoever brought them."""
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -209,6 +265,7 @@ def main():
         run = Run(args.build.resolve(), pathlib.Path(scratch))
         run.pays()
         run.observes()
+        run.replaces()
         run.rules()
         run.refusals()
     print(f"{run.passed} passed, {run.failed} failed, 0 skipped")

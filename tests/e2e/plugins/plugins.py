@@ -19,11 +19,12 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 MODEL = ROOT / "tests/e2e/models/three_nodes.gt"
 INPUTS = [a for n in "abc" for a in ("--input", f"{n}=256:rand")]
+ABI = ".".join(re.findall(r"define GE_ABI_M\w+ (\d+)u", (ROOT / "sdk/include/ge/ge_plugin.h").read_text()))
 
 # Refused when it is loaded: what `ge plugins` and `ge run` say, after the path.
 AT_LOAD = {
     "magic": "its descriptor begins with 0x1234, wanted the magic number 0x4e49474c50454721",
-    "major": "it was built for ABI 2.0, this host speaks 1.0; use a plugin and a host of the same",
+    "major": f"it was built for ABI 2.0, this host speaks {ABI}; use a plugin and a host of the same",
     "null_desc": "ge_plugin_query answered NULL and gave no reason",
     "refuse": "it says: faulty refuses on request",
     "short_desc": "its descriptor says that it is 8 bytes, wanted at least 120",
@@ -36,7 +37,7 @@ AT_LOAD = {
                    "stamps_read; fill all four or none",
     "no_symbol": "it exports no ge_plugin_query",
     "must_desc": "its descriptor carries extension 0x8001, which must be understood and which this "
-                 "host (ABI 1.0) does not know; use a newer host, or a plugin that can do without",
+                 f"host (ABI {ABI}) does not know; use a newer host, or a plugin that can do without",
     "must_table": "its engine table (query, compile, enqueue) carries extension 0x8001, which must",
 }
 # Loads, but ends the command: exit code 3.

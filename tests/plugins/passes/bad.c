@@ -34,6 +34,9 @@ enum {
   never_settles,
   says_no,    /* run answers a code and a text */
   adds_entry, /* though it is to keep values */
+  replaces_entry,
+  replaces_state,
+  adds_metadata,
   adds_param, /* of a function that was there before */
   changes_values,
   tries_alone /* no fault: what it adds it takes back, each time */
@@ -45,6 +48,7 @@ static void edit_wrongly(const ge_edit* e, const ge_graph* g) {
   const ge_effect effect = {GE_EFFECT_STATE, 7, 0, 0};
   const ge_links links = {GE_HDR(ge_links, GE_TAG_LINKS), .effect = &effect, .n_effect = 1};
   const ge_param param = {.name = {"more", 4}, .dtype = GE_F32, .rank = 0};
+  const ge_state state = {.h = GE_HDR(ge_state, GE_TAG_STATE)};
   uint32_t made = 0;
   if (FAULT == bad_function) e->erase(e->host, 9, n->id);
   if (FAULT == bad_value) e->replace_uses(e->host, 1, n->out[0], 1000);
@@ -54,6 +58,9 @@ static void edit_wrongly(const ge_edit* e, const ge_graph* g) {
   if (FAULT == bad_effect) e->links(e->host, 1, n->id, &links);
   if (FAULT == dangling) e->erase(e->host, 1, n->id);
   if (FAULT == adds_entry) e->entry(e->host, ge_text("more"), 1, GE_ROLE_INFER);
+  if (FAULT == replaces_entry) e->replace_entry(e->host, ge_text("main"), 1);
+  if (FAULT == replaces_state) e->replace_state(e->host, 1, &state);
+  if (FAULT == adds_metadata) e->metadata(e->host, ge_text("more"), ge_text("{}"));
   if (FAULT == adds_param) e->param(e->host, 1, &param, &made);
   if (FAULT == never_settles) ge_edit_node(e, 1, 0, "Neg", n->in[0], 0, NULL);
 }
