@@ -7,6 +7,7 @@
 
 #include "frontend/text/diff.h"
 #include "frontend/text/text.h"
+#include "ge/base/log.h"
 #include "ge/wire/graph.pb.h"
 
 namespace ge {
@@ -123,6 +124,36 @@ TEST(Proto, UnknownFieldsAndAttributesSurvive) {
   const pb::Node& node = m.functions(1).nodes(0);
   EXPECT_EQ(node.attrs(node.attrs_size() - 1).SerializeAsString(), attr);
   EXPECT_NE(node.SerializeAsString().find(field), std::string::npos);
+}
+
+// Types of old files told how they are spread over a mesh; field 3 of a tensor's type: kind
+// SHARDED, one dim that is whole.
+TEST(Proto, WhatSaysHowATypeIsSpreadIsLeftOutWithASentence) {
+  std::string said;
+  const auto keep = [](void* to, uint32_t, const char* text) {
+    *static_cast<std::string*>(to) += text;
+  };
+  const auto read = [&](const std::string& field) {
+    said.clear();
+    const std::string bytes = Edited([&](pb::Module& m) {
+      pb::TensorType* type =
+          m.mutable_functions(1)->mutable_values(0)->mutable_type()->mutable_tensor();
+      ASSERT_TRUE(type->ParseFromString(type->SerializeAsString() + field));
+    });
+    return ReadProto(Bytes(bytes), {});
+  };
+  ASSERT_TRUE(SetLogSink(keep, &said, 1).ok());
+  const auto spread = read("\x1a\x05\x08\x02\x12\x01\x01"), plain = read("");
+  const std::string at_last = said;
+  (void)read("\x1a\x05\x08\x02\x12\x01\x01");
+  ASSERT_TRUE(SetLogSink(nullptr, nullptr, 1).ok());
+  ASSERT_TRUE(spread.ok()) << spread.status().ToString();
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(at_last, "");
+  EXPECT_NE(said.find("types say how they are spread over a mesh, which is left out"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(DiffGraphs(*spread, *plain), "");
 }
 
 // A writer that leaves it out, or knows less: a node that a pass adds must not take the id of

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "frontend/proto/reader.h"
+#include "ge/base/log.h"
 
 namespace ge {
 namespace proto {
@@ -232,6 +233,11 @@ Status Reader::Run(const std::vector<ConstPiece>& consts) {
   GE_RETURN_IF_ERROR(ReadConsts(consts));
   GE_RETURN_IF_ERROR(ReadStates());
   GE_RETURN_IF_ERROR(ReadFunctions());
+  if (spread_) {
+    LogLine(1, fmt::format("graph '{}': types say how they are spread over a mesh, which is left "
+                           "out; values are local now: split it with the pass parallel",
+                           g_.name));
+  }
   return ReadEntries();
 }
 

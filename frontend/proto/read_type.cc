@@ -101,10 +101,7 @@ Status Reader::ReadTensor(const pb::TensorType& type, Type* out) {
   GE_RETURN_IF_ERROR(ReadDType(type.dtype(), &out->dtype));
   out->ranked = type.has_shape();
   if (type.has_shape()) GE_RETURN_IF_ERROR(ReadShape(type.shape(), &out->dims));
-  if (!type.has_sharding()) return Status();
-  GE_RETURN_IF_ERROR(CheckEnum("a sharding", type.sharding().kind(), pb::SHARDING_PARTIAL));
-  out->sharding.kind = static_cast<Sharding::Kind>(type.sharding().kind());
-  out->sharding.axes.assign(type.sharding().axes().begin(), type.sharding().axes().end());
+  spread_ = spread_ || !type.was_sharding().empty();
   return Status();
 }
 

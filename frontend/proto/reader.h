@@ -74,6 +74,7 @@ class Reader {
   const ReadOptions& options_;
   Graph g_;
   uint64_t items_ = 0;
+  bool spread_ = false;  // a type says how it is spread over a mesh
   std::string function_, node_;
 };
 

@@ -102,9 +102,6 @@ Status Writer::FillType(const Type& type, pb::Type* out, int depth) {
       pb::TensorType* tensor = out->mutable_tensor();
       tensor->set_dtype(static_cast<int32_t>(type.dtype));
       if (type.ranked) GE_RETURN_IF_ERROR(WriteShape(type, tensor->mutable_shape()));
-      if (type.sharding == Sharding()) return Status();
-      tensor->mutable_sharding()->set_kind(static_cast<pb::ShardingKind>(type.sharding.kind));
-      for (const int32_t axis : type.sharding.axes) tensor->mutable_sharding()->add_axes(axis);
       return Status();
     }
     case TypeKind::kSequence:

@@ -89,7 +89,6 @@ class Parser {
   Status ParseType(Type* out, int depth);
   Status ParseTensor(Type* out);
   Status ParseShape(Type* out);
-  Status ParseSharding(Sharding* out);
   Status ParseContainer(Type* out, int depth);
   Status ParseElem(Type* out, int depth);
   Status ParseTuple(Type* out, int depth);

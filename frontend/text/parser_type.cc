@@ -111,27 +111,6 @@ Status Parser::ParseShape(Type* out) {
   return Expect("]", "after the shape");
 }
 
-Status Parser::ParseSharding(Sharding* out) {
-  static constexpr std::string_view kKinds[] = {"none", "replicated", "sharded", "partial"};
-  const auto* kind = std::find(std::begin(kKinds), std::end(kKinds), Peek().text);
-  if (Peek().kind != TokenKind::kWord || kind == std::end(kKinds)) {
-    return Wanted("replicated, sharded or partial after '@'");
-  }
-  ++at_;
-  out->kind = static_cast<Sharding::Kind>(kind - kKinds);
-  if (!Accept("(")) return Status();
-  do {
-    const size_t token = at_;
-    int64_t axis = 0;
-    GE_RETURN_IF_ERROR(Int(&axis, "a mesh axis, or -1 for a dimension that is whole"));
-    if (axis < INT32_MIN || axis > INT32_MAX) {
-      return FailAt(Code::kDataCorrupt, token, "a mesh axis has more than 32 bits");
-    }
-    out->axes.push_back(static_cast<int32_t>(axis));
-  } while (Accept(","));
-  return Expect(")", "after the mesh axes");
-}
-
 Status Parser::ParseDType(DType* out) {
   const std::string_view name = Peek().text;
   const auto dtype = DTypeFromName(name);
@@ -147,7 +126,10 @@ Status Parser::ParseTensor(Type* out) {
   out->kind = TypeKind::kTensor;
   GE_RETURN_IF_ERROR(ParseDType(&out->dtype));
   GE_RETURN_IF_ERROR(ParseShape(out));
-  return Accept("@") ? ParseSharding(&out->sharding) : Status();
+  if (!IsPunct("@")) return Status();
+  return FailAt(Code::kUnsupported, at_,
+                "found a type that says how it is spread over a mesh; values are local now: leave "
+                "out '@...', and split the model with the pass parallel");
 }
 
 Status Parser::ParseElem(Type* out, int depth) {

@@ -25,13 +25,6 @@ const char* FunctionOf(DimOp op) {
   }
 }
 
-std::string ShardingText(const Sharding& s) {
-  static constexpr const char* kKinds[] = {"@none", "@replicated", "@sharded", "@partial"};
-  if (s == Sharding()) return {};
-  const char* kind = kKinds[static_cast<int>(s.kind)];
-  return s.axes.empty() ? kind : fmt::format("{}({})", kind, fmt::join(s.axes, ","));
-}
-
 }  // namespace
 
 std::string Printer::SumText(const DimTable::Expr& expr, int depth) const {
@@ -101,7 +94,7 @@ std::string Printer::TypeText(const Type& type, int depth) const {
     case TypeKind::kUnknown:
       return "?";
     case TypeKind::kTensor:
-      return std::string(DTypeName(type.dtype)) + ShapeText(type) + ShardingText(type.sharding);
+      return std::string(DTypeName(type.dtype)) + ShapeText(type);
     case TypeKind::kSequence:
       return fmt::format("seq({})", elem(0));
     case TypeKind::kOptional:

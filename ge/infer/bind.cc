@@ -67,7 +67,6 @@ class Binder {
     }
     type->ranked = false;
     type->dims.clear();
-    type->sharding = {};
   }
 
   struct Bound {
@@ -90,9 +89,7 @@ class Binder {
   bool IsOpen(int64_t size) const { return in_part_ && size == kOpenSize; }
 
   Status GiveShape(size_t i, const std::vector<int64_t>& shape, Type* type) const {
-    const Sharding sharding = type->sharding;
     Type bound = TensorType(type->dtype, shape);
-    bound.sharding = sharding;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       if (!IsOpen(shape[axis])) continue;
       if (!type->ranked) return Refuse(Found(i, shape) + ": an open size wants a declared rank");

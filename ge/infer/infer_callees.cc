@@ -10,7 +10,6 @@ constexpr int kMaxLoopRounds = 4;  // Then what still changes has an unknown ran
 // A scanned input without its scan axis, as the body sees one step of it.
 Result<Type> StepOf(const Type& t, int64_t axis) {
   Type step = t;
-  step.sharding = {};
   if (!t.ranked) return step;
   const auto rank = static_cast<int64_t>(t.rank());
   if (axis < -rank || axis >= rank) {

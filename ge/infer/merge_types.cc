@@ -22,7 +22,6 @@ bool MergeTensor(const Type& declared, const std::vector<Dim>& fresh, Type* infe
     return false;
   }
   if (!IsKnown(inferred->dtype)) inferred->dtype = declared.dtype;
-  if (inferred->sharding.kind == Sharding::Kind::kNone) inferred->sharding = declared.sharding;
   if (!declared.ranked) return true;
   if (!inferred->ranked) {
     inferred->ranked = true;

@@ -21,23 +21,6 @@ std::string DimsToString(const Type& t, const DimTable& dims) {
   return "[" + Join(parts) + "]";
 }
 
-std::string ShardingToString(const Sharding& s) {
-  std::vector<std::string> axes;
-  for (int32_t a : s.axes) axes.push_back(std::to_string(a));
-  const std::string list = "(" + Join(axes) + ")";
-  switch (s.kind) {
-    case Sharding::Kind::kNone:
-      return "";
-    case Sharding::Kind::kReplicated:
-      return "@replicated" + list;
-    case Sharding::Kind::kSharded:
-      return "@sharded" + list;
-    case Sharding::Kind::kPartial:
-      return "@partial" + list;
-  }
-  return "";
-}
-
 constexpr int kMaxPrintedDepth = 64;  // Types nest in files; the verifier refuses deeper ones.
 
 std::string Print(const Type& t, const DimTable& dims, int depth) {
@@ -52,8 +35,7 @@ std::string Print(const Type& t, const DimTable& dims, int depth) {
     case TypeKind::kUnknown:
       return "?";
     case TypeKind::kTensor:
-      return (IsKnown(t.dtype) ? dtype : "?") + DimsToString(t, dims) +
-             ShardingToString(t.sharding);
+      return (IsKnown(t.dtype) ? dtype : "?") + DimsToString(t, dims);
     case TypeKind::kSequence:
       return "seq(" + Join(elems) + ")";
     case TypeKind::kOptional:

@@ -28,14 +28,6 @@ enum class TypeKind : uint8_t {
   kZero,  // symbolic zero of elems[0]
 };
 
-// How a tensor is spread over a device mesh. Nothing reads it before auto-parallel.
-struct Sharding {
-  enum class Kind : uint8_t { kNone, kReplicated, kSharded, kPartial };
-  Kind kind = Kind::kNone;
-  std::vector<int32_t> axes;  // mesh axis of each dim, -1 = whole
-  friend bool operator==(const Sharding&, const Sharding&) = default;
-};
-
 struct Type {
   // Copies and ends out of line: every file that holds a Type would otherwise generate them again.
   Type() = default;
@@ -49,7 +41,6 @@ struct Type {
   DType dtype = DType::kUndefined;
   bool ranked = false;  // when false, dims is empty and the rank is unknown
   std::vector<Dim> dims;
-  Sharding sharding;
   std::vector<Type> elems;
   std::vector<std::string> field_names;
   std::vector<FunctionId> candidates;

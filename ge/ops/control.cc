@@ -58,7 +58,6 @@ Result<Type> Unify(InferContext& context, const Type& left, const Type& right,
                            what, left.params, right.params));
   }
   Type t = left;
-  t.sharding = {};
   for (const FunctionId fn : right.candidates) {
     const bool known = std::count(t.candidates.begin(), t.candidates.end(), fn) != 0;
     if (!known) t.candidates.push_back(fn);

@@ -235,9 +235,7 @@ Status InferBroadcast(InferContext& context, DType out) {
 }
 
 Status InferSame(InferContext& context) {
-  Type t = context.input_type(0);
-  t.sharding = {};
-  context.SetOutput(0, std::move(t));
+  context.SetOutput(0, Type(context.input_type(0)));
   return {};
 }
 

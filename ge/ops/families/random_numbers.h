@@ -19,7 +19,6 @@ inline Status InferRandom(InferContext& context) {
 inline Status InferRandomLike(InferContext& context, DTypeSet legal) {
   Type t = context.input_type(0);
   GE_ASSIGN_OR_RETURN(t.dtype, DTypeAttr(context.node(), "dtype", legal, t.dtype));
-  t.sharding = {};
   context.SetOutput(0, std::move(t));
   return {};
 }

@@ -17,7 +17,6 @@ class ChannelsFirst final : public InferContext {
  public:
   ChannelsFirst(InferContext* context, size_t image) : c_(*context), at_(image) {
     image_ = c_.input_type(at_);
-    image_.sharding = {};
     if (image_.ranked && image_.rank() > 2) {
       std::rotate(image_.dims.begin() + 1, image_.dims.end() - 1, image_.dims.end());
     }

@@ -114,7 +114,6 @@ inline Status WantOneOrColumns(InferContext& context, size_t i, const char* name
 // The shape of input `i` under another dtype as output `o`.
 inline void SetAs(InferContext& context, size_t o, size_t i, DType dtype) {
   Type t = context.input_type(i);
-  t.sharding = {};
   t.dtype = dtype;
   context.SetOutput(o, std::move(t));
 }

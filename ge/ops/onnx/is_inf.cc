@@ -7,7 +7,6 @@ namespace {
 Status InferIsInf(InferContext& c) {
   Type type = c.input_type(0);
   type.dtype = DType::kBool;
-  type.sharding = {};
   c.SetOutput(0, std::move(type));
   return {};
 }

@@ -16,7 +16,6 @@ Status InferRmsNormalization(InferContext& c) {
   }
   GE_RETURN_IF_ERROR(WantScaleThatBroadcasts(c));
   Type y = x;
-  y.sharding = {};
   y.dtype = scale.dtype;
   c.SetOutput(0, std::move(y));
   return {};

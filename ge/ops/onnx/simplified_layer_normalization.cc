@@ -11,7 +11,6 @@ Status InferSimplified(InferContext& c) {
   // Of the two dtypes that the saved roots may have, the first stage's.
   const DType saved = x.dtype == DType::kDouble ? DType::kDouble : DType::kFloat;
   Type y = x;
-  y.sharding = {};
   y.dtype = scale.dtype;
   c.SetOutput(0, std::move(y));
   if (!x.ranked) {

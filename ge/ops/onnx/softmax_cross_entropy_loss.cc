@@ -6,9 +6,7 @@ namespace {
 Status InferSoftmaxCrossEntropyLoss(InferContext& c) {
   GE_RETURN_IF_ERROR(InferLoss(c, "labels", "weights"));
   if (c.output_count() > 1 && c.has_output(1)) {
-    Type y = c.input_type(0);
-    y.sharding = {};
-    c.SetOutput(1, std::move(y));
+    c.SetOutput(1, Type(c.input_type(0)));
   }
   return {};
 }
