@@ -20,7 +20,7 @@ using passes::Refusal;
 using passes::Type;
 using passes::Val;
 
-constexpr char kEntry[] = "train_step", kMine[] = "rank_step", kDataAxis[] = "data";
+constexpr char kEntry[] = "train_step", kDataAxis[] = "data";
 enum Option : uint32_t { kMesh, kRank, kBatch };
 
 class Parallel {
@@ -171,7 +171,7 @@ void Parallel::Derive() {
   Fn mine(e_, NewFunction("parallel.step"));
   names_.resize(g->n_node);
   Lower(g, names_, plan, {mesh_, axis_, rank_}, mine);
-  e_->entry(e_->host, ge_text(kMine), mine.id(), GE_ROLE_TRAIN_STEP);
+  e_->replace_entry(e_->host, ge_text(kEntry), mine.id());
 }
 
 // Behind `train`, and on the step as it was derived: its operators are those of the rules.
@@ -199,7 +199,7 @@ ge_pass_def ParallelPass() {
   ge_pass_def pass{};
   pass.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
   pass.name = ge_text("parallel");
-  pass.summary = ge_text("adds the entry rank_step: train_step as one rank of a mesh runs it");
+  pass.summary = ge_text("makes of train_step the program of one rank of a mesh");
   pass.kind = GE_PASS_DERIVE;
   pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
   pass.before = kAheadOf;

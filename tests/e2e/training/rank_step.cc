@@ -103,7 +103,7 @@ int main(int argc, char** argv) try {
     (narrow             ? Put<float>
      : info.dtype == 11 ? Put<double>
                         : Put<int64_t>)(from, rows, row, classes, x.data());
-    const auto out = session.Run({&input, &label}, many ? "rank_step" : "train_step");
+    const auto out = session.Run({&input, &label}, "train_step");
     std::printf("loss %.17g\n", NumberIn(out[0]));
   }
   PrintStates(session.get());

@@ -99,13 +99,10 @@ Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const TrainOptions& o) {
                                                       : IfPresent::kRefuse);
 }
 
-// What the pass `train` makes, or the pass `parallel` of it.
-const char* StepEntry(const TrainOptions& o) { return o.ranks.many() ? "rank_step" : "train_step"; }
-
 Status TrainModel(const TrainOptions& given, bool* diverged) {
   GE_RETURN_IF_ERROR(CheckOptions(given));
   GE_ASSIGN_OR_RETURN(const TrainOptions o, OptionsOfRank(given));
-  GE_ASSIGN_OR_RETURN(TrainedNet net, TrainedNet::Open(o.common, PassOptions(o, 0), StepEntry(o)));
+  GE_ASSIGN_OR_RETURN(TrainedNet net, TrainedNet::Open(o.common, PassOptions(o, 0)));
   GE_RETURN_IF_ERROR(net.CheckShapes(o.ranks.RowsOf(o.batch).size));
   TrainTargets to;
   GE_ASSIGN_OR_RETURN(to.trained, OpenExport(o));
@@ -119,7 +116,7 @@ Status TrainModel(const TrainOptions& given, bool* diverged) {
   const std::string pass = PassOptions(o, data->rows());
   if (EndsWithRun(o.schedule)) {
     net = TrainedNet();  // its weights need not lie in memory twice
-    GE_ASSIGN_OR_RETURN(net, TrainedNet::Open(o.common, pass, StepEntry(o)));
+    GE_ASSIGN_OR_RETURN(net, TrainedNet::Open(o.common, pass));
   }
   Trainer trainer(o, pass, std::move(data), std::move(net), std::move(to));
   const Status status = trainer.Run();

@@ -137,12 +137,10 @@ bool IsFinite(const ge_tensor& t) {
 
 }  // namespace
 
-Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass,
-                                    const std::string& step) {
+Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass) {
   std::vector<std::string> keep;
   GE_ASSIGN_OR_RETURN(const ge_session_options options, SessionOptionsFor(o, pass, &keep));
   TrainedNet net;
-  net.step_entry_ = step;
   ge_session* session = nullptr;
   GE_RETURN_IF_ERROR(Try([&](ge_error* e) { return ge_session_create(&options, &session, e); }));
   net.session_.reset(session);
@@ -154,14 +152,14 @@ Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass,
 }
 
 Status TrainedNet::Inspect() {
-  GE_ASSIGN_OR_RETURN(step_outputs_, OutputsOf(session_.get(), step_entry_.c_str()));
+  GE_ASSIGN_OR_RETURN(step_outputs_, OutputsOf(session_.get(), "train_step"));
   GE_ASSIGN_OR_RETURN(eval_outputs_, OutputsOf(session_.get(), "eval"));
   uint32_t n = 0;
-  ge_session_input_count(session_.get(), step_entry_.c_str(), &n);
+  ge_session_input_count(session_.get(), "train_step", &n);
   for (uint32_t i = 0; i < n; ++i) {
     Input input;
     input.info.size = sizeof input.info;
-    ge_session_input_info(session_.get(), step_entry_.c_str(), i, &input.info);
+    ge_session_input_info(session_.get(), "train_step", i, &input.info);
     has_labels_ = i + 1 == n && i > 0 && std::strcmp(input.info.name, "label") == 0;
     inputs_.push_back(std::move(input));
   }
@@ -251,7 +249,7 @@ Status TrainedNet::Prepare(int64_t batch, int64_t room) {
   }
   ge_prepared* prepared = nullptr;
   GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
-    return ge_prepared_create(session_.get(), step_entry_.c_str(), in.data(),
+    return ge_prepared_create(session_.get(), "train_step", in.data(),
                               static_cast<uint32_t>(in.size()), out.data(),
                               static_cast<uint32_t>(out.size()), &prepared, e);
   }));

@@ -1,5 +1,6 @@
 // TrainedNet: a session of ge.h and the buffers of a batch. The pass `train` has given its model
-// the entries train_step and eval; on many ranks `parallel` has added rank_step. One thread.
+// the entries train_step and eval; on many ranks `parallel` has made of them those of this rank.
+// One thread.
 #pragma once
 
 #include <memory>
@@ -24,9 +25,7 @@ struct Metrics {
 class TrainedNet {
  public:
   // `pass`: the options of the pass, "loss=mse;lr=0.1". Engines and limits are those of `o`.
-  // step: the entry that takes a step.
-  static Result<TrainedNet> Open(const Options& o, const std::string& pass,
-                                 const std::string& step);
+  static Result<TrainedNet> Open(const Options& o, const std::string& pass);
 
   // Checks that the inputs take batches of this many samples along their first axis.
   Status CheckShapes(int64_t batch) const;
@@ -72,7 +71,6 @@ class TrainedNet {
   std::vector<std::string> step_outputs_, eval_outputs_;
   bool classifies_ = false;
   int64_t classes_ = -1;
-  std::string step_entry_;
   std::vector<double> numbers_;  // room of the step's outputs, each one number
 };
 
