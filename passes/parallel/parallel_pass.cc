@@ -1,5 +1,6 @@
 #include "passes/parallel/parallel_pass.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,9 +9,11 @@
 #include "passes/kit/fn.h"
 #include "passes/kit/options.h"
 #include "passes/kit/refusal.h"
+#include "passes/parallel/entries.h"
 #include "passes/parallel/lower.h"
 #include "passes/parallel/mesh.h"
 #include "passes/parallel/plan.h"
+#include "passes/parallel/rules.h"
 
 namespace ge::parallel {
 namespace {
@@ -21,7 +24,14 @@ using passes::Type;
 using passes::Val;
 
 constexpr char kEntry[] = "train_step", kDataAxis[] = "data";
-enum Option : uint32_t { kMesh, kRank, kBatch };
+enum Option : uint32_t { kMesh, kRank, kBatch, kStates };
+
+int PlaceAlong(const Layout& layout, uint32_t axis) {
+  for (size_t d = 0; d < layout.dims.size(); ++d) {
+    if (layout.dims[d] == std::vector<uint32_t>{axis}) return static_cast<int>(d);
+  }
+  return kWhole;
+}
 
 class Parallel {
  public:
@@ -34,6 +44,8 @@ class Parallel {
 
  private:
   void CheckOptions();
+  std::map<uint32_t, Layout> LayoutsOfStates() const;
+  void Describe(const ge_graph* g, RankEntries* entries) const;
   uint32_t NewFunction(const char* name);
   int64_t SizeOf(const ge_graph* g, uint32_t input, int32_t dim) const;
   void CopyBound(const ge_graph* g, Fn& to);
@@ -68,6 +80,15 @@ void Parallel::CheckOptions() {
                                          ", wanted the samples of a step of all ranks, enough "
                                          "that each of " +
                                          std::to_string(shares) + " ranks has some"};
+}
+
+std::map<uint32_t, Layout> Parallel::LayoutsOfStates() const {
+  const std::string over = passes::TextOption(e_, kStates);
+  if (over.empty()) return {};
+  const auto axis = mesh_.Find(over);
+  if (axis) return SplitStates(e_, mesh_, *axis);
+  throw Refusal{GE_INVALID_ARGUMENT, "states is '" + over + "', wanted an axis of the mesh '" +
+                                         mesh_.Text() + "', or nothing to keep them whole"};
 }
 
 uint32_t Parallel::NewFunction(const char* name) {
@@ -165,13 +186,32 @@ void Parallel::Derive() {
   const ge_graph* g = whole.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of a step"};
   WantSizes(g);
-  const Plan plan = PlanOf(g, std::vector<int>(g->n_in, 0), mesh_.axes()[axis_].size);
+  const std::map<uint32_t, Layout> states = LayoutsOfStates();
+  std::map<uint32_t, int> places;
+  for (const auto& [state, layout] : states) places[state] = PlaceAlong(layout, axis_);
+  const Plan plan = PlanOf(g, std::vector<int>(g->n_in, 0), places, mesh_.axes()[axis_].size);
   constexpr uint32_t kInfo = 2;  // level of ge_host_api.log
   for (const std::string& line : plan.gathered) Tell(kInfo, "parallel: no rule: " + line);
+  RankEntries entries(e_, mesh_, rank_);
+  entries.Share(states, kEntry);
   Fn mine(e_, NewFunction("parallel.step"));
   names_.resize(g->n_node);
   Lower(g, names_, plan, {mesh_, axis_, rank_}, mine);
   e_->replace_entry(e_->host, ge_text(kEntry), mine.id());
+  entries.GatherInOthers();
+  entries.AddAgree();
+  Describe(g, &entries);
+}
+
+void Parallel::Describe(const ge_graph* g, RankEntries* entries) const {
+  std::map<std::string, Placed> inputs;
+  for (uint32_t i = 0; i < g->n_in; ++i) {
+    Placed& placed = inputs[passes::NameOf(g, g->in[i])];
+    placed.dims = DimsOf(g, g->in[i]);
+    placed.layout = Layout::Whole(placed.dims.size());
+    placed.layout.dims[0] = {axis_};
+  }
+  entries->Describe(inputs, batch_);
 }
 
 // Behind `train`, and on the step as it was derived: its operators are those of the rules.
@@ -193,9 +233,9 @@ ge_rc Run(const ge_edit* e, ge_err* err) {
 }  // namespace
 
 ge_pass_def ParallelPass() {
-  static const ge_attr_def options[] = {passes::TextSetting("mesh", ""),
-                                        passes::CountSetting("rank", 0),
-                                        passes::CountSetting("batch", 0)};
+  static const ge_attr_def options[] = {
+      passes::TextSetting("mesh", ""), passes::CountSetting("rank", 0),
+      passes::CountSetting("batch", 0), passes::TextSetting("states", "")};
   ge_pass_def pass{};
   pass.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
   pass.name = ge_text("parallel");
@@ -207,7 +247,7 @@ ge_pass_def ParallelPass() {
   pass.after = kBehind;
   pass.n_after = 1;
   pass.option = options;
-  pass.n_option = 3;
+  pass.n_option = 4;
   pass.run = Run;
   return pass;
 }

@@ -13,7 +13,8 @@ constexpr int64_t kNever = INT64_MAX;
 
 class Planner {
  public:
-  Planner(const ge_graph* graph, int64_t shares) : g_(graph), shares_(shares) {
+  Planner(const ge_graph* graph, const std::map<uint32_t, int>& states, int64_t shares)
+      : g_(graph), states_(states), shares_(shares) {
     plan_.made.assign(g_->n_value, kWhole);
     there_.resize(g_->n_value);
   }
@@ -30,11 +31,13 @@ class Planner {
   int64_t CostOf(uint32_t value, int place) const;
   int64_t CostOf(const ge_node& n, const Way& way) const;
   std::optional<Way> TermsWay(const ge_node& n, Terms terms) const;
+  std::optional<Way> StateWay(const ge_node& n) const;
   void Read(uint32_t value, int place);
   PlannedNode Choose(const ge_node& n);
   void Note(const ge_node& n, int64_t bytes);
 
   const ge_graph* g_;
+  const std::map<uint32_t, int>& states_;
   const int64_t shares_;
   Plan plan_;
   std::vector<std::set<int>> there_;  // by value: other places where it is by now
@@ -83,6 +86,14 @@ std::optional<Way> Planner::TermsWay(const ge_node& n, Terms terms) const {
   return way;
 }
 
+// Where a state lies, what reads it gives it and what writes it takes it.
+std::optional<Way> Planner::StateWay(const ge_node& n) const {
+  if (n.n_effect == 0 || n.effect[0].kind != GE_EFFECT_STATE) return std::nullopt;
+  const auto found = states_.find(n.effect[0].object);
+  if (found == states_.end()) return std::nullopt;
+  return Way{std::vector<int>(n.n_in, found->second), std::vector<int>(n.n_out, found->second)};
+}
+
 void Planner::Read(uint32_t value, int place) {
   if (value == 0 || place == kUnread || place == kShape || IsThere(value, place)) return;
   if (plan_.made[value] == kTerm) plan_.summed.insert(value);
@@ -92,6 +103,7 @@ void Planner::Read(uint32_t value, int place) {
 
 // The way that moves least, the first of equals: whole, of terms, by factors.
 PlannedNode Planner::Choose(const ge_node& n) {
+  if (auto way = StateWay(n)) return {std::move(*way), false};
   const Split split = SplitOf(g_, n, shares_);
   PlannedNode best{WholeWay(n, !split.of_shape), split.of_shape};
   int64_t least = CostOf(n, best.way);
@@ -131,8 +143,9 @@ Plan Planner::Run(const std::vector<int>& inputs) {
 
 }  // namespace
 
-Plan PlanOf(const ge_graph* graph, const std::vector<int>& inputs, int64_t shares) {
-  return Planner(graph, shares).Run(inputs);
+Plan PlanOf(const ge_graph* graph, const std::vector<int>& inputs,
+            const std::map<uint32_t, int>& states, int64_t shares) {
+  return Planner(graph, states, shares).Run(inputs);
 }
 
 }  // namespace ge::parallel

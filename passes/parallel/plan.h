@@ -26,7 +26,9 @@ struct Plan {
   std::vector<std::string> gathered;  // what operators without a rule gather; for people
 };
 
-// inputs: places of the picture's inputs. All sizes of the picture are known.
-Plan PlanOf(const ge_graph* graph, const std::vector<int>& inputs, int64_t shares);
+// inputs: places of the picture's inputs; states: of those that are split, by index. All sizes of
+// the picture are known.
+Plan PlanOf(const ge_graph* graph, const std::vector<int>& inputs,
+            const std::map<uint32_t, int>& states, int64_t shares);
 
 }  // namespace ge::parallel

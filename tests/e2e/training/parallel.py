@@ -187,7 +187,8 @@ class Checks:
         done = self.call(GE, "dump", self.lenet, "--plugins", "grad,parallel", "--pass",
                          "train:loss=softmax-ce", "--pass", "parallel:mesh=data=2;batch=64", "--to",
                          "rewrite")
-        nodes = re.findall(r"^ .*comm\.(\w+)\(([^)]*)\)", done.stdout, re.M)
+        step = re.search(r'^fn "?parallel\.step"?\(.*?^}', done.stdout, re.M | re.S)
+        nodes = re.findall(r"^ .*comm\.(\w+)\(([^)]*)\)", step[0] if step else "", re.M)
         self.check("one collective of 12 tensors",
                    [(op, len(x.split(","))) for op, x in nodes] == [("AllReduce", 12)], nodes)
         said = self.call(GE, "train", self.scratch / "norm.onnx", "--data",

@@ -1,0 +1,53 @@
+// The first content of a rank's box; what entries become is a test of tests/e2e/training.
+#include "passes/parallel/entries.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+
+namespace ge::parallel {
+namespace {
+
+// Every element of the box by its index, one after the other.
+std::vector<char> OneByOne(const std::vector<char>& data, uint64_t bytes,
+                           const std::vector<int64_t>& dims, const std::vector<Part>& box) {
+  std::vector<char> out;
+  int64_t count = 1;
+  for (const int64_t d : dims) count *= d;
+  for (int64_t i = 0; i < count; ++i) {
+    bool inside = true;
+    int64_t rest = i;
+    for (size_t d = dims.size(); d-- > 0; rest /= dims[d]) {
+      const int64_t at = rest % dims[d];
+      inside = inside && at >= box[d].first && at < box[d].first + box[d].size;
+    }
+    const auto from = data.begin() + i * static_cast<int64_t>(bytes);
+    if (inside) out.insert(out.end(), from, from + static_cast<int64_t>(bytes));
+  }
+  return out;
+}
+
+TEST(Entries, BoxesHaveTheirElements) {
+  std::mt19937 random(3);
+  const auto upto = [&](int64_t n) { return static_cast<int64_t>(random() % (n + 1)); };
+  for (int round = 0; round < 3000; ++round) {
+    std::vector<int64_t> dims(static_cast<size_t>(upto(4)));
+    std::vector<Part> box;
+    const uint64_t bytes = uint64_t{1} << upto(3);
+    uint64_t count = bytes;
+    for (int64_t& d : dims) {
+      d = upto(5);
+      const int64_t first = upto(d);
+      box.push_back(random() % 3 == 0 ? Part{0, d} : Part{first, upto(d - first)});
+      count *= static_cast<uint64_t>(d);
+    }
+    std::vector<char> data(count);
+    for (char& c : data) c = static_cast<char>(random());
+    EXPECT_EQ(BytesOfBox(data.data(), bytes, dims, box), OneByOne(data, bytes, dims, box)) << round;
+  }
+}
+
+}  // namespace
+}  // namespace ge::parallel

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""What the pass parallel makes beside the step: the metadata of a rank, the entry agree on two and three
+MPI ranks, states in shares and eval, which gathers them; and entries that are refused there."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+from parallel import BUILD, ENV, GE, ROOT, want_mpi
+
+LENET = ROOT / "build/models/lenet.onnx"
+
+
+def share(size, shares, rank):
+    each = -(-size // shares)
+    first = min(size, rank * each)
+    return [first, min(each, size - first)]
+
+
+def dims_of(text):
+    return [int(d) for d in re.search(r"\[(.*)\]", text)[1].split(",") if d]
+
+
+class Checks:
+    def __init__(self, scratch):
+        self.scratch, self.passed, self.failed = scratch, 0, 0
+
+    def check(self, name, good, detail=""):
+        self.passed += bool(good)
+        self.failed += not good
+        if not good:
+            print(f"FAILED  {name}: {str(detail).strip()[-2000:]}")
+
+    def passes(self, mesh, rank, batch=64, more="", train=""):
+        return ["--plugins", "grad,parallel", "--pass", f"train:loss=softmax-ce;optimizer=adam{train}",
+                "--pass", f"parallel:mesh={mesh};rank={rank};batch={batch}{more}"]
+
+    def dump(self, *args):
+        done = subprocess.run([str(GE), "dump", str(LENET), *args, "--to", "rewrite"],
+                              capture_output=True, text=True, env=ENV, check=False)
+        return done.stdout, done.stderr
+
+    def ranks(self, mesh, lines, more=""):
+        """Each rank's line of `ge run`, its outputs by name."""
+        outs = [pathlib.Path(tempfile.mkdtemp(dir=self.scratch)) for _ in lines]
+        parts = []
+        for r, line in enumerate(lines):
+            parts += [":"] * bool(r) + ["-np", "1", str(GE), "run", str(LENET), "--threads", "1",
+                                        *self.passes(mesh, r, more=more), *map(str, line), "--output", str(outs[r])]
+        done = subprocess.run(["mpirun", *parts], capture_output=True, text=True, env=ENV, timeout=120,
+                              check=False)
+        self.check(f"{mesh} runs", done.returncode == 0, done.stderr)
+        return [{p.stem: np.load(p) for p in out.glob("*.npy")} for out in outs]
+
+    def describes(self):
+        for ranks, batch in ((2, 64), (3, 10)):
+            for rank in range(ranks):
+                said, err = self.dump(*self.passes(f"data={ranks}", rank, batch))
+                found = re.search(r'^meta "parallel" = (".*")$', said, re.M)
+                meta = json.loads(json.loads(found[1])) if found else {}
+                name = f"rank {rank} of {ranks}"
+                self.check(f"{name}: mesh", (meta.get("mesh"), meta.get("rank"), meta.get("batch")) ==
+                           (f"data={ranks}", rank, batch), said[:2000] + err)
+                rows = share(batch, ranks, rank)
+                self.check(f"{name}: inputs", meta.get("inputs") ==
+                           {"x": {"dims": [batch, 1, 28, 28],
+                                  "box": [rows, [0, 1], [0, 28], [0, 28]]},
+                            "label": {"dims": [batch], "box": [rows]}}, meta.get("inputs"))
+                states = {m[1]: [int(d) for d in m[2].split(",") if d] for m in
+                          re.finditer(r'^state "?([\w.]+)"? : \w+\[(.*?)\]', said, re.M)}
+                self.check(f"{name}: whole states", len(states) == 31 and meta.get("states") ==
+                           {k: {"dims": d, "box": [[0, n] for n in d]} for k, d in states.items()},
+                           (states, meta.get("states")))
+                entries = re.findall(r'^entry (\w+) "(\w+)"', said, re.M)
+                self.check(f"{name}: entries", [e for e in entries if e[1] != "lenet"][-3:] ==
+                           [("train_step", "train_step"), ("eval", "eval"), ("infer", "agree")], entries)
+
+    def agrees(self):
+        random = np.random.default_rng(7)
+        for mesh, ranks in (("data=2", 2), ("data=3", 3)):
+            for size in (1, 5):
+                values = [random.standard_normal(size) for _ in range(ranks)]
+                lines = []
+                for r, v in enumerate(values):
+                    np.save(self.scratch / f"v{r}.npy", v)
+                    lines.append(["--entry", "agree", "--input", f"values={self.scratch / f'v{r}.npy'}"])
+                for r, out in enumerate(self.ranks(mesh, lines)):
+                    self.check(f"{mesh}: sums of rank {r}", "sum" in out and
+                               np.allclose(out["sum"], np.sum(values, axis=0), rtol=1e-15), out)
+
+    def shares_states(self):
+        """States in shares: their boxes, their first content, and eval, which gathers them, on any rows."""
+        whole, _ = self.dump(*self.passes("data=2", 0))
+        sizes = dict(re.findall(r'^state "?([\w.]+)"? : (\w+\[.*?\])', whole, re.M))
+        for ranks in (2, 3):
+            for rank in range(ranks):
+                said, err = self.dump(*self.passes(f"data={ranks}", rank, 12, ";states=data"))
+                meta = json.loads(json.loads(re.search(r'^meta "parallel" = (".*")$', said, re.M)[1]))
+                states = dict(re.findall(r'^state "?([\w.]+)"? : (\w+\[.*?\])', said, re.M))
+                wrong = [k for k, s in meta["states"].items()
+                         if dims_of(sizes[k]) != s["dims"] or dims_of(states[k]) != [n for _, n in s["box"]]]
+                self.check(f"types of rank {rank} of {ranks} are its boxes", len(states) == 31 and
+                           states.keys() == meta["states"].keys() and not wrong, (wrong, err))
+        random = np.random.default_rng(8)
+        x, y = random.standard_normal((8, 1, 28, 28)).astype(np.float32), random.integers(0, 10, 8)
+        parts = [slice(0, 5), slice(5, 8)]
+        lines = []
+        for r, part in enumerate(parts):
+            np.save(self.scratch / f"x{r}.npy", x[part])
+            np.save(self.scratch / f"y{r}.npy", y[part])
+            lines.append(["--entry", "eval", "--input", f"x={self.scratch / f'x{r}.npy'}",
+                          "--input", f"label={self.scratch / f'y{r}.npy'}"])
+        found = self.ranks("data=2", lines, ";states=data")
+        for r, line in enumerate(lines):
+            out = self.scratch / f"alone{r}"
+            done = subprocess.run([str(GE), "run", str(LENET), "--threads", "1", "--plugins", "grad",
+                                   "--pass", "train:loss=softmax-ce;optimizer=adam", *map(str, line),
+                                   "--output", str(out)], capture_output=True, text=True, env=ENV, check=False)
+            alone = {p.stem: np.load(p) for p in out.glob("*.npy")}
+            self.check(f"eval of rank {r} on its rows", len(alone) == 3 and alone.keys() == found[r].keys() and
+                       all(np.allclose(alone[k], found[r][k], rtol=1e-5, atol=1e-6) for k in alone),
+                       (done.stderr, {k: np.abs(alone[k] - found[r][k]).max() for k in alone}))
+
+    def refuses(self):
+        for train, words in (("init=1", "entry 'init' uses state 'w1', of which each rank has a share, by Assign; on many ranks train_step alone writes"),
+                             ("update=1", "entry 'update' uses state 'w1.mean', of which each rank has")):
+            for more in (";states=data", ""):
+                said, err = self.dump(*self.passes("data=2", 1, 64, more, ";" + train))
+                good = words in err and not said if more else f'"{train[:-2]}" = {train[:-2]}' in said
+                self.check(f"{train}{more}", good, err + said[-300:])
+
+
+def main():
+    want_mpi()
+    with tempfile.TemporaryDirectory() as scratch:
+        checks = Checks(pathlib.Path(scratch))
+        checks.describes()
+        checks.agrees()
+        checks.shares_states()
+        checks.refuses()
+    print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
+    sys.exit(checks.failed != 0)
+
+
+if __name__ == "__main__":
+    main()
