@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/parallel/factors.h"
+
 namespace ge::parallel {
 namespace {
 
@@ -15,6 +17,26 @@ std::string Names(const Mesh& mesh, const std::vector<uint32_t>& axes) {
 
 bool Layout::whole() const {
   return terms.empty() && std::all_of(dims.begin(), dims.end(), [](auto& d) { return d.empty(); });
+}
+
+bool IsTerm(int place) { return place == kTerm || place == kMaxTerm || place == kMinTerm; }
+
+Layout LayoutOf(const Places& places, size_t rank) {
+  Layout layout = Layout::Whole(rank);
+  for (uint32_t axis = 0; axis < places.size(); ++axis) {
+    const int place = places[axis];
+    if (place >= 0) layout.dims[static_cast<size_t>(place)].push_back(axis);
+    if (IsTerm(place)) layout.terms.push_back(axis);
+  }
+  return layout;
+}
+
+std::vector<uint32_t> AxesOf(const Places& places, int dim) {
+  std::vector<uint32_t> axes;
+  for (uint32_t axis = 0; axis < places.size(); ++axis) {
+    if (places[axis] == dim) axes.push_back(axis);
+  }
+  return axes;
 }
 
 std::vector<Part> BoxOf(const Mesh& mesh, const Layout& layout, const std::vector<int64_t>& dims,

@@ -18,6 +18,14 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
+// The same by axis of the mesh: a dim that is split, kWhole, or a term (factors.h). Axes that split
+// one dim do so in the mesh's order.
+using Places = std::vector<int>;
+Layout LayoutOf(const Places& places, size_t rank);
+// The axes that split the dim, rising.
+std::vector<uint32_t> AxesOf(const Places& places, int dim);
+bool IsTerm(int place);
+
 // The rank's box of a tensor of these dims: its part of each. The axes of a dim split it at once,
 // as one axis of all their shares.
 std::vector<Part> BoxOf(const Mesh& mesh, const Layout& layout, const std::vector<int64_t>& dims,
