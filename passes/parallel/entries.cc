@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "passes/kit/copy_nodes.h"
 #include "passes/kit/refusal.h"
@@ -33,41 +34,50 @@ json JsonOf(const std::vector<int64_t>& dims, const std::vector<Part>& box) {
 
 std::vector<int64_t> WholeDims(const ge_type& type) { return {type.dims, type.dims + type.rank}; }
 
-// Copies a box from dim `d` on; those behind `run` are taken in full. row: the bytes of one index,
-// by dim. Answers the end of what it wrote.
-char* CopyBox(const char* from, const std::vector<uint64_t>& row, const std::vector<Part>& box,
-              size_t d, size_t run, char* to) {
-  from += static_cast<uint64_t>(box[d].first) * row[d];
-  const auto size = static_cast<uint64_t>(box[d].size);
-  if (d == run) {
-    std::memcpy(to, from, size * row[d]);
-    return to + size * row[d];
+// A box of a dense tensor in bytes.
+struct Strides {
+  Strides(uint64_t bytes, const std::vector<int64_t>& dims, const std::vector<Part>& box)
+      : row(dims.size()), mine(bytes) {
+    uint64_t whole = bytes;
+    for (size_t d = dims.size(); d-- > 0;) {
+      row[d] = whole;
+      first += static_cast<uint64_t>(box[d].first) * whole;
+      whole *= static_cast<uint64_t>(dims[d]);
+      mine *= static_cast<uint64_t>(box[d].size);
+      if (box[d].size != dims[d]) run = std::max(run, d);
+    }
+    for (size_t d = 0; d < run; ++d) one_run = one_run && box[d].size == 1;
   }
-  for (uint64_t i = 0; i < size; ++i) to = CopyBox(from + i * row[d], row, box, d + 1, run, to);
+  std::vector<uint64_t> row;  // of one index, by dim
+  uint64_t first = 0, mine;   // where it begins, and how many it has
+  size_t run = 0;             // dims behind it are taken in full
+  bool one_run = true;        // its bytes lie in a row
+};
+
+// Copies it from dim `d` on. Answers the end of what it wrote.
+char* CopyBox(const char* from, const Strides& s, const std::vector<Part>& box, size_t d,
+              char* to) {
+  from += static_cast<uint64_t>(box[d].first) * s.row[d];
+  const auto size = static_cast<uint64_t>(box[d].size);
+  if (d == s.run) {
+    std::memcpy(to, from, size * s.row[d]);
+    return to + size * s.row[d];
+  }
+  for (uint64_t i = 0; i < size; ++i) to = CopyBox(from + i * s.row[d], s, box, d + 1, to);
   return to;
 }
 
 }  // namespace
 
-std::vector<char> BytesOfBox(const char* data, uint64_t bytes, const std::vector<int64_t>& dims,
-                             const std::vector<Part>& box) {
-  std::vector<uint64_t> row(dims.size());
-  uint64_t whole = bytes, mine = bytes;
-  size_t run = 0;
-  for (size_t d = dims.size(); d-- > 0;) {
-    row[d] = whole;
-    whole *= static_cast<uint64_t>(dims[d]);
-    mine *= static_cast<uint64_t>(box[d].size);
-    if (box[d].size != dims[d]) run = std::max(run, d);
-  }
-  std::vector<char> out(mine);
-  if (mine == 0) return out;
-  if (dims.empty()) {
-    std::memcpy(out.data(), data, bytes);
-  } else {
-    CopyBox(data, row, box, 0, run, out.data());
-  }
-  return out;
+BoxContent::BoxContent(const char* whole, uint64_t bytes, const std::vector<int64_t>& dims,
+                       const std::vector<Part>& box) {
+  const Strides s(bytes, dims, box);
+  size = s.mine;
+  data = whole + (size == 0 ? 0 : s.first);
+  if (s.one_run || size == 0) return;
+  copy_.resize(size);
+  CopyBox(whole, s, box, 0, copy_.data());
+  data = copy_.data();
 }
 
 std::map<uint32_t, Layout> SplitStates(const ge_edit* edit, const Mesh& mesh, uint32_t axis) {
@@ -99,7 +109,7 @@ void RankEntries::Share(const std::map<uint32_t, Layout>& states, const std::str
   for (const auto& [state, layout] : states) {
     const ge_state& s = *GE_STATE(m, state);
     if (layout.whole()) continue;
-    shared_[state] = {{WholeDims(s.type), layout}, std::string(plugin::View(s.name))};
+    shared_[state] = {{WholeDims(s.type), layout}, std::string(plugin::View(s.name)), s.kind};
   }
   if (shared_.empty()) return;
   for (uint32_t i = 0; i < m->n_entry; ++i) {
@@ -172,7 +182,7 @@ void RankEntries::Replace(uint32_t state, ge_state s, const Shared& shared) {
   const std::vector<Part> box = BoxOf(shared.placed);
   std::vector<int64_t> local;
   for (const Part& p : box) local.push_back(p.size);
-  std::vector<char> content;
+  std::optional<BoxContent> content;
   if (s.init_fn != 0) {
     s.init_fn = FirstOf(s.init_fn, box, state);
   } else if (s.data != nullptr) {
@@ -180,14 +190,26 @@ void RankEntries::Replace(uint32_t state, ge_state s, const Shared& shared) {
       throw Refusal{GE_UNIMPLEMENTED,
                     "state '" + shared.name + "' has elements of less than a byte; keep it whole"};
     }
-    content =
-        BytesOfBox(static_cast<const char*>(s.data), s.type.bits / 8, shared.placed.dims, box);
-    content.reserve(1);  // a box without elements has an address, too
-    s.data = content.data();
-    s.data_bytes = content.size();
+    content.emplace(static_cast<const char*>(s.data), s.type.bits / 8, shared.placed.dims, box);
+    s.data = content->data;
+    s.data_bytes = content->size;
   }
   s.type.dims = local.data();
   e_->replace_state(e_->host, state, &s);
+}
+
+// A read of a state ahead of the node `before` (0 = at the end), and its boxes from all ranks.
+Val RankEntries::Gathered(Fn& fn, uint32_t state, uint32_t before, uint32_t* sequence) const {
+  const Placed& placed = shared_.at(state).placed;
+  fn.PutBefore(before);
+  Val whole = fn.At(ge_edit_state(e_, fn.id(), before, state, 0));
+  for (size_t d = 0; d < placed.dims.size(); ++d) {
+    const std::vector<uint32_t>& axes = placed.layout.dims[d];
+    if (axes.empty()) continue;
+    whole = AllGather(fn, whole, static_cast<int64_t>(d), placed.dims[d],
+                      {mesh_, axes, rank_, (*sequence)++});
+  }
+  return whole;
 }
 
 void RankEntries::GatherIn(const std::string& entry, uint32_t of) {
@@ -202,15 +224,7 @@ void RankEntries::GatherIn(const std::string& entry, uint32_t of) {
     if (n.n_effect == 0 || n.effect[0].kind != GE_EFFECT_STATE) continue;
     const auto found = shared_.find(n.effect[0].object);
     if (found == shared_.end()) continue;
-    const Placed& placed = found->second.placed;
-    fn.PutBefore(n.id);
-    Val whole = fn.At(ge_edit_state(e_, id, n.id, found->first, 0));
-    for (size_t d = 0; d < placed.dims.size(); ++d) {
-      const std::vector<uint32_t>& axes = placed.layout.dims[d];
-      if (axes.empty()) continue;
-      whole = AllGather(fn, whole, static_cast<int64_t>(d), placed.dims[d],
-                        {mesh_, axes, rank_, sequence++});
-    }
+    const Val whole = Gathered(fn, found->first, n.id, &sequence);
     e_->replace_uses(e_->host, id, n.out[0], whole.id);
     e_->erase(e_->host, id, n.id);
   }
@@ -219,6 +233,22 @@ void RankEntries::GatherIn(const std::string& entry, uint32_t of) {
 
 void RankEntries::GatherInOthers() {
   for (const auto& [entry, fn] : readers_) GatherIn(entry, fn);
+}
+
+void RankEntries::AddWhole() {
+  Fn fn(e_, NewFunction(e_, "parallel.whole_states"));
+  std::vector<uint32_t> results;
+  std::vector<ge_str> names;
+  uint32_t sequence = 0;
+  for (const auto& [state, shared] : shared_) {
+    if (shared.kind == GE_STATE_OPT) continue;
+    results.push_back(Gathered(fn, state, 0, &sequence).id);
+    names.push_back(plugin::Str(shared.name));
+  }
+  if (results.empty()) return;
+  e_->results(e_->host, fn.id(), results.data(), names.data(),
+              static_cast<uint32_t>(results.size()));
+  e_->entry(e_->host, ge_text("whole"), fn.id(), GE_ROLE_INFER);
 }
 
 void RankEntries::AddAgree() {

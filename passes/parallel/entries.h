@@ -35,6 +35,9 @@ class RankEntries {
   void Share(const std::map<uint32_t, Layout>& states, const std::string& step);
   // Entries beside `step` that read such states gather them.
   void GatherInOthers();
+  // whole() -> each state in boxes, gathered, by its name; without slots of the optimizer. No entry
+  // where all states are whole.
+  void AddWhole();
   // agree(values: f64[k]) -> (sum, least), over all ranks.
   void AddAgree();
   // The metadata `parallel`: the mesh, this rank, its boxes of all states and of `inputs`, by name.
@@ -44,12 +47,14 @@ class RankEntries {
   struct Shared {
     Placed placed;
     std::string name;
+    uint32_t kind = 0;  // GE_STATE_*
   };
   bool Uses(const ge_function& f) const;
   void WantPlainUses(const std::string& entry, uint32_t fn, bool writes) const;
   void Replace(uint32_t state, ge_state s, const Shared& shared);
   uint32_t FirstOf(uint32_t init_fn, const std::vector<Part>& box, uint32_t state);
   void GatherIn(const std::string& entry, uint32_t fn);
+  passes::Val Gathered(passes::Fn& fn, uint32_t state, uint32_t before, uint32_t* sequence) const;
   std::vector<Part> BoxOf(const Placed& placed) const {
     return parallel::BoxOf(mesh_, placed.layout, placed.dims, rank_);
   }
@@ -61,8 +66,19 @@ class RankEntries {
   std::map<std::string, uint32_t> readers_;  // entries that read them: their functions
 };
 
-// The elements of a box of a dense tensor, row by row; `bytes`: of an element.
-std::vector<char> BytesOfBox(const char* data, uint64_t bytes, const std::vector<int64_t>& dims,
-                             const std::vector<Part>& box);
+// The elements of a box of a dense tensor, row by row: a part of `whole` where they lie in a row
+// there, else a copy. `bytes`: of an element.
+class BoxContent {
+ public:
+  BoxContent(const char* whole, uint64_t bytes, const std::vector<int64_t>& dims,
+             const std::vector<Part>& box);
+  BoxContent(const BoxContent&) = delete;
+  BoxContent& operator=(const BoxContent&) = delete;
+  const char* data = nullptr;
+  uint64_t size = 0;
+
+ private:
+  std::vector<char> copy_;
+};
 
 }  // namespace ge::parallel

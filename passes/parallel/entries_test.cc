@@ -45,8 +45,23 @@ TEST(Entries, BoxesHaveTheirElements) {
     }
     std::vector<char> data(count);
     for (char& c : data) c = static_cast<char>(random());
-    EXPECT_EQ(BytesOfBox(data.data(), bytes, dims, box), OneByOne(data, bytes, dims, box)) << round;
+    const BoxContent content(data.data(), bytes, dims, box);
+    EXPECT_EQ(std::vector<char>(content.data, content.data + content.size),
+              OneByOne(data, bytes, dims, box))
+        << round;
   }
+}
+
+TEST(Entries, RowsAreNotCopied) {
+  const std::vector<char> data(60);
+  const BoxContent rows(data.data(), 1, {5, 4, 3}, {{2, 2}, {0, 4}, {0, 3}});
+  EXPECT_EQ(rows.data, data.data() + 24);
+  EXPECT_EQ(rows.size, 24u);
+  const BoxContent inner(data.data(), 1, {5, 4, 3}, {{3, 1}, {1, 2}, {0, 3}});
+  EXPECT_EQ(inner.data, data.data() + 39);
+  const BoxContent columns(data.data(), 1, {5, 4, 3}, {{0, 5}, {0, 2}, {0, 3}});
+  EXPECT_TRUE(columns.data < data.data() || columns.data >= data.data() + data.size());
+  EXPECT_EQ(columns.size, 30u);
 }
 
 }  // namespace

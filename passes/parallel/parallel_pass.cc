@@ -199,6 +199,7 @@ void Parallel::Derive() {
   Lower(g, names_, plan, {mesh_, axis_, rank_}, mine);
   e_->replace_entry(e_->host, ge_text(kEntry), mine.id());
   entries.GatherInOthers();
+  entries.AddWhole();
   entries.AddAgree();
   Describe(g, &entries);
 }

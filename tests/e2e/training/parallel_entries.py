@@ -10,7 +10,10 @@ import tempfile
 
 import numpy as np
 
-from parallel import BUILD, ENV, GE, ROOT, want_mpi
+from parallel import BUILD, Checks as Training, ENV, GE, ROOT, want_mpi
+
+sys.path.insert(0, str(ROOT / "tools" / "bench"))
+from ge_session import GeSession  # noqa: E402
 
 LENET = ROOT / "build/models/lenet.onnx"
 
@@ -125,6 +128,59 @@ class Checks:
                        all(np.allclose(alone[k], found[r][k], rtol=1e-5, atol=1e-6) for k in alone),
                        (done.stderr, {k: np.abs(alone[k] - found[r][k]).max() for k in alone}))
 
+    def counts_bytes(self):
+        """Bytes of states on each rank by the formula: of dims that give every rank some the first is split,
+        in shares rounded up; what has none is whole. 31 and 19 states of AdamW."""
+        for net, n_states in ((LENET, 31), (ROOT / "build/models/mlp.onnx", 19)):
+            def load(passes, net=net):
+                session = GeSession(net, library=BUILD / "lib/libgraphengine.so",
+                                    plugins="grad,parallel", passes=passes)
+                return session, json.loads(session.metadata("parallel") or "{}").get("states")
+            step = "train:loss=softmax-ce;optimizer=adamw"
+            alone, _ = load(step)
+            for ranks in (2, 4):
+                total = 0
+                for rank in range(ranks):
+                    session, states = load(f"{step},parallel:mesh=data={ranks};rank={rank};batch=64;"
+                                           "states=data")
+                    for name, s in states.items():
+                        whole, own = alone.state(name), session.state(name)
+                        split = next((d for d, n in enumerate(whole.shape)
+                                      if share(n, ranks, ranks - 1)[1] > 0), None)
+                        box = [slice(None)] * whole.ndim
+                        if split is not None:
+                            first, size = share(whole.shape[split], ranks, rank)
+                            box[split] = slice(first, first + size)
+                        wanted = whole[tuple(box)]
+                        self.check(f"{net.name}: state {name} of rank {rank} of {ranks}",
+                                   own.nbytes == wanted.nbytes and np.array_equal(own, wanted),
+                                   (own.shape, wanted.shape))
+                        total += own.nbytes if split is not None else 0
+                    self.check(f"{net.name}: states", len(states) == n_states, len(states))
+                    session.close()
+                once = sum(alone.state(name).nbytes for name in states
+                           if any(share(n, ranks, ranks - 1)[1] for n in alone.state(name).shape))
+                self.check(f"{net.name}: {ranks} ranks have each split state once", total == once,
+                           (total, once))
+            alone.close()
+
+    def trains(self):
+        """Steps on states in shares: the losses of one process."""
+        data = Training(self.scratch)
+        rows = data.data("rows.npz", data.rows, np.float64)
+        net, seen = data.mlp("mlp.onnx"), {}
+        for mesh, ranks in (("", 0), ("data=2", 2), ("data=3", 3)):
+            csv = self.scratch / f"losses{ranks}.csv"
+            done = data.call(GE, "train", net, "--data", rows, "--no-test", "--threads", 1, "--steps", 20,
+                             "--batch", 48, "--optimizer", "adamw", "--clip", 0.5, "--ema", 0.9,
+                             "--log", f"csv:{csv}", *(["--mesh", mesh, "--shard-states"] if mesh else []),
+                             ranks=ranks)
+            self.check(f"shares on {mesh or 'one process'}", done.returncode == 0, done.stderr)
+            lines = csv.read_text().splitlines()[1:] if csv.exists() else []
+            seen[mesh] = np.array([float(line.split(",")[1]) for line in lines])
+            self.check(f"shares on {mesh}: the losses of one", len(seen[mesh]) == 20 and
+                       np.abs(seen[mesh] - seen[""]).max() <= 1e-9, (seen[mesh], seen[""]))
+
     def refuses(self):
         for train, words in (("init=1", "entry 'init' uses state 'w1', of which each rank has a share, by Assign; on many ranks train_step alone writes"),
                              ("update=1", "entry 'update' uses state 'w1.mean', of which each rank has")):
@@ -141,6 +197,8 @@ def main():
         checks.describes()
         checks.agrees()
         checks.shares_states()
+        checks.counts_bytes()
+        checks.trains()
         checks.refuses()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     sys.exit(checks.failed != 0)
