@@ -82,8 +82,9 @@ class PassEdit {
   Status AddParam(FunctionId fn, const ge_param* given, uint32_t* value);
   Status SetResults(FunctionId fn, const uint32_t* values, const ge_str* names, uint32_t n);
   // What a state begins with: the bytes given, else one element repeated, which takes no room.
-  static Result<Const> FirstContent(const ge_state& given, const Type& type,
-                                    const std::string& name);
+  Result<Const> FirstContent(const ge_state& given, const Type& type,
+                             const std::string& name) const;
+  Result<Const> Content(const ge_state& given, const Type& type) const;
   Status AddState(const ge_state* given, uint32_t* state);
   Status AddEntry(ge_str name, FunctionId fn, uint32_t role);
 

@@ -151,11 +151,32 @@ Status PassEdit::SetResults(FunctionId fn, const uint32_t* values, const ge_str*
   return {};
 }
 
+// A part of the model's file stays there; what is large and new may leave memory.
+Result<Const> PassEdit::Content(const ge_state& given, const Type& type) const {
+  const auto at = reinterpret_cast<uintptr_t>(given.data);
+  const uint64_t bytes = given.data_bytes;
+  for (const Const& file : graph().consts) {
+    const uint64_t first = at - reinterpret_cast<uintptr_t>(file.data);
+    if (!file.mapped || first > file.bytes || bytes > file.bytes - first) continue;
+    if (static_cast<uint64_t>(ByteCount(type).value_or(-1)) != bytes) break;
+    Const part;
+    part.type = type;
+    part.owner = file.owner;
+    part.data = file.data + first;
+    part.bytes = bytes;
+    part.mapped = true;
+    return part;
+  }
+  GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(given.type, given.data, bytes));
+  if (context_.put_away) context_.put_away(&c);
+  return c;
+}
+
 Result<Const> PassEdit::FirstContent(const ge_state& given, const Type& type,
-                                     const std::string& name) {
+                                     const std::string& name) const {
   const auto bytes = ByteCount(type);
   if (!bytes) return NotLegal(fmt::format("state '{}' is larger than 2^63 bytes", name));
-  if (given.data) return ConstFromAbi(given.type, given.data, given.data_bytes);
+  if (given.data) return Content(given, type);
   Const c;
   c.type = type;
   const int bits = DTypeBits(type.dtype);
