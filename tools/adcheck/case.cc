@@ -49,7 +49,12 @@ std::vector<double> Numbers(std::string text) {
   return numbers;
 }
 
-Result<CaseInput> ParseInput(const std::string& text, const std::string& where) {
+bool IsWhole(const std::string& dtype) {
+  return dtype == "i64" || dtype == "i32" || dtype == "bool";
+}
+
+Result<CaseInput> ParseInput(const std::string& text, const std::string& where,
+                             bool whole_numbers) {
   CaseInput in;
   if (text == "_") return in.absent = true, in;
   const size_t open = text.find('['), close = text.find(']');
@@ -79,9 +84,9 @@ Result<CaseInput> ParseInput(const std::string& text, const std::string& where) 
   } else if (!rest.empty()) {
     return Bad(where, rest, "'= PAYLOAD' or 'in LOW..HIGH' behind a type");
   }
-  if (!in.constant && in.dtype != "f64" && in.dtype != "f32") {
-    return Bad(where, text, "f64 or f32, or a constant by '='");
-  }
+  const bool filled =
+      in.dtype == "f64" || in.dtype == "f32" || (whole_numbers && IsWhole(in.dtype));
+  if (!in.constant && !filled) return Bad(where, text, "f64 or f32, or a constant by '='");
   return in;
 }
 
@@ -140,7 +145,7 @@ void SplitDomain(Case* c) {
 
 }  // namespace
 
-Result<Case> ParseCase(const std::string& line, const std::string& where) {
+Result<Case> ParseCase(const std::string& line, const std::string& where, bool whole_numbers) {
   Case c;
   c.where = where;
   c.line = Trim(line);
@@ -158,14 +163,14 @@ Result<Case> ParseCase(const std::string& line, const std::string& where) {
   c.op = Trim(c.line.substr(0, open));
   SplitDomain(&c);
   for (const std::string& part : Parts(std::string_view(c.line).substr(open + 1, end - open - 1))) {
-    GE_ASSIGN_OR_RETURN(CaseInput in, ParseInput(part, where));
+    GE_ASSIGN_OR_RETURN(CaseInput in, ParseInput(part, where, whole_numbers));
     c.in.push_back(std::move(in));
   }
   GE_RETURN_IF_ERROR(ParseTail(Trim(c.line.substr(end + 1)), where, &c));
   return c;
 }
 
-Result<std::vector<Case>> ReadCases(const std::string& folder) {
+Result<std::vector<CaseLine>> ReadLines(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& file : std::filesystem::directory_iterator(folder, error)) {
@@ -178,17 +183,25 @@ Result<std::vector<Case>> ReadCases(const std::string& folder) {
                               folder));
   }
   std::sort(files.begin(), files.end());
-  std::vector<Case> cases;
+  std::vector<CaseLine> lines;
   for (const auto& path : files) {
     std::ifstream in(path);
     std::string line;
     for (int number = 1; std::getline(in, line); ++number) {
       line = Trim(line.substr(0, line.find('#')));
       if (line.empty()) continue;
-      const std::string where = fmt::format("{}:{}", path.filename().string(), number);
-      GE_ASSIGN_OR_RETURN(Case c, ParseCase(line, where));
-      cases.push_back(std::move(c));
+      lines.push_back({fmt::format("{}:{}", path.filename().string(), number), line});
     }
+  }
+  return lines;
+}
+
+Result<std::vector<Case>> ReadCases(const std::string& folder) {
+  GE_ASSIGN_OR_RETURN(const std::vector<CaseLine> lines, ReadLines(folder));
+  std::vector<Case> cases;
+  for (const CaseLine& line : lines) {
+    GE_ASSIGN_OR_RETURN(Case c, ParseCase(line.text, line.where));
+    cases.push_back(std::move(c));
   }
   return cases;
 }
@@ -233,29 +246,61 @@ bool IsEmpty(const Case& sample) {
   return false;
 }
 
+namespace {
+
+int32_t DTypeOf(const std::string& dtype) {
+  if (dtype == "f32") return 1;
+  if (dtype == "i32") return 6;
+  if (dtype == "i64") return 7;
+  return dtype == "bool" ? 9 : 11;
+}
+
+// From the range, both its ends included; else from -9 to 9.
+void FillWhole(const CaseInput& in, std::mt19937_64& random, Array* a) {
+  int64_t low = in.ranged ? static_cast<int64_t>(in.low) : -9;
+  int64_t high = in.ranged ? static_cast<int64_t>(in.high) : 9;
+  if (in.dtype == "bool") {
+    low = 0;
+    high = 1;
+  }
+  std::uniform_int_distribution<int64_t> draw(low, high);
+  for (const double v : in.at) a->i.push_back(static_cast<int64_t>(v));
+  if (!in.at.empty()) return;
+  a->i.resize(static_cast<size_t>(Array::Count(in.dims)));
+  for (int64_t& v : a->i) v = draw(random);
+}
+
+}  // namespace
+
 // Each element has a part of the range of its own, so that no two are near each other: a greatest
 // one stays so when it moves a little.
 Arrays FillInputs(const Case& sample, std::mt19937_64& random) {
   Arrays arrays;
   for (const uint32_t i : Filled(sample)) {
     const CaseInput& in = sample.in[i];
-    Array a = Array::Of(in.dims, in.dtype == "f32" ? 1 : 11);
-    std::vector<size_t> place(a.f.size());
+    Array& made = arrays[fmt::format("x{}", i)];
+    made = Array::Of(in.dims, DTypeOf(in.dtype));
+    if (IsWhole(in.dtype)) {
+      made.f.clear();
+      FillWhole(in, random, &made);
+      continue;
+    }
+    std::vector<size_t> place(made.f.size());
     for (size_t k = 0; k < place.size(); ++k) place[k] = k;
     std::shuffle(place.begin(), place.end(), random);
     std::uniform_real_distribution<double> part(0.2, 0.8);
-    for (size_t k = 0; k < a.f.size(); ++k) {
+    for (size_t k = 0; k < made.f.size(); ++k) {
       const double u =
           (static_cast<double>(place[k]) + part(random)) / static_cast<double>(place.size());
-      a.f[k] = in.ranged ? in.low + (in.high - in.low) * u
-               : u < 0.5 ? -2 + 3.8 * u
-                         : 0.1 + 3.8 * (u - 0.5);
+      made.f[k] = in.ranged ? in.low + (in.high - in.low) * u
+                  : u < 0.5 ? -2 + 3.8 * u
+                            : 0.1 + 3.8 * (u - 0.5);
     }
-    if (!in.at.empty()) a.f = in.at;
-    if (a.dtype == 1)
-      std::transform(a.f.begin(), a.f.end(), a.f.begin(),
+    if (!in.at.empty()) made.f = in.at;
+    if (made.dtype == 1) {
+      std::transform(made.f.begin(), made.f.end(), made.f.begin(),
                      [](double v) { return static_cast<float>(v); });
-    arrays[fmt::format("x{}", i)] = std::move(a);
+    }
   }
   return arrays;
 }

@@ -34,13 +34,21 @@ struct Case {
   std::string untested;  // why this operator has no case: the line "untested Op: why"
 };
 
-// Every case of a folder's *.txt, in order of names and lines; DATA_CORRUPT names file and line.
+struct CaseLine {
+  std::string where;  // "reduce.gt:12"
+  std::string text;   // without comments
+};
+// Every line of a folder's *.txt, in order of names.
+Result<std::vector<CaseLine>> ReadLines(const std::string& folder);
+// Every case of a folder; DATA_CORRUPT names file and line.
 Result<std::vector<Case>> ReadCases(const std::string& folder);
-Result<Case> ParseCase(const std::string& line, const std::string& where);
+// whole_numbers: inputs may be filled with them, too.
+Result<Case> ParseCase(const std::string& line, const std::string& where,
+                       bool whole_numbers = false);
 
 // Output k as y<k>; input i as x<i>. `symbolic`: sizes of filled inputs are symbols.
 std::string TextOf(const Case& sample, bool symbolic);
-// Indices of the inputs filled with floats.
+// Indices of the inputs that are filled.
 std::vector<uint32_t> Filled(const Case& sample);
 Arrays FillInputs(const Case& sample, std::mt19937_64& random);
 bool IsEmpty(const Case& sample);  // some filled input has no element

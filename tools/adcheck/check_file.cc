@@ -6,7 +6,6 @@
 
 #include "tools/adcheck/check.h"
 #include "tools/adcheck/command.h"
-#include "tools/adcheck/interpreter.h"
 
 namespace ge::adcheck {
 

@@ -4,11 +4,7 @@
 
 #include <cstring>
 
-#include "frontend/text/text.h"
-#include "ge/infer/infer.h"
-#include "ge/ops/defaults.h"
 #include "ge/ops/op.h"
-#include "ge/verify/verify.h"
 #include "tools/adcheck/kernels.h"
 
 namespace ge::adcheck {
@@ -292,14 +288,6 @@ Result<std::vector<Thing>> Interpreter::Scan(const Node& n, const Function&, con
         Stack(scanned[k], ListAt(n, "scan_output_axes", k), f.value(f.results[carried + k]).type));
   }
   return state;
-}
-
-Result<Graph> ParseAndInfer(const std::string& text) {
-  GE_ASSIGN_OR_RETURN(Graph graph, ParseText(text, "model"));
-  FillDefaults(&graph);
-  GE_RETURN_IF_ERROR(Verify(graph));
-  GE_RETURN_IF_ERROR(Infer(&graph));
-  return graph;
 }
 
 }  // namespace ge::adcheck

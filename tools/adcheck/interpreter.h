@@ -36,7 +36,7 @@ class KernelCache;
 
 class Interpreter {
  public:
-  // `graph` is typed (ParseAndInfer) and outlives this.
+  // `graph` is typed (ParseAndInfer of model.h) and outlives this.
   explicit Interpreter(const Graph& graph);
   ~Interpreter();
   // UNSUPPORTED if a node has neither a kernel nor a decomposition here.
@@ -56,8 +56,5 @@ class Interpreter {
   std::unique_ptr<KernelCache> kernels_;
   uint64_t executed_ = 0;
 };
-
-// The graph of a text, verified, with defaults and types.
-Result<Graph> ParseAndInfer(const std::string& text);
 
 }  // namespace ge::adcheck

@@ -6,7 +6,10 @@
 
 #include "frontend/text/text.h"
 #include "ge/api/capi.h"
+#include "ge/infer/infer.h"
+#include "ge/ops/defaults.h"
 #include "ge/session/session.h"
+#include "ge/verify/verify.h"
 
 namespace ge::adcheck {
 namespace {
@@ -90,6 +93,14 @@ Array Array::Of(std::vector<int64_t> dims, int32_t dtype) {
   a.f.assign(static_cast<size_t>(Count(dims)), 0);
   a.dims = std::move(dims);
   return a;
+}
+
+Result<Graph> ParseAndInfer(const std::string& text) {
+  GE_ASSIGN_OR_RETURN(Graph graph, ParseText(text, "model"));
+  FillDefaults(&graph);
+  GE_RETURN_IF_ERROR(Verify(graph));
+  GE_RETURN_IF_ERROR(Infer(&graph));
+  return graph;
 }
 
 Model::~Model() { ge_session_destroy(session_); }

@@ -10,6 +10,7 @@
 
 #include "ge/base/status.h"
 #include "ge/ge.h"
+#include "ge/ir/graph.h"
 
 namespace ge::adcheck {
 
@@ -24,6 +25,9 @@ struct Array {
   static int64_t Count(const std::vector<int64_t>& dims);
 };
 using Arrays = std::map<std::string, Array>;
+
+// The graph of a text, verified, with defaults and types.
+Result<Graph> ParseAndInfer(const std::string& text);
 
 struct ModelOptions {
   std::string engines = "ref";

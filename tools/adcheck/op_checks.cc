@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "tools/adcheck/interpreter.h"
-
 namespace ge::adcheck {
 namespace {
 
