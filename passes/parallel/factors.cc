@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "passes/parallel/mesh.h"
@@ -31,45 +30,79 @@ std::optional<std::string> WrittenOut(const std::string& signs, size_t rank) {
   return signs.substr(0, star) + std::string(rank + 1 - signs.size(), '.') + signs.substr(star + 1);
 }
 
+bool IsBlock(char f) { return f >= 'A' && f <= 'Z'; }
+
+struct Factor {
+  char letter;
+  std::vector<int64_t> sizes;  // that it has, each once
+
+  // Whether every share has something, and the same part of all sizes.
+  bool Splits(int64_t shares) const {
+    if (sizes.size() > 1 && !IsBlock(letter)) return false;  // as a size of 1 that is broadcast
+    for (const int64_t n : sizes) {
+      if (ShareOf(n, shares, shares - 1).size == 0) return false;
+      for (int64_t k = 1; k < shares; ++k) {
+        if (ShareOf(n, shares, k).first * sizes[0] != ShareOf(sizes[0], shares, k).first * n) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+};
+
 class Reader {
  public:
   Reader(std::string_view text, const Operands& o, int64_t shares) : o_(o), shares_(shares) {
     const size_t arrow = text.find("->");
     in_ = Operand(text.substr(0, arrow));
-    out_ = Operand(text.substr(arrow + 2));
+    out_ = Operand(Reduced(text.substr(arrow + 2)));
     fits_ = in_.size() >= o.in.size() && out_.size() >= o.out.size();
     in_.resize(o.in.size());
     out_.resize(o.out.size());
     for (size_t i = 0; fits_ && i < in_.size(); ++i) {
+      zero_.push_back(in_[i].rfind('~', 0) == 0);
+      if (zero_[i]) in_[i].erase(0, 1);
       if (!o.omitted[i] && !IsSetting(in_[i])) WriteOut(&in_[i], o.in[i]);
     }
-    for (size_t i = 0; fits_ && i < out_.size(); ++i) WriteOut(&out_[i], o.out[i]);
+    for (size_t i = 0; fits_ && i < out_.size(); ++i) {
+      if (!Unmade(i)) WriteOut(&out_[i], o.out[i]);
+    }
   }
 
   std::vector<Way> Ways() const {
     std::vector<Way> ways;
-    for (const char f : fits_ ? letters_ : std::vector<char>()) {
+    for (const Factor& f : fits_ ? factors_ : std::vector<Factor>()) {
       if (auto way = WayOf(f)) ways.push_back(std::move(*way));
     }
     return ways;
   }
 
  private:
+  // The outputs behind a word for what is made of their terms.
+  std::string_view Reduced(std::string_view outputs) {
+    const size_t colon = outputs.find(':');
+    if (colon == std::string_view::npos) return outputs;
+    term_ = outputs.substr(0, colon).find("max") != std::string_view::npos ? kMaxTerm : kMinTerm;
+    return outputs.substr(colon + 1);
+  }
+
+  bool Unmade(size_t output) const { return output < o_.unmade.size() && o_.unmade[output]; }
+
   void WriteOut(std::string* signs, const std::vector<int64_t>& dims) {
     const auto out = WrittenOut(*signs, dims.size());
     fits_ = fits_ && out.has_value();
     if (!out) return;
     *signs = *out;
     for (size_t d = 0; d < dims.size(); ++d) {
-      const char f = (*signs)[d];
-      if (f == '.') continue;
-      if (std::count(letters_.begin(), letters_.end(), f) == 0) {
-        letters_.push_back(f);
-        sizes_.push_back(dims[d]);
-      } else if (sizes_[static_cast<size_t>(std::find(letters_.begin(), letters_.end(), f) -
-                                            letters_.begin())] != dims[d]) {
-        unequal_.insert(f);  // as a size of 1 that is broadcast
-      }
+      const char letter = (*signs)[d];
+      if (letter == '.') continue;
+      fits_ = fits_ && signs->find(letter, d + 1) == std::string::npos;  // no diagonals
+      auto found = std::find_if(factors_.begin(), factors_.end(),
+                                [&](const Factor& f) { return f.letter == letter; });
+      if (found == factors_.end()) found = factors_.insert(found, {letter, {}});
+      std::vector<int64_t>& sizes = found->sizes;
+      if (std::count(sizes.begin(), sizes.end(), dims[d]) == 0) sizes.push_back(dims[d]);
     }
   }
 
@@ -78,37 +111,33 @@ class Reader {
     return at == std::string::npos ? kWhole : static_cast<int>(at);
   }
 
-  std::optional<Way> WayOf(char f) const {
-    const auto k =
-        static_cast<size_t>(std::find(letters_.begin(), letters_.end(), f) - letters_.begin());
-    if (unequal_.count(f) != 0 || ShareOf(sizes_[k], shares_, shares_ - 1).size == 0) {
-      return std::nullopt;
-    }
+  std::optional<Way> WayOf(const Factor& f) const {
+    if (!f.Splits(shares_)) return std::nullopt;
     Way way;
     bool all = true;  // inputs have it
-    size_t having = 0;
     for (size_t i = 0; i < in_.size(); ++i) {
       const bool read = !o_.omitted[i] && !IsSetting(in_[i]);
-      way.in.push_back(in_[i] == "S" ? kShape : read ? PlaceOf(in_[i], f) : kWhole);
-      if (read) all = all && way.in.back() >= 0;
+      way.in.push_back(in_[i] == "S" ? kShape : read ? PlaceOf(in_[i], f.letter) : kWhole);
+      if (read && !zero_[i]) all = all && way.in.back() >= 0;
     }
-    for (const std::string& signs : out_) {
-      way.out.push_back(PlaceOf(signs, f));
-      if (way.out.back() >= 0) ++having;
+    size_t having = 0, lacking = 0;
+    for (size_t i = 0; i < out_.size(); ++i) {
+      way.out.push_back(Unmade(i) ? kWhole : PlaceOf(out_[i], f.letter));
+      if (!Unmade(i)) ++(way.out.back() >= 0 ? having : lacking);
     }
-    if (having == out_.size()) return way;
+    if (lacking == 0) return way;
     if (having > 0 || !all) return std::nullopt;
-    std::fill(way.out.begin(), way.out.end(), kTerm);
+    for (size_t i = 0; i < out_.size(); ++i) way.out[i] = Unmade(i) ? kWhole : term_;
     return way;
   }
 
   const Operands& o_;
   const int64_t shares_;
   std::vector<std::string> in_, out_;
+  std::vector<bool> zero_;  // of inputs
+  int term_ = kTerm;        // what outputs without a letter are then
   bool fits_ = true;
-  std::vector<char> letters_;  // in the order of the text
-  std::vector<int64_t> sizes_;
-  std::set<char> unequal_;
+  std::vector<Factor> factors_;  // in the order of the text
 };
 
 }  // namespace

@@ -2,11 +2,15 @@
 //
 //   n.*,*,* -> n.*      inputs, then outputs, each with a sign for every dim
 //
-// A letter is a factor, a range of indices that the operator goes through: where it is split, so
-// are all dims with that letter. An output without a letter that its inputs have is summed over
-// that range, so that each rank has a term; then all inputs must have it. `.` is a dim that is not
-// split, `*` any number of them. An input `-` is a setting, read whole; `S` is a setting, too: the
-// shape of the first output, of the rank's own box. Pure; any thread.
+// A small letter is a factor, a range of indices that the operator goes through: where it is split,
+// so are all dims with that letter, which have one size. A capital letter is a factor in blocks:
+// its dims may differ in size, and it is split where each share is the same part of all of them, as
+// rows that Reshape makes of [N,T] or heads that share keys. Outputs without a letter that inputs
+// have are summed over that range, so that each rank has terms; then all inputs must have it. With
+// `-> max:` or `-> min:` they are the greatest or least of terms. `.` is a dim that is not split,
+// `*` any number of them. `~` ahead of an input: it is all zeros, which need not have the letter of
+// a sum. An input `-` is a setting, read whole; `S` is a setting, too: the shape of the first
+// output, of the rank's own box (no factor is called S). Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +36,7 @@ struct Operands {
   // Dims by position; of an omitted one there are none.
   std::vector<std::vector<int64_t>> in, out;
   std::vector<bool> omitted;  // of inputs
+  std::vector<bool> unmade;   // of outputs that the node leaves out; empty: none
 };
 
 // The ways of a rule's text for these operands over so many shares: of each factor that gives every

@@ -14,6 +14,7 @@
 #include "passes/parallel/mesh.h"
 #include "passes/parallel/plan.h"
 #include "passes/parallel/rules.h"
+#include "passes/parallel/rules/take_apart.h"
 
 namespace ge::parallel {
 namespace {
@@ -150,8 +151,12 @@ void Parallel::CopyBound(const ge_graph* g, Fn& to) {
                         " draws random numbers without a seed, which ranks cannot agree on; "
                         "give it a seed, or export the net in eval mode"};
     }
-    copy.Put(n);
-    names_.emplace_back(plugin::View(n.name));
+    std::vector<uint32_t> made;
+    to.Record(&made);
+    if (!TakeApart(g, n, copy, to)) copy.Put(n);
+    to.Record(nullptr);
+    names_.resize(names_.size() + made.size());
+    if (made.size() == 1) names_.back() = plugin::View(n.name);
   }
   std::vector<uint32_t> ids;
   std::vector<ge_str> names;

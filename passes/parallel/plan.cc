@@ -114,7 +114,10 @@ PlannedNode Planner::Choose(const ge_node& n) {
     best.way = way;
   };
   if (const auto way = TermsWay(n, split.terms)) offer(*way);
-  for (const Way& way : split.ways) offer(way);
+  for (const Way& way : split.ways) {
+    // Greatest and least of terms have no collective yet.
+    if (way.out.empty() || way.out[0] >= kTerm) offer(way);
+  }
   if (!split.known && least > 0) Note(n, least);
   return best;
 }

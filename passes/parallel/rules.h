@@ -1,8 +1,10 @@
 // Rules: how operators split over the ranks along one axis of a mesh. rules.def is the table; what
-// its lines cannot say is written here. Pure; any thread.
+// its lines cannot say is code of rules/. Pure; any thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "ge/ge_plugin.h"
@@ -19,6 +21,8 @@ enum class Terms {
   kAll,    // all inputs
   kFirst,  // the first; the others are whole
   kOne,    // one of them; the others are whole
+  // In a line alone: kFirst for floating numbers, kNone for others.
+  kQuotient,
 };
 
 struct Split {
@@ -30,5 +34,12 @@ struct Split {
 };
 // Of a node of a picture where all sizes are known, over so many shares.
 Split SplitOf(const ge_graph* graph, const ge_node& node, int64_t shares);
+// The ways in which it makes a term of its result from terms.
+std::vector<Way> WaysOfTerms(const ge_node& node, Terms terms);
+
+// For ge-shardcheck: the rules, as Op and domain.Op, and SplitOf by a text that is changed.
+std::vector<std::string> RuleNames();
+using Change = std::function<std::string(std::string text)>;
+Split SplitOf(const ge_graph* graph, const ge_node& node, int64_t shares, const Change& change);
 
 }  // namespace ge::parallel

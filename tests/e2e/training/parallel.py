@@ -68,9 +68,9 @@ class Checks:
             last = "z" if i == 2 else f"a{i}"
             nodes.append(helper.make_node("Add", [f"m{i}", f"b{i}"], [last]))
             if i == 0 and norm:
-                # Softsign has no rule either, and is split along its second axis here.
+                # LpNormalization has no rule, and is split along its second axis here.
                 nodes += [helper.make_node("Transpose", [last], ["t"]),
-                          helper.make_node("Softsign", ["t"], ["ts"]),
+                          helper.make_node("LpNormalization", ["t"], ["ts"], axis=0),
                           helper.make_node("Transpose", ["ts"], ["tt"])]
                 last = "tt"
                 for k, v in (("s", 1.0), ("o", 0.0), ("u", 0.0), ("v", 1.0)):
@@ -194,7 +194,7 @@ class Checks:
         said = self.call(GE, "train", self.scratch / "norm.onnx", "--data",
                          self.scratch / "rows.npz", "--no-test", "--steps", 1, "--batch", 48,
                          "--mesh", "data=2", "-v", ranks=2)
-        self.check("-v tells what is gathered", "no rule: Softsign" in said.stderr and
+        self.check("-v tells what is gathered", "no rule: LpNormalization" in said.stderr and
                    "bytes" in said.stderr, said.stderr)
 
     def refuses(self):
