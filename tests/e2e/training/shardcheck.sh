@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# ge-shardcheck: every way and pair of ways of every rule of passes/parallel against the whole on six
+# meshes, and every letter of every rule changed: seconds, all of it. GE_BUILD is the build folder.
+set -u
+cd "$(dirname "$0")/../../.."
+build=${GE_BUILD:-build/release}
+export GE_CACHE_DIR=off GE_PROBE=fixed
+passed=0 failed=0 skipped=0
+
+# step ARGUMENTS...: runs ge-shardcheck and adds what its last line counts. Mutants that nobody
+# notices are listed, and fail it only where they are more than 1 in 100.
+step() {
+  local text code
+  text=$("$build/bin/ge-shardcheck" "$@" 2>&1)
+  code=$?
+  if [[ $text =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped ]]; then
+    passed=$((passed + BASH_REMATCH[1]))
+    [[ $code -eq 0 ]] || failed=$((failed + BASH_REMATCH[2]))
+    [[ $code -le 1 ]] || { failed=$((failed + 1)) && echo "exit $code of ge-shardcheck $*"; }
+  else
+    failed=$((failed + 1))
+    echo "exit $code of ge-shardcheck $*, which counts nothing:" && echo "$text" | tail -5
+  fi
+  echo "$text" | grep -E '^(FAILED|UNNOTICED)|mutants are noticed'
+}
+
+# check NAME EXIT COMMAND...: counts whether it ends so.
+check() {
+  local name=$1 wanted=$2
+  shift 2
+  "$@" >/dev/null 2>&1
+  local code=$?
+  if [[ $code -eq $wanted ]]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED  $name: exit $code, wanted $wanted"
+  fi
+}
+
+step --rules all
+step --mutate all
+# What it refuses.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+check "a folder without cases" 2 "$build/bin/ge-shardcheck" --rules all --cases "$folder"
+check "a name that nothing has" 1 "$build/bin/ge-shardcheck" --rules NoSuchOp
+check "nothing asked for" 2 "$build/bin/ge-shardcheck"
+check "a mesh that is none" 2 "$build/bin/ge-shardcheck" --rules Abs --meshes 0
+# It notices: ways that are not stated, an operator and a rule without the other, lines that are no cases.
+printf 'Softmax(f64[7,5]) | 0 -> 0 | 1 -> 1\n' >"$folder/wrong.txt"
+check "a way that is not there" 1 "$build/bin/ge-shardcheck" --rules Softmax --cases "$folder"
+printf 'Det(f64[7,3,3])\n' >"$folder/wrong.txt"
+check "a case without a rule" 1 "$build/bin/ge-shardcheck" --rules Det --cases "$folder"
+printf 'Abs(f64[7]) | 0 -> 0\n' >"$folder/wrong.txt"
+check "a case that is right" 0 "$build/bin/ge-shardcheck" --rules Abs --cases "$folder"
+check "a rule without a case" 1 "$build/bin/ge-shardcheck" --rules Abs,Exp --cases "$folder"
+for line in 'Abs(f64[7) | 0 -> 0' 'Abs(f64[7]) | 0' 'Abs'; do
+  printf '%s\n' "$line" >"$folder/wrong.txt"
+  check "the line '$line'" 2 "$build/bin/ge-shardcheck" --rules Abs --cases "$folder"
+done
+echo "$passed passed, $failed failed, $skipped skipped"

@@ -1,0 +1,27 @@
+// The options of ge-shardcheck, and its commands. Each returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/adcheck/model.h"
+
+namespace ge::shardcheck {
+
+struct Options {
+  std::string ops = "all";  // or names: "MatMul,ge.AdamStep"
+  std::string cases = "tools/shardcheck/cases";
+  std::vector<std::string> meshes = {"2", "3", "4", "2x2", "2x3", "2x4"};
+  adcheck::ModelOptions model{.threads = 1};
+  uint64_t seed = 1;
+  bool json = false, verbose = false;
+};
+
+int CheckRules(const Options& options);
+int MutateRules(const Options& options);
+
+// Whether --ops asks for it.
+bool IsAsked(const Options& options, const std::string& name);
+
+}  // namespace ge::shardcheck

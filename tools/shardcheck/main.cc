@@ -1,0 +1,39 @@
+// ge-shardcheck: proves the rules of passes/parallel. This file parses the command line.
+#include <CLI/CLI.hpp>
+
+#include "tools/shardcheck/command.h"
+
+int main(int argc, char** argv) {
+  ge::shardcheck::Options o;
+  std::string rules, mutants;
+  CLI::App app(
+      "Checks how operators split over ranks against the whole.\n\n"
+      "Example: ge-shardcheck --rules MatMul,ge.AdamStep -v");
+  app.add_option("--rules", rules, "all, or names: MatMul,ge.AdamStep")->type_name("LIST");
+  app.add_option("--mutate", mutants,
+                 "change letters of these rules, one by one, and see who notices")
+      ->type_name("LIST");
+  app.add_option("--meshes", o.meshes, "sizes of their axes (default 2,3,4,2x2,2x3,2x4)")
+      ->delimiter(',')
+      ->type_name("LIST");
+  app.add_option("--engines", o.model.engines, "engines that run it (default ref)");
+  app.add_option("--seed", o.seed, "of everything that is drawn (default 1)");
+  app.add_option("--cases", o.cases, "the folder of cases")->type_name("DIR");
+  app.add_flag("--json", o.json, "one JSON object");
+  app.add_flag("-v", o.verbose, "each case");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  if (!rules.empty()) {
+    o.ops = rules;
+    return ge::shardcheck::CheckRules(o);
+  }
+  if (!mutants.empty()) {
+    o.ops = mutants;
+    return ge::shardcheck::MutateRules(o);
+  }
+  std::fputs("ge-shardcheck: nothing is asked for; give --rules or --mutate\n", stderr);
+  return 2;
+}
