@@ -4,13 +4,15 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstring>
 
 namespace ge::tool {
 namespace {
 
-std::atomic<Calls*> g_calls{nullptr};
+// Of the sessions that live; a command has few. More are not cancelled.
+std::array<std::atomic<Calls*>, 16> g_calls{};
 std::atomic<bool> g_signalled{false};
 constexpr int kExitOverdue = 3;  // as any other time limit
 static_assert(std::atomic<Calls*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
@@ -24,23 +26,38 @@ void Say(const char* text) { (void)!write(STDERR_FILENO, text, std::strlen(text)
 
 void OnSignal(int) {
   if (g_signalled.exchange(true)) End("ge: interrupted twice, ended at once\n");
-  Calls* calls = g_calls.load();
-  if (calls == nullptr) End("ge: interrupted\n");
-  calls->CancelForGood();
+  bool any = false;
+  for (const std::atomic<Calls*>& at : g_calls) {
+    Calls* calls = at.load();
+    any = any || calls != nullptr;
+    if (calls != nullptr) calls->CancelForGood();
+  }
+  if (!any) End("ge: interrupted\n");
   // Not a whole second: the process takes a while to go.
   const itimerval once = {{0, 0}, {0, 700000}};
   (void)setitimer(ITIMER_REAL, &once, nullptr);
 }
 
 void OnAlarm(int) {
-  const Calls* calls = g_calls.load();
-  const char* plugin = calls != nullptr ? calls->in_plugin() : nullptr;
+  const char* plugin = nullptr;
+  for (const std::atomic<Calls*>& at : g_calls) {
+    const Calls* calls = at.load();
+    if (plugin == nullptr && calls != nullptr) plugin = calls->in_plugin();
+  }
   if (plugin == nullptr) {
     End("ge: interrupted; what was going on did not end soon, so the process did\n");
   }
   Say("ge: interrupted; ");
   Say(plugin);
   End(" did not return soon, so the process ended\n");
+}
+
+// The first place that holds `from`.
+void Change(Calls* from, Calls* to) {
+  for (std::atomic<Calls*>& at : g_calls) {
+    Calls* held = from;
+    if (at.compare_exchange_strong(held, to)) return;
+  }
 }
 
 // Of a call that --time-limit could not end.
@@ -69,17 +86,17 @@ bool Signalled() { return g_signalled.load(); }
 
 SignalledSession::SignalledSession(std::unique_ptr<Session> session)
     : session_(std::move(session)) {
-  g_calls.store(&session_->calls());
+  Change(nullptr, &session_->calls());
 }
 
 void SignalledSession::Replace(std::unique_ptr<Session> session) {
-  g_calls.store(nullptr);
+  Change(&session_->calls(), nullptr);
   session_ = std::move(session);
-  g_calls.store(&session_->calls());
+  Change(nullptr, &session_->calls());
 }
 
 SignalledSession::~SignalledSession() {
-  if (session_) g_calls.store(nullptr);
+  if (session_) Change(&session_->calls(), nullptr);
 }
 
 }  // namespace ge::tool

@@ -43,29 +43,36 @@ bool Library::Open(std::string* why) {
   f.Find("MPI_Init_thread", &init_thread);
   f.Find("MPI_Query_thread", &query_thread);
   f.Find("MPI_Finalize", &finalize);
-  f.Find("MPI_Abort", &abort);
   f.Find("MPI_Comm_rank", &comm_rank);
   f.Find("MPI_Comm_size", &comm_size);
   f.Find("MPI_Comm_dup", &comm_dup);
+  f.Find("MPI_Comm_split", &comm_split);
   f.Find("MPI_Comm_set_errhandler", &comm_set_errhandler);
   f.Find("MPI_Iallreduce", &iallreduce);
   f.Find("MPI_Iallgatherv", &iallgatherv);
+  f.Find("MPI_Ireduce_scatter", &ireduce_scatter);
+  f.Find("MPI_Ialltoallv", &ialltoallv);
+  f.Find("MPI_Isend", &isend);
+  f.Find("MPI_Irecv", &irecv);
   f.Find("MPI_Test", &test);
+  f.Find("MPI_Cancel", &cancel);
   f.Find("MPI_Error_string", &error_string);
   f.Find("ompi_mpi_comm_world", &world);
   f.Find("ompi_mpi_errors_return", &errors_return);
+  f.Find("ompi_request_null", &request_null);
   f.Find("ompi_mpi_op_sum", &sum);
   f.Find("ompi_mpi_op_max", &max);
+  f.Find("ompi_mpi_op_min", &min);
   f.Find("ompi_mpi_byte", &byte);
-  f.Find("ompi_mpi_uint64_t", &uint64);
   f.Find("ompi_mpi_float", &f32_);
   f.Find("ompi_mpi_double", &f64_);
   f.Find("ompi_mpi_int32_t", &i32_);
   f.Find("ompi_mpi_int64_t", &i64_);
+  f.Find("ompi_mpi_uint64_t", &u64_);
   return f.all();
 }
 
-MPI_Datatype Library::Summed(int32_t dtype) const {
+MPI_Datatype Library::Reduced(int32_t dtype) const {
   switch (dtype) {
     case GE_F32:
       return f32_;
@@ -75,6 +82,8 @@ MPI_Datatype Library::Summed(int32_t dtype) const {
       return i32_;
     case GE_I64:
       return i64_;
+    case GE_U64:  // what ranks compare
+      return u64_;
     default:
       return nullptr;
   }

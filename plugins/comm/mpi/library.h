@@ -19,25 +19,31 @@ struct Library {
   decltype(&MPI_Init_thread) init_thread = nullptr;
   decltype(&MPI_Query_thread) query_thread = nullptr;
   decltype(&MPI_Finalize) finalize = nullptr;
-  decltype(&MPI_Abort) abort = nullptr;
   decltype(&MPI_Comm_rank) comm_rank = nullptr;
   decltype(&MPI_Comm_size) comm_size = nullptr;
   decltype(&MPI_Comm_dup) comm_dup = nullptr;
+  decltype(&MPI_Comm_split) comm_split = nullptr;
   decltype(&MPI_Comm_set_errhandler) comm_set_errhandler = nullptr;
   decltype(&MPI_Iallreduce) iallreduce = nullptr;
   decltype(&MPI_Iallgatherv) iallgatherv = nullptr;
+  decltype(&MPI_Ireduce_scatter) ireduce_scatter = nullptr;
+  decltype(&MPI_Ialltoallv) ialltoallv = nullptr;
+  decltype(&MPI_Isend) isend = nullptr;
+  decltype(&MPI_Irecv) irecv = nullptr;
   decltype(&MPI_Test) test = nullptr;
+  decltype(&MPI_Cancel) cancel = nullptr;
   decltype(&MPI_Error_string) error_string = nullptr;
 
   MPI_Comm world = nullptr;
   MPI_Errhandler errors_return = nullptr;
-  MPI_Op sum = nullptr, max = nullptr;
-  MPI_Datatype byte = nullptr, uint64 = nullptr;
-  // The library's type of a dtype of ge_plugin.h; null where it cannot sum it.
-  MPI_Datatype Summed(int32_t dtype) const;
+  MPI_Op sum = nullptr, max = nullptr, min = nullptr;
+  MPI_Request request_null = nullptr;
+  MPI_Datatype byte = nullptr;
+  // The library's type of a dtype of ge_plugin.h; null where we reduce none of it.
+  MPI_Datatype Reduced(int32_t dtype) const;
 
  private:
-  MPI_Datatype f32_ = nullptr, f64_ = nullptr, i32_ = nullptr, i64_ = nullptr;
+  MPI_Datatype f32_ = nullptr, f64_ = nullptr, i32_ = nullptr, i64_ = nullptr, u64_ = nullptr;
 };
 
 }  // namespace ge_engines::mpi

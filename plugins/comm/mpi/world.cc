@@ -2,145 +2,373 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <numeric>
+
+#include "plugins/comm/kit/execution.h"
 
 namespace ge_engines::mpi {
 namespace {
 
 constexpr uint64_t kMostCount = uint64_t{1} << 30;  // elements of one call, whose counts are int
-constexpr int kSpins = 1000;  // looks before the core is offered to others, a few us each
+constexpr size_t kMostAxes = 4;                     // each set of them gets a communicator
+// Who fails stays for so long, until the others have ended and said why.
+constexpr uint64_t kGraceNs = 3'000'000'000;
+constexpr useconds_t kLookUs = 500;
+int g_pid = 0;
 
 // Set by what starts processes that speak MPI: mpirun, and managers of clusters.
-bool IsLaunched() {
+std::string WhyNotLaunched() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (getenv(name) != nullptr) return true;
+    if (getenv(name) != nullptr) return {};
   }
-  return false;
+  if (getenv("WORLD_SIZE") != nullptr) {
+    return "this process was started by torchrun or the like, and MPI does not find other ranks "
+           "by its variables: start them by mpirun -np N";
+  }
+  return "this process was started alone: start ranks by mpirun -np N";
 }
 
-// MPI's end waits for all ranks. Who fails must not wait: the others are in a collective and would
-// wait for it. So it ends them.
-void EndAtExit(int status, void* library) {
-  const auto* mpi = static_cast<const Library*>(library);
-  if (status == 0) {
-    (void)mpi->finalize();
-  } else {
-    (void)mpi->abort(mpi->world, status);
-  }
+void EndAtExit(int status, void* world) {
+  if (getpid() == g_pid) static_cast<World*>(world)->Leave(status);
+}
+
+uint64_t SumOf(const std::vector<uint64_t>& bytes) {
+  return std::accumulate(bytes.begin(), bytes.end(), uint64_t{0});
+}
+
+uint64_t HashOf(const std::string& text) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return hash;
 }
 
 }  // namespace
 
-World* World::Get(std::string* why) {
-  static std::mutex mutex;
-  static World* world = nullptr;
-  static std::string refused;
-  const std::lock_guard lock(mutex);
-  if (world == nullptr && refused.empty()) {
-    auto* made = new World;  // not freed where it refuses: MPI's end may have to be made through it
-    if (made->Begin(&refused)) world = made;
-  }
-  *why = refused;
-  return world;
+// Counts and places of blocks, by place in the group, as MPI wants them; they stay until the
+// transfers are done.
+class World::Call : public Round {
+ public:
+  Call(const Group& group, const std::string& node, MPI_Comm comm)
+      : Round(group, node), comm(comm) {}
+  const MPI_Comm comm;
+  std::vector<MPI_Request> request;
+  size_t done = 0;
+  uint64_t index = 0, begin_ns = 0;  // among the rounds of this rank
+  struct Blocks {
+    std::vector<int> count, at;
+    void Set(const std::vector<uint64_t>& bytes, uint64_t each) {
+      count.clear();
+      at.clear();
+      int next = 0;
+      for (const uint64_t b : bytes) {
+        at.push_back(next);
+        count.push_back(static_cast<int>(b / each));
+        next += count.back();
+      }
+    }
+  } sent, received;
+  char empty = 0;  // the place of an empty tensor
+  char self[2] = {0, 0};
+};
+
+// ---- begin -------------------------------------------------------------------------------------
+
+std::string World::Said(const char* what, int code) const {
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int n = 0;
+  (void)mpi_.error_string(code, text, &n);
+  return std::string(what) + " failed: " + text;
 }
 
-bool World::Begin(std::string* why) {
-  if (!IsLaunched()) {
-    *why = "this process was started alone: start ranks by mpirun -np N";
-    return false;
-  }
-  if (!mpi_.Open(why)) return false;
+std::string World::Start() {
+  if (std::string why = WhyNotLaunched(); !why.empty()) return why;
+  std::string why;
+  if (!mpi_.Open(&why)) return why;
   int begun = 0, has = 0;
   mpi_.initialized(&begun);
   const int code = begun ? mpi_.query_thread(&has)
                          : mpi_.init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &has);
-  if (code != MPI_SUCCESS) {
-    *why = Failure("MPI_Init_thread", code);
-    return false;
-  }
-  if (!begun) on_exit(EndAtExit, &mpi_);  // the process's other user of MPI ends what it began
+  if (code != MPI_SUCCESS) return Said("MPI_Init_thread", code);
+  g_pid = getpid();
   if (has < MPI_THREAD_SERIALIZED) {
-    *why = "MPI was begun for one thread alone; begin it with MPI_THREAD_SERIALIZED";
+    return "MPI was begun for one thread alone; begin it with MPI_THREAD_SERIALIZED";
   }
   mpi_.comm_rank(mpi_.world, &rank_);
   mpi_.comm_size(mpi_.world, &ranks_);
+  MPI_Comm beats = nullptr;
   mpi_.comm_dup(mpi_.world, &comm_);
+  mpi_.comm_dup(mpi_.world, &beats);
   mpi_.comm_set_errhandler(comm_, mpi_.errors_return);
-  return why->empty();
+  mpi_.comm_set_errhandler(beats, mpi_.errors_return);
+  beats_ = std::make_unique<Beats>(&mpi_, beats, rank_, ranks_, options_.lease_ns);
+  if (!begun) on_exit(EndAtExit, this);  // the process's other user of MPI ends what it began
+  FitPrice();
+  return {};
 }
 
-std::string World::Failure(const char* call, int code) const {
-  char text[MPI_MAX_ERROR_STRING + 1] = "";
-  int n = 0;
-  (void)mpi_.error_string(code, text, &n);
-  return std::string(call) + " on rank " + std::to_string(rank_) + ": " + text;
+// One request of those that are made while nodes are asked about.
+std::string World::Settle(MPI_Request* request) {
+  const uint64_t begin = comm::NowNs();
+  for (int done = 0;;) {
+    const int code = mpi_.test(request, &done, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) return Said("MPI_Test", code);
+    if (done != 0) return {};
+    beats_->Tend(begun_);
+    if (!beats_->fault().empty()) return beats_->fault();
+    const uint64_t waited = comm::NowNs() - begin;
+    if (waited > options_.wait_ns) return "other ranks do not come to make the mesh's groups";
+    if (waited > 1'000'000) (void)sched_yield();
+  }
 }
 
-std::string World::Finish(std::vector<MPI_Request>* requests, const uint32_t* stop,
-                          bool* cancelled) {
-  int spins = 0;
-  for (MPI_Request& request : *requests) {
-    for (int done = 0; done == 0;) {
-      const int code = mpi_.test(&request, &done, MPI_STATUS_IGNORE);
-      if (code != MPI_SUCCESS) return Failure("MPI_Test", code);
-      if (done != 0) break;
-      if (stop != nullptr && __atomic_load_n(stop, __ATOMIC_ACQUIRE) != 0) {
-        given_up_ = *cancelled = true;
-        return "rank " + std::to_string(rank_) + " gave up waiting for the others";
-      }
-      if (++spins > kSpins) (void)sched_yield();
-    }
+double World::TimeOf(uint64_t bytes) {
+  static std::vector<char> from, to;
+  from.resize(std::max<size_t>(from.size(), bytes));
+  to.resize(from.size());
+  double best = 1e18;
+  for (int i = 0; i < 4; ++i) {  // the first one makes connections
+    const uint64_t begin = comm::NowNs();
+    MPI_Request request = nullptr;
+    const int code = mpi_.iallreduce(from.data(), to.data(), static_cast<int>(bytes / 4),
+                                     mpi_.Reduced(GE_F32), mpi_.sum, comm_, &request);
+    if (code != MPI_SUCCESS || !Settle(&request).empty()) return 0;
+    best = std::min(best, static_cast<double>(comm::NowNs() - begin));
+  }
+  return best;
+}
+
+// Latency and time of a byte, the least squares of relative errors over six sizes; rank 0's for
+// all.
+void World::FitPrice() {
+  double s[5] = {};  // of weights, of bytes, of squares; of times, of times and bytes
+  for (const uint64_t bytes : {4, 4 << 10, 32 << 10, 128 << 10, 512 << 10, 1 << 20}) {
+    const double t = std::max(TimeOf(bytes), 1.0), w = 1 / (t * t);
+    const auto b = static_cast<double>(bytes);
+    const double add[5] = {w, w * b, w * b * b, w * t, w * t * b};
+    for (int i = 0; i < 5; ++i) s[i] += add[i];
+  }
+  const double det = s[0] * s[2] - s[1] * s[1];
+  double mine[2] = {0, 0}, all[2] = {0, 0};
+  if (rank_ == 0 && det > 0) {
+    mine[1] = std::max(0.0, (s[0] * s[4] - s[1] * s[3]) / det);
+    mine[0] = std::max(0.0, (s[3] - mine[1] * s[1]) / s[0]);
+  }
+  MPI_Request request = nullptr;
+  if (mpi_.iallreduce(mine, all, 2, mpi_.Reduced(GE_F64), mpi_.sum, comm_, &request) ==
+      MPI_SUCCESS) {
+    (void)Settle(&request);
+  }
+  price_ = {all[0], std::max(all[1], comm::HeldNsPerByte())};
+}
+
+// The greatest of the numbers, and the least by their complements.
+std::string World::Same(uint64_t number, const char* what) {
+  const uint64_t mine[2] = {number, ~number};
+  uint64_t most[2] = {0, 0};
+  MPI_Request request = nullptr;
+  const int code = mpi_.iallreduce(mine, most, 2, mpi_.Reduced(GE_U64), mpi_.max, comm_, &request);
+  if (code != MPI_SUCCESS) return Said("MPI_Iallreduce", code);
+  std::string why = Settle(&request);
+  if (!why.empty() || (most[0] == mine[0] && most[1] == mine[1])) return why;
+  return what;
+}
+
+// All groups of the mesh, in one order on all ranks.
+std::string World::StartMesh(const Group& group) {
+  if (group.sizes.size() > kMostAxes) {
+    return "the mesh '" + group.mesh + "' has more than " + std::to_string(kMostAxes) + " axes";
+  }
+  const std::string other =
+      "ranks come with other meshes than '" + group.mesh + "': start all with the same words";
+  if (std::string why = Same(HashOf(group.mesh), other.c_str()); !why.empty()) return why;
+  for (uint32_t axes = 1; axes < 1u << group.sizes.size(); ++axes) {
+    Group each = group;
+    each.axes = axes;
+    comm::Place(rank_, &each);
+    MPI_Comm made = nullptr;
+    const int code = mpi_.comm_split(comm_, static_cast<int>(comm::ColorOf(each)),
+                                     static_cast<int>(each.place), &made);
+    if (code != MPI_SUCCESS) return Said("MPI_Comm_split", code);
+    mpi_.comm_set_errhandler(made, mpi_.errors_return);
+    comms_[{group.mesh, axes}] = made;
   }
   return {};
 }
 
-std::string World::AllReduce(std::span<const Sum> sums, const uint32_t* stop, bool* cancelled) {
-  const std::lock_guard turn(turn_);
-  if (given_up_) return "an earlier collective was given up, so that ranks no longer agree";
-  std::vector<MPI_Request> requests;
-  for (const Sum& s : sums) {
-    const MPI_Datatype type = mpi_.Summed(s.dtype);
-    const uint64_t each = s.dtype == GE_F32 || s.dtype == GE_I32 ? 4 : 8;
-    for (uint64_t at = 0; at < s.count; at += kMostCount) {
-      const auto n = static_cast<int>(std::min(kMostCount, s.count - at));
-      const char* from = static_cast<const char*>(s.from) + at * each;
-      char* to = static_cast<char*>(s.to) + at * each;
-      requests.emplace_back();
-      const int code = mpi_.iallreduce(from == to ? MPI_IN_PLACE : from, to, n, type, mpi_.sum,
-                                       comm_, &requests.back());
-      if (code != MPI_SUCCESS) return Failure("MPI_Iallreduce", code);
-    }
+std::string World::WhyNot(Group* group) {
+  const std::lock_guard lock(turn_);
+  if (!asked_) refused_ = Start();
+  asked_ = true;
+  if (!refused_.empty()) return refused_;
+  if (!fault_.empty()) return fault_;
+  if (group->ranks != ranks_) {
+    return "the mesh '" + group->mesh + "' has " + std::to_string(group->ranks) +
+           " ranks and MPI started " + std::to_string(ranks_) + "; start them by mpirun -np " +
+           std::to_string(group->ranks);
   }
-  return Finish(&requests, stop, cancelled);
+  if (group->rank >= 0 && group->rank != rank_) {
+    return "the node is of rank " + std::to_string(group->rank) + " of the mesh '" + group->mesh +
+           "', and this process is rank " + std::to_string(rank_) +
+           " of MPI; give the pass parallel rank=" + std::to_string(rank_);
+  }
+  comm::Place(rank_, group);
+  const auto [at, fresh] = meshes_.emplace(group->mesh, "");
+  if (fresh) at->second = StartMesh(*group);
+  return at->second;
 }
 
-std::string World::AllGather(const void* from, const std::vector<int>& bytes, void* to,
-                             const uint32_t* stop, bool* cancelled) {
-  const std::lock_guard turn(turn_);
-  if (given_up_) return "an earlier collective was given up, so that ranks no longer agree";
-  std::vector<int> at(bytes.size(), 0);
-  for (size_t i = 1; i < bytes.size(); ++i) at[i] = at[i - 1] + bytes[i - 1];
-  std::vector<MPI_Request> requests(1);
-  const int code = mpi_.iallgatherv(from, bytes[static_cast<size_t>(rank_)], mpi_.byte, to,
-                                    bytes.data(), at.data(), mpi_.byte, comm_, requests.data());
-  if (code != MPI_SUCCESS) return Failure("MPI_Iallgatherv", code);
-  return Finish(&requests, stop, cancelled);
+std::unique_ptr<Round> World::NewRound(const Group& group, const std::string& node) {
+  const std::lock_guard lock(turn_);
+  return std::make_unique<Call>(group, node, comms_.at({group.mesh, group.axes}));
 }
 
-// The greatest of the numbers, and the least by their complements.
-std::string World::WantSame(uint64_t digest, const uint32_t* stop, bool* cancelled) {
-  const std::lock_guard turn(turn_);
-  if (given_up_) return "an earlier collective was given up, so that ranks no longer agree";
-  const uint64_t mine[2] = {digest, ~digest};
-  uint64_t most[2] = {0, 0};
-  std::vector<MPI_Request> requests(1);
-  const int code = mpi_.iallreduce(mine, most, 2, mpi_.uint64, mpi_.max, comm_, requests.data());
-  if (code != MPI_SUCCESS) return Failure("MPI_Iallreduce", code);
-  const std::string why = Finish(&requests, stop, cancelled);
-  if (!why.empty() || (most[0] == digest && most[1] == ~digest)) return why;
-  return "ranks meet with different programs here: start all with the same model and options";
+// ---- transfers ---------------------------------------------------------------------------------
+
+bool World::Known(const Round& round, uint64_t digest) {
+  const std::lock_guard lock(turn_);
+  return !known_[{round.group().mesh, round.group().axes}].emplace(digest, true).second;
+}
+
+Failure World::Fault(const std::string& why, bool busy) {
+  if (fault_.empty()) {
+    fault_ = why;
+    beats_->TellFailed(why, begun_);
+  }
+  return {GE_DEVICE_LOST, GE_SCOPE_DEVICE, busy, why};
+}
+
+std::string World::Reduce(Call* call, const Transfer& t) {
+  const MPI_Datatype type = mpi_.Reduced(t.dtype);
+  const MPI_Op op = t.reduction == comm::Reduction::kSum   ? mpi_.sum
+                    : t.reduction == comm::Reduction::kMax ? mpi_.max
+                                                           : mpi_.min;
+  const uint64_t each = t.dtype == GE_F32 || t.dtype == GE_I32 ? 4 : 8;
+  if (t.kind == Transfer::Kind::kScatter) {
+    call->sent.Set(*t.sent, each);
+    call->request.emplace_back();
+    const int code = mpi_.ireduce_scatter(t.from, t.to, call->sent.count.data(), type, op,
+                                          call->comm, &call->request.back());
+    return code == MPI_SUCCESS ? std::string() : Said("MPI_Ireduce_scatter", code);
+  }
+  for (uint64_t at = 0; at < t.bytes / each; at += kMostCount) {
+    const auto n = static_cast<int>(std::min(kMostCount, t.bytes / each - at));
+    const char* from = static_cast<const char*>(t.from) + at * each;
+    char* to = static_cast<char*>(t.to) + at * each;
+    call->request.emplace_back();
+    const int code = mpi_.iallreduce(from, to, n, type, op, call->comm, &call->request.back());
+    if (code != MPI_SUCCESS) return Said("MPI_Iallreduce", code);
+  }
+  return {};
+}
+
+std::string World::Post(Call* call, const Transfer& t) {
+  if (t.kind == Transfer::Kind::kReduce || t.kind == Transfer::Kind::kScatter) {
+    return Reduce(call, t);
+  }
+  call->received.Set(*t.received, 1);
+  const auto& received = call->received;
+  call->request.emplace_back();
+  MPI_Request* request = &call->request.back();
+  if (t.kind == Transfer::Kind::kGather) {
+    const int code =
+        mpi_.iallgatherv(t.from, received.count[call->group().place], mpi_.byte, t.to,
+                         received.count.data(), received.at.data(), mpi_.byte, call->comm, request);
+    return code == MPI_SUCCESS ? std::string() : Said("MPI_Iallgatherv", code);
+  }
+  call->sent.Set(*t.sent, 1);
+  const int code =
+      mpi_.ialltoallv(t.from, call->sent.count.data(), call->sent.at.data(), mpi_.byte, t.to,
+                      received.count.data(), received.at.data(), mpi_.byte, call->comm, request);
+  return code == MPI_SUCCESS ? std::string() : Said("MPI_Ialltoallv", code);
+}
+
+Failure World::Begin(Round* round, std::span<const Transfer> transfers) {
+  auto* call = static_cast<Call*>(round);
+  const std::lock_guard lock(turn_);
+  call->request.clear();
+  call->done = 0;
+  call->index = ++begun_;
+  call->begin_ns = comm::NowNs();
+  if (ended_) return Fault("the process ends", false);
+  if (!fault_.empty()) return Fault(fault_, false);
+  for (Transfer t : transfers) {
+    // Equal addresses mean "in place" to Open MPI, which other ranks then are not. Of two tensors
+    // that have one, one is empty.
+    if (t.from == t.to) {
+      const bool in = t.kind == Transfer::Kind::kGather ||
+                      (t.kind == Transfer::Kind::kExchange && SumOf(*t.sent) == 0);
+      if (in) {
+        t.from = &call->empty;
+      } else {
+        t.to = &call->empty;
+      }
+    }
+    const std::string why = Post(call, t);
+    if (!why.empty()) return Fault("rank " + std::to_string(rank_) + ": " + why, true);
+  }
+  return {};
+}
+
+Failure World::Test(Round* round, bool* done) {
+  auto* call = static_cast<Call*>(round);
+  const std::lock_guard lock(turn_);
+  if (ended_) return Fault("the process ends", true);
+  for (; call->done < call->request.size(); ++call->done) {
+    int one = 0;
+    const int code = mpi_.test(&call->request[call->done], &one, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) {
+      return Fault("rank " + std::to_string(rank_) + ": " + Said("MPI_Test", code), true);
+    }
+    if (one == 0) break;
+  }
+  *done = call->done == call->request.size();
+  if (*done) return {};
+  if (!beats_->fault().empty()) return Fault(beats_->fault(), true);
+  if (std::string ended = beats_->EndedBefore(call->index); !ended.empty()) {
+    return Fault(ended, true);
+  }
+  if (comm::NowNs() - call->begin_ns < options_.wait_ns) return {};
+  const std::string behind = beats_->Behind(call->index);
+  return Fault((behind.empty() ? "all ranks are in it, but what they send does not arrive"
+                               : behind + " lives and does not come to it") +
+                   "; waited for " + std::to_string(options_.wait_ns / 1'000'000'000) +
+                   " s (option wait)",
+               true);
+}
+
+Failure World::GiveUp(Round* round) {
+  const std::lock_guard lock(turn_);
+  const std::string why =
+      "rank " + std::to_string(rank_) + " was told to end while it was in " + round->node();
+  (void)Fault(why, true);
+  return {GE_CANCELLED, GE_SCOPE_DEVICE, true, why};
+}
+
+void World::Tend() {
+  const std::lock_guard lock(turn_);
+  if (beats_ != nullptr && !ended_) beats_->Tend(begun_);
+}
+
+// ---- end ---------------------------------------------------------------------------------------
+
+// MPI's end waits for all ranks, so that who fails makes none: it tells the others, lets them say
+// why they end, and leaves. A launcher ends what is left of them; without one their leases do.
+void World::Leave(int status) {
+  const std::lock_guard lock(turn_);
+  ended_ = true;
+  beats_->TellLeaving(status, begun_);
+  const uint64_t begin = comm::NowNs();
+  const bool well = status == 0 && fault_.empty();
+  while (!beats_->AllGone() && (well || comm::NowNs() - begin < kGraceNs)) {
+    beats_->Tend(begun_);
+    (void)usleep(kLookUs);
+  }
+  if (!well || !beats_->AllLeftWell()) return;
+  beats_->Stop();
+  (void)mpi_.finalize();
 }
 
 }  // namespace ge_engines::mpi

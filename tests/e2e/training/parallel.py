@@ -227,7 +227,7 @@ class Checks:
         (nothing / "libmpi.so.40").write_text("")
         refused("no libmpi", "install the package openmpi-bin", "--mesh", "data=2",
                 env={**started, "LD_LIBRARY_PATH": str(nothing)})
-        refused("a launcher without MPI", "started alone", "--mesh", "data=2", env={"RANK": "0", "WORLD_SIZE": "2"})
+        refused("a launcher without MPI", "by mpirun -np", "--mesh", "data=2", env={"RANK": "0", "WORLD_SIZE": "2"})
         done = self.call(GE, "train", self.lenet, "--data", self.scratch / "narrow.npz", "--batch",
                          48, "--steps", 2, "--mesh", "data=1", "--no-test")
         self.check("a mesh of one is no mesh", done.returncode == 0, done.stderr)
