@@ -96,14 +96,15 @@ class JpegReader {
     const auto end = static_cast<JDIMENSION>(part.y + part.height);
     auto left = static_cast<JDIMENSION>(part.x);
     auto width = static_cast<JDIMENSION>(part.width);
-    if (row_ == nullptr) row_.reset(new JSAMPLE[size_t{info_.image_width} * 3]);
+    if (row_ == nullptr) row_.reset(new JSAMPLE[size_t{info_.image_width} * 3 + 1]);
     if (setjmp(errors_.back) != 0) return false;
     jpeg_start_decompress(&info_);
     Cut(&left, &width);
     const auto high = static_cast<JDIMENSION>(info_.max_v_samp_factor * DCTSIZE);
     const JDIMENSION above = top / high;
     if (above > 1) jpeg_skip_scanlines(&info_, (above - 1) * high);
-    JSAMPROW row = row_.get();
+    // At an odd place, libjpeg-turbo does not write past the caches, where it is read at once.
+    JSAMPROW row = row_.get() + 1;
     while (info_.output_scanline < end) {
       const bool wanted = info_.output_scanline >= top;
       jpeg_read_scanlines(&info_, &row, 1);
