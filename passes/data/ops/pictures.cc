@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "passes/data/ops/kept_pictures.h"
+#include "passes/data/pictures/resize_loops.h"
 
 namespace ge::data {
 namespace {
@@ -67,6 +68,7 @@ ge_rc RunPictures(const ge_kernel_call* c, ge_err* err) {
     const auto rows = Elements<int64_t>(InputOf(*c, kRow));
     WantRows(rows, pictures.source().rows(), "Pictures");
     Planes sizes = SizesOf(*c->node);
+    sizes.loops = &LoopsOf(c->api->isa_cap);
     const auto flip = Elements<uint8_t>(InputOf(*c, kFlip));
     const bool flips = InputOf(*c, kFlip).ptr != nullptr;
     const auto each = static_cast<uint64_t>(sizes.channels * sizes.height * sizes.width);

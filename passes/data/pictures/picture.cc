@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "passes/data/pictures/codecs.h"
+#include "passes/data/pictures/resize_loops.h"
 
 namespace ge::data {
 namespace {
@@ -88,28 +89,23 @@ class Feeder {
   int64_t rows_ = 0, columns_ = 0, above_ = 0, margin_ = 0, fed_ = 0;
 };
 
-// A window of one plane as it is, 0 beyond it; T from bytes by `of`.
-template <class T, class Of>
+// A window of one plane as it is, 0 beyond it. copy(from, n, to): of n pixels, reversed where
+// pictures are flipped.
+template <class T, class Copy>
 void CopyPlane(const uint8_t* from, int64_t height, int64_t width, int64_t top, int64_t left,
-               const Planes& to, T* out, const Of& of) {
+               const Planes& to, T zero, T* out, const Copy& copy) {
   const int64_t begin = std::clamp<int64_t>(-left, 0, to.width);
-  const int64_t end = std::clamp<int64_t>(width - left, begin, to.width);
+  const int64_t many = std::clamp<int64_t>(width - left, begin, to.width) - begin;
+  const int64_t before = to.flip ? to.width - begin - many : begin;
   for (int64_t y = 0; y < to.height; ++y, out += to.width) {
     const int64_t row = top + y;
-    const bool there = row >= 0 && row < height;
-    const uint8_t* line = from + (there ? row * width + left : 0);
-    const int64_t b = there ? begin : to.width, e = there ? end : to.width;
-    const T zero = of(0);
-    if (to.flip) {
-      T* last = out + to.width - 1;
-      for (int64_t x = 0; x < b; ++x) last[-x] = zero;
-      for (int64_t x = b; x < e; ++x) last[-x] = of(line[x]);
-      for (int64_t x = e; x < to.width; ++x) last[-x] = zero;
-    } else {
-      for (int64_t x = 0; x < b; ++x) out[x] = zero;
-      for (int64_t x = b; x < e; ++x) out[x] = of(line[x]);
-      for (int64_t x = e; x < to.width; ++x) out[x] = zero;
+    if (row < 0 || row >= height) {
+      std::fill_n(out, to.width, zero);
+      continue;
     }
+    std::fill_n(out, before, zero);
+    copy(from + row * width + left + begin, many, out + before);
+    std::fill_n(out + before + many, to.width - before - many, zero);
   }
 }
 
@@ -120,10 +116,15 @@ void CopyWindow(const uint8_t* pixels, int64_t channels, int64_t height, int64_t
     const int64_t at = c * to.height * to.width;
     if (to.floats != nullptr) {
       const float* table = to.table + c * 256;
-      CopyPlane(from, height, width, top, left, to, to.floats + at,
-                [table](uint8_t v) { return table[v]; });
+      CopyPlane(from, height, width, top, left, to, table[0], to.floats + at,
+                [&](const uint8_t* line, int64_t n, float* out) {
+                  to.loops->look(line, 1, n, to.flip, table, out);
+                });
     } else {
-      CopyPlane(from, height, width, top, left, to, to.bytes + at, [](uint8_t v) { return v; });
+      CopyPlane(from, height, width, top, left, to, uint8_t{0}, to.bytes + at,
+                [&](const uint8_t* line, int64_t n, uint8_t* out) {
+                  to.flip ? std::reverse_copy(line, line + n, out) : std::copy_n(line, n, out);
+                });
     }
   }
 }

@@ -25,6 +25,15 @@ struct Taps {
 
 constexpr int kWeightBits = 22;
 
+struct ResizeLoops;
+
+// Taps once more, as some loops want them.
+struct PackedTaps {
+  std::vector<int16_t> halves;  // of AVX2: of 11 bits
+  std::vector<int8_t> digits;   // of AVX-512
+  std::vector<int32_t> from;
+};
+
 // Where the result goes: planes [channels, height, width] of bytes, or of floats through a table of
 // 256 for each channel.
 struct Planes {
@@ -33,6 +42,7 @@ struct Planes {
   uint8_t* bytes = nullptr;
   float* floats = nullptr;
   const float* table = nullptr;
+  const ResizeLoops* loops = nullptr;  // by LoopsOf
 };
 
 class Resampler {
@@ -58,9 +68,9 @@ class Resampler {
   Planes to_;
   Taps rows_, columns_;
   int64_t next_ = 0, out_ = 0;  // row of the picture, row of the result
-  int64_t stride_ = 0;          // bytes of a resampled line: 4 or 1 a pixel
+  int64_t stride_ = 0;          // bytes of a resampled line: 4 or 1 a pixel, and up to 63
   std::vector<uint8_t> line_, ring_, row_;
-  std::vector<int16_t> packed_;  // weights as halves of 11 bits, for SIMD
+  PackedTaps packed_columns_, packed_rows_;
   std::vector<const uint8_t*> taken_;
 };
 

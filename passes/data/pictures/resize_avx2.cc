@@ -13,13 +13,11 @@ namespace ge::data {
 #if defined(__AVX2__)
 namespace {
 
-constexpr int kHalfBits = 11;
-
 __m256i Total(__m256i upper, __m256i lower) {
   return _mm256_add_epi32(_mm256_slli_epi32(upper, kHalfBits), lower);
 }
 
-void Avx2Rgb(const uint8_t* line, const Taps& taps, const int16_t* packed, uint8_t* to) {
+void Rgb(const uint8_t* line, const Taps& taps, const PackedTaps& packed, uint8_t* to) {
   // Pixels 0 and 1 of four as pairs of 16 bits in the lower half, 2 and 3 in the upper.
   const __m256i pairs =
       _mm256_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1, 6, -1, 9, -1, 7,
@@ -39,7 +37,7 @@ void Avx2Rgb(const uint8_t* line, const Taps& taps, const int16_t* packed, uint8
         return _mm256_broadcastsi128_si256(_mm_loadu_si128(static_cast<const __m128i*>(at)));
       };
       const __m256i pixels = _mm256_shuffle_epi8(load(from), pairs);
-      const __m256i weights = load(packed + ((x - taps.inside) * groups * 8 + 2 * t));
+      const __m256i weights = load(packed.halves.data() + ((x - taps.inside) * groups * 8 + 2 * t));
       upper = _mm256_add_epi32(upper,
                                _mm256_madd_epi16(pixels, _mm256_shuffle_epi8(weights, upper_of)));
       lower = _mm256_add_epi32(lower,
@@ -54,8 +52,10 @@ void Avx2Rgb(const uint8_t* line, const Taps& taps, const int16_t* packed, uint8
   }
 }
 
-void Avx2Rows(const uint8_t* const* lines, const int32_t* weight, int64_t count, int64_t bytes,
-              uint8_t* to) {
+void Rows(const uint8_t* const* lines, const Taps& taps, const PackedTaps&, int64_t place,
+          int64_t bytes, uint8_t* to) {
+  const int32_t* weight = taps.of(place);
+  const int64_t count = taps.count[static_cast<size_t>(place)];
   const __m256i half = _mm256_set1_epi32(1 << (kWeightBits - 1));
   for (int64_t i = 0; i < bytes; i += 16) {
     __m256i upper0 = _mm256_setzero_si256(), upper1 = upper0, lower0 = upper0, lower1 = upper0;
@@ -86,9 +86,12 @@ void Avx2Rows(const uint8_t* const* lines, const int32_t* weight, int64_t count,
 
 }  // namespace
 
-ResizeLoops Avx2Loops() { return {Avx2Rgb, Avx2Rows, 32}; }
+const ResizeLoops* Avx2Loops() {
+  static const ResizeLoops loops = {PackHalves, Rgb, nullptr, Rows, PlainLoops().look};
+  return &loops;
+}
 #else
-ResizeLoops Avx2Loops() { return PlainLoops(); }
+const ResizeLoops* Avx2Loops() { return nullptr; }
 #endif
 
 }  // namespace ge::data

@@ -20,6 +20,8 @@ fn main(row: i64[n], box: i64[n,4], view: i64[n,4], flip: bool[n]) -> (x) {{
 entry infer "main" = main
 """
 U = np.float32
+# Each has loops of its own.
+ISAS = ("native", "avx2", "sse4.2")
 
 
 class Pictures(data_run.DataRun):
@@ -75,18 +77,19 @@ class Pictures(data_run.DataRun):
         for name, value in (("row", rows), ("box", boxes), ("view", views), ("flip", flips)):
             np.save(self.here / f"{name}.npy", value)
         inputs = [a for n in ("row", "box", "view", "flip") for a in ("--input", f"{n}={n}.npy")]
-        done = subprocess.run([str(data_run.GE), "run", "p.gt", "--plugins", "data", "--engines", "ref",
-                               *inputs, "--output", "out"], cwd=self.here, capture_output=True,
-                              text=True, timeout=300, check=False)
-        if done.returncode:
-            self.check(f"frames of {source}", False, done.stderr)
-            return
-        got = np.load(self.here / "out/x.npy")
-        wrong = [i for i, row in enumerate(rows) if not np.array_equal(
-            got[i], pf.framed(pictures[row], boxes[i], views[i], flips[i], height, width))]
-        detail = [(pictures[rows[i]].shape, boxes[i], views[i], flips[i]) for i in wrong[:3]]
-        self.check(f"frames of {source}, {channels} channels, to {height}x{width}", not wrong,
-                   f"{len(wrong)}: {detail}")
+        for isa in ISAS:
+            done = subprocess.run([str(data_run.GE), "run", "p.gt", "--plugins", "data", "--engines", "ref",
+                                   "--isa", isa, *inputs, "--output", "out"], cwd=self.here,
+                                  capture_output=True, text=True, timeout=300, check=False)
+            if done.returncode:
+                self.check(f"frames of {source}, {isa}", False, done.stderr)
+                return
+            got = np.load(self.here / "out/x.npy")
+            wrong = [i for i, row in enumerate(rows) if not np.array_equal(
+                got[i], pf.framed(pictures[row], boxes[i], views[i], flips[i], height, width))]
+            detail = [(pictures[rows[i]].shape, boxes[i], views[i], flips[i]) for i in wrong[:3]]
+            self.check(f"frames of {source}, {channels} channels, to {height}x{width}, {isa}", not wrong,
+                       f"{len(wrong)}: {detail}")
 
     def arrays(self, count):
         r = np.random.default_rng(3)
@@ -117,6 +120,15 @@ class Pictures(data_run.DataRun):
             self.frames("photos", "picture", color, 3, count, seed)
         self.frames("photos", "picture", gray, 1, count, 9)
         return color
+
+    def loops(self):
+        """Flipped and through a table, by the loops of each ISA."""
+        for isa in ISAS[1:]:
+            for pipe in ("photos | resize 20x30 | flip | normalise imagenet",
+                         "rgb.npy | random-crop 32 pad=4 | flip | normalise 0.5 0.25"):
+                wanted, got = self.rows(pipe, range(6)), self.rows(pipe, range(6), more=("--isa", isa))
+                self.check(f"{pipe}, {isa}", wanted and got and all(np.array_equal(got[k], v)
+                                                                   for k, v in wanted.items()))
 
     def steps_of_photos(self, color):
         at = list(range(40))
@@ -304,6 +316,7 @@ def main():
     p.arrays(args.boxes // 10)
     color = p.folder(args.boxes // 5)
     p.steps_of_photos(color)
+    p.loops()
     p.steps_of_arrays()
     p.fused()
     p.damaged(color)
