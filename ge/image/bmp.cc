@@ -150,7 +150,7 @@ Outcome DecodeBmp(Bytes in, Canvas* canvas) {
                    std::to_string(h.data) + " on, wanted " + std::to_string(wanted));
   }
   if (Outcome begun = canvas->Begin(h.width, h.height); !begun.ok()) return begun;
-  for (int64_t y = 0; y < h.height; ++y) {
+  for (int64_t y = 0; y < h.height && !canvas->stopped(); ++y) {
     const uint8_t* from = in.data() + h.data + y * row_bytes;
     uint8_t* to = canvas->row(h.top_down ? y : h.height - 1 - y);
     if (h.bits <= 8) {

@@ -21,6 +21,8 @@ struct Outcome {
   bool ok() const { return code == GE_IMAGE_OK; }
 };
 inline Outcome Corrupt(std::string why) { return {GE_IMAGE_CORRUPT, std::move(why)}; }
+// The caller has asked to end.
+inline Outcome Stopped() { return {GE_IMAGE_STOPPED, "decoding was stopped"}; }
 inline Outcome Unsupported(std::string why) { return {GE_IMAGE_UNSUPPORTED, std::move(why)}; }
 
 // Whether a picture of that size is decoded at all; products of such sizes and a few bytes do not
@@ -45,6 +47,10 @@ class Canvas {
   uint8_t* row(int64_t y) { return rgb_ + y * width_ * 3; }
   int64_t width() const { return width_; }
   int64_t height() const { return height_; }
+  // Whether the caller has asked to end: to be asked every few milliseconds.
+  bool stopped() const {
+    return request_.stop != nullptr && __atomic_load_n(request_.stop, __ATOMIC_RELAXED) != 0;
+  }
   // Brings the RGB into the order of the request; hands out the lines of a part.
   void Finish();
 

@@ -79,6 +79,7 @@ Outcome Decode(const ge_image_request& request) {
     Outcome outcome = f.decode(in, &canvas);
     if (outcome.code == kSizeWasAll) return {};
     if (outcome.ok()) canvas.Finish();
+    if (canvas.stopped()) outcome = Stopped();  // whatever came of it
     outcome.why = std::string(f.name) + ": " + outcome.why;
     return outcome;
   }
@@ -170,7 +171,8 @@ void Canvas::Line(const uint8_t* rgb) {
 void Canvas::Finish() {
   if (wants_part()) {
     if (rgb_ == nullptr) return;  // the codec has handed out the lines
-    for (int64_t y = part_.y; y < part_.y + part_.height; ++y) Line(row(y) + part_.x * 3);
+    for (int64_t y = part_.y; y < part_.y + part_.height && !stopped(); ++y)
+      Line(row(y) + part_.x * 3);
     return;
   }
   if (request_.order != GE_IMAGE_RGB) Reorder(request_.order, rgb_, width_ * height_, out_);
@@ -189,7 +191,7 @@ int32_t Answer(int32_t code, std::string_view why, ge_image_request* request) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) int32_t ge_image_decode_2(
+extern "C" __attribute__((visibility("default"))) int32_t ge_image_decode_3(
     ge_image_request* request) {
   // What is thrown must not cross the border.
   try {

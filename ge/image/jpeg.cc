@@ -51,21 +51,67 @@ void JpegWarn(j_common_ptr c, int level) {
 
 void JpegSilent(j_common_ptr) {}
 
-void JpegCountScans(j_common_ptr c) {
-  if (reinterpret_cast<j_decompress_ptr>(c)->input_scan_number <= kMostScans) return;
+// What libjpeg calls for each row of blocks.
+struct JpegProgress {
+  jpeg_progress_mgr base;  // first, as above
+  const Canvas* canvas;
+};
+
+void JpegWatch(j_common_ptr c) {
   auto* e = reinterpret_cast<JpegErrors*>(c->err);
+  if (reinterpret_cast<JpegProgress*>(c->progress)->canvas->stopped()) std::longjmp(e->back, 1);
+  if (reinterpret_cast<j_decompress_ptr>(c)->input_scan_number <= kMostScans) return;
   std::snprintf(e->why, sizeof e->why, "has more than %d scans", kMostScans);
   std::longjmp(e->back, 1);
 }
 
+// The bytes in parts, since rows of blocks that are skipped are not told to JpegWatch.
+struct JpegSource {
+  jpeg_source_mgr base;  // first, as above
+  Bytes left;
+  static constexpr size_t kPart = 256 << 10;  // some 10 ms
+
+  static void Begin(j_decompress_ptr) {}
+  static boolean Fill(j_decompress_ptr d) {
+    auto* s = reinterpret_cast<JpegSource*>(d->src);
+    static const JOCTET kEnd[] = {0xff, JPEG_EOI};
+    if (d->progress != nullptr) JpegWatch(reinterpret_cast<j_common_ptr>(d));
+    Bytes part = s->left.first(std::min(kPart, s->left.size()));
+    s->left = s->left.subspan(part.size());
+    if (part.empty()) {
+      WARNMS(d, JWRN_JPEG_EOF);
+      part = kEnd;
+    }
+    s->base.next_input_byte = part.data();
+    s->base.bytes_in_buffer = part.size();
+    return TRUE;
+  }
+  static void Skip(j_decompress_ptr d, long bytes) {
+    if (bytes <= 0) return;
+    auto* s = reinterpret_cast<JpegSource*>(d->src);
+    auto n = static_cast<size_t>(bytes);
+    const size_t here = std::min(n, s->base.bytes_in_buffer);
+    s->base.next_input_byte += here;
+    s->base.bytes_in_buffer -= here;
+    s->left = s->left.subspan(std::min(n - here, s->left.size()));
+  }
+  static void End(j_decompress_ptr) {}
+};
+
 class JpegReader {
  public:
-  JpegReader() : info_{}, errors_{}, progress_{} {
+  explicit JpegReader(const Canvas& canvas) : info_{}, errors_{}, progress_{}, source_{} {
     info_.err = jpeg_std_error(&errors_.base);
     errors_.base.error_exit = JpegLeave;
     errors_.base.emit_message = JpegWarn;
     errors_.base.output_message = JpegSilent;
-    progress_.progress_monitor = JpegCountScans;
+    progress_.base.progress_monitor = JpegWatch;
+    progress_.canvas = &canvas;
+    source_.base.init_source = JpegSource::Begin;
+    source_.base.fill_input_buffer = JpegSource::Fill;
+    source_.base.skip_input_data = JpegSource::Skip;
+    source_.base.resync_to_restart = jpeg_resync_to_restart;
+    source_.base.term_source = JpegSource::End;
   }
   ~JpegReader() { jpeg_destroy_decompress(&info_); }
   JpegReader(const JpegReader&) = delete;
@@ -74,8 +120,9 @@ class JpegReader {
   bool ReadHeader(Bytes in) {
     if (setjmp(errors_.back) != 0) return false;
     jpeg_create_decompress(&info_);
-    info_.progress = &progress_;
-    jpeg_mem_src(&info_, in.data(), static_cast<unsigned long>(in.size()));
+    info_.progress = &progress_.base;
+    source_.left = in;
+    info_.src = &source_.base;
     jpeg_read_header(&info_, TRUE);
     info_.out_color_space = JCS_RGB;
     return true;
@@ -128,13 +175,14 @@ class JpegReader {
   std::unique_ptr<JSAMPLE[]> row_;
   jpeg_decompress_struct info_;
   JpegErrors errors_;
-  jpeg_progress_mgr progress_;
+  JpegProgress progress_;
+  JpegSource source_;
 };
 
 }  // namespace
 
 Outcome DecodeJpeg(Bytes in, Canvas* canvas) {
-  JpegReader reader;
+  JpegReader reader(*canvas);
   if (!reader.ReadHeader(in)) return Corrupt(reader.why());
   const jpeg_decompress_struct& info = reader.info();
   if (info.jpeg_color_space != JCS_YCbCr && info.jpeg_color_space != JCS_RGB &&

@@ -165,7 +165,7 @@ Outcome J2kPaint(const opj_image_t& image, Canvas* canvas) {
     if (!plane.there()) return Corrupt("a component has no samples of 1 to 31 bits");
   }
   const bool ycc = image.color_space == OPJ_CLRSPC_SYCC && last == 2;
-  for (int64_t y = 0; y < canvas->height(); ++y) {
+  for (int64_t y = 0; y < canvas->height() && !canvas->stopped(); ++y) {
     uint8_t* to = canvas->row(y);
     for (int64_t x = 0; x < canvas->width(); ++x, to += 3) {
       for (int i = 0; i < 3; ++i) to[i] = planes[i].At(x, y);

@@ -55,6 +55,7 @@ class PngReader {
   bool is_rgb() const { return png_get_rowbytes(png_, info_) == size_t{3} * width(); }
   // Each pass of an interlaced picture fills in pixels of the rows that are there.
   bool ReadRows(Canvas* canvas) {
+    canvas_ = canvas;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     for (int pass = 0; pass < passes_; ++pass) {
       for (int64_t y = 0; y < canvas->height(); ++y) png_read_row(png_, canvas->row(y), nullptr);
@@ -73,13 +74,17 @@ class PngReader {
   }
   static void Warn(png_structp, png_const_charp) {}
   static void Read(png_structp png, png_bytep to, size_t n) {
-    Bytes& left = static_cast<PngReader*>(png_get_io_ptr(png))->left_;
+    auto* self = static_cast<PngReader*>(png_get_io_ptr(png));
+    // libpng asks for 8 KiB at most, which inflate to 8 MiB at most.
+    if (self->canvas_ != nullptr && self->canvas_->stopped()) png_error(png, "stopped");
+    Bytes& left = self->left_;
     if (left.size() < n) png_error(png, "the data are cut short");
     std::memcpy(to, left.data(), n);
     left = left.subspan(n);
   }
 
   Bytes left_;
+  const Canvas* canvas_ = nullptr;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int passes_ = 1;

@@ -70,7 +70,7 @@ Outcome PnmSampleAbove(int64_t sample, const PnmHeader& h) {
 }
 
 Outcome PnmFromText(const PnmHeader& h, PnmText text, Canvas* canvas) {
-  for (int64_t y = 0; y < h.height; ++y) {
+  for (int64_t y = 0; y < h.height && !canvas->stopped(); ++y) {
     uint8_t* row = canvas->row(y);
     for (int64_t i = 0; i < h.width * h.channels(); ++i) {
       const int64_t v = h.bits() ? text.Bit() : text.Number();
@@ -88,7 +88,7 @@ Outcome PnmFromText(const PnmHeader& h, PnmText text, Canvas* canvas) {
 }
 
 Outcome PnmFromBytes(const PnmHeader& h, const uint8_t* from, Canvas* canvas) {
-  for (int64_t y = 0; y < h.height; ++y, from += h.row_bytes()) {
+  for (int64_t y = 0; y < h.height && !canvas->stopped(); ++y, from += h.row_bytes()) {
     uint8_t* row = canvas->row(y);
     for (int64_t i = 0; i < h.width * h.channels(); ++i) {
       int64_t v = 0;

@@ -155,7 +155,7 @@ Outcome DecodeTiff(Bytes in, Canvas* canvas) {
   band = std::clamp(band, uint32_t{1}, height);
   if (Outcome begun = canvas->Begin(width, height); !begun.ok()) return begun;
   std::unique_ptr<uint32_t[]> raster(new uint32_t[size_t{width} * band]);
-  for (int64_t y = 0; y < height; y += band) {
+  for (int64_t y = 0; y < height && !canvas->stopped(); y += band) {
     const int64_t rows = std::min<int64_t>(band, height - y);
     if (!picture.ReadBand(y, rows, raster.get(), canvas)) {
       return Corrupt(file.Why("its pixels cannot be decoded"));

@@ -2,6 +2,8 @@
 // library decodes through another one.
 #include <webp/decode.h>
 
+#include <algorithm>
+
 #include "ge/image/codec.h"
 
 namespace ge_image {
@@ -21,6 +23,20 @@ const char* WebpWhy(VP8StatusCode code) {
   }
 }
 
+// Hands in a part of the bytes after the other, so that decoding can be stopped between them.
+VP8StatusCode WebpDecodeByParts(Bytes in, WebPDecoderConfig* config, const Canvas& canvas) {
+  constexpr size_t kPart = 64 << 10;  // some 10 ms
+  WebPIDecoder* decoder = WebPIDecode(nullptr, 0, config);
+  if (decoder == nullptr) return VP8_STATUS_OUT_OF_MEMORY;
+  VP8StatusCode code = VP8_STATUS_SUSPENDED;
+  for (size_t at = 0; at < in.size() && code == VP8_STATUS_SUSPENDED && !canvas.stopped();) {
+    at += std::min(kPart, in.size() - at);
+    code = WebPIUpdate(decoder, in.data(), at);
+  }
+  WebPIDelete(decoder);
+  return code;
+}
+
 }  // namespace
 
 Outcome DecodeWebp(Bytes in, Canvas* canvas) {
@@ -36,7 +52,7 @@ Outcome DecodeWebp(Bytes in, Canvas* canvas) {
   config.output.u.RGBA.rgba = canvas->row(0);
   config.output.u.RGBA.stride = static_cast<int>(canvas->width() * 3);
   config.output.u.RGBA.size = static_cast<size_t>(canvas->width() * canvas->height() * 3);
-  code = WebPDecode(in.data(), in.size(), &config);
+  code = WebpDecodeByParts(in, &config, *canvas);
   WebPFreeDecBuffer(&config.output);
   if (code == VP8_STATUS_OUT_OF_MEMORY) return {GE_IMAGE_NO_MEMORY, WebpWhy(code)};
   return code == VP8_STATUS_OK ? Outcome{} : Corrupt(WebpWhy(code));

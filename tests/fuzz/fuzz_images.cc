@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   request.order = data[size - 1] % 3;
   request.reserve = Reserve;
   request.self = &pixels;
-  const int32_t answer = ge_image_decode_2(&request);
+  const int32_t answer = ge_image_decode_3(&request);
   REQUIRE(answer >= GE_IMAGE_OK && answer < GE_IMAGE_INTERNAL, request.why);
   REQUIRE(answer == GE_IMAGE_OK || request.why[0] != '\0', "refused without words");
   return 0;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ge/base/interrupt.h"
 #include "ge/control/host_op.h"
 #include "ge/control/image_codecs.h"
 #include "ge/ops/op.h"
@@ -56,9 +57,11 @@ Status RunImageDecoder(HostCall& c) {
                                        : GE_IMAGE_RGB;
   request.reserve = ImageTarget::Reserve;
   request.self = &target;
+  if (const Interrupt* interrupt = CurrentInterrupt()) request.stop = interrupt->word();
   const int32_t answer = decode(&request);
   if (answer == GE_IMAGE_OK) return {};
   if (!target.status.ok()) return target.status;
+  GE_RETURN_IF_ERROR(CheckInterrupt());
   return Status(CodeOfImage(answer), fmt::format("ImageDecoder: {}", request.why));
 }
 

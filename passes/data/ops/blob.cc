@@ -36,6 +36,7 @@ ge_rc RunBlob(const ge_kernel_call* c, ge_err* err) {
     const uint64_t width = c->out[0].bytes / rows.size();
     auto* out = static_cast<std::byte*>(c->out[0].ptr);
     Parallel(c->api, rows.size(), [&](uint64_t i) {
+      CheckStop(c->stop);
       const Blob blob = of.source->ReadBlob(of.index, rows[i]);
       if (blob.bytes.size() > width) {
         throw Refusal{GE_OUT_OF_RANGE,

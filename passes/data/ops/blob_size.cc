@@ -25,6 +25,7 @@ ge_rc RunBlobSize(const ge_kernel_call* c, ge_err* err) {
     WantRows(rows, of.source->rows(), "BlobSize");
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     Parallel(c->api, rows.size(), [&](uint64_t i) {
+      CheckStop(c->stop);
       out[i] = static_cast<int64_t>(of.source->ReadBlob(of.index, rows[i]).bytes.size());
     });
   });

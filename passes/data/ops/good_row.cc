@@ -35,12 +35,12 @@ ge_rc OpenGoodRow(const ge_node* n, const ge_host_api*, void** kept, ge_err* err
 
 void CloseGoodRow(void* kept) { delete static_cast<KeptVerdicts*>(kept); }
 
-bool IsGood(const KeptVerdicts& k, int64_t row) {
+bool IsGood(const KeptVerdicts& k, int64_t row, const uint32_t* stop) {
   std::atomic<uint8_t>& verdict = k.of[static_cast<size_t>(row)];
   if (const uint8_t v = verdict.load(std::memory_order_relaxed); v != kUnknown) return v == kGood;
   bool good = true;
   try {
-    for (const PictureColumn& pictures : k.pictures) pictures.Check(row);
+    for (const PictureColumn& pictures : k.pictures) pictures.Check(row, stop);
   } catch (const Refusal& r) {
     if (r.rc != GE_DATA_LOSS) throw;
     good = false;
@@ -61,12 +61,10 @@ ge_rc RunGoodRow(const ge_kernel_call* c, ge_err* err) {
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     Parallel(c->api, rows.size(), [&](uint64_t i) {
       for (int64_t away = 0; away < all; ++away) {
-        if (c->stop != nullptr && __atomic_load_n(c->stop, __ATOMIC_RELAXED) != 0) {
-          throw Refusal{GE_CANCELLED, "GoodRow: cancelled"};
-        }
+        CheckStop(c->stop);
         const int64_t at = (rows[i] + away) % all;
         out[i] = kept.empty() ? at : kept[static_cast<size_t>(at)];
-        if (IsGood(k, out[i])) return;
+        if (IsGood(k, out[i], c->stop)) return;
       }
       throw Refusal{GE_DATA_LOSS, fmt::format("'{}': each of the {} rows has a damaged picture",
                                               k.source->path(), all)};

@@ -15,6 +15,7 @@ ge_rc RunPictureSize(const ge_kernel_call* c, ge_err* err) {
     WantRows(rows, pictures.source().rows(), "PictureSize");
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     for (const int64_t row : rows) {
+      CheckStop(c->stop);
       const auto size = pictures.SizeOf(row);
       *out++ = size[0];
       *out++ = size[1];

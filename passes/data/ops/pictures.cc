@@ -89,15 +89,13 @@ ge_rc RunPictures(const ge_kernel_call* c, ge_err* err) {
       } else {
         to.bytes = static_cast<uint8_t*>(c->out[0].ptr) + i * each;
       }
-      pictures.Draw(rows[i], FrameOf(*c, i, rows.size()), to);
+      pictures.Draw(rows[i], FrameOf(*c, i, rows.size()), to, c->stop);
     };
     constexpr uint64_t kPart = 32 << 10;  // bytes of results that are worth a thread: some 10 us
     const uint64_t some = std::max<uint64_t>(1, kPart / each);
     Parallel(c->api, (rows.size() + some - 1) / some, [&](uint64_t part) {
       for (uint64_t i = part * some; i < std::min((part + 1) * some, rows.size()); ++i) {
-        if (c->stop != nullptr && __atomic_load_n(c->stop, __ATOMIC_RELAXED) != 0) {
-          throw Refusal{GE_CANCELLED, "Pictures: cancelled"};
-        }
+        CheckStop(c->stop);
         draw(i);
       }
     });

@@ -63,6 +63,7 @@ ge_rc RunRows(const ge_kernel_call* c, ge_err* err) {
     const uint64_t some = std::max<uint64_t>(1, kPart / std::max<uint64_t>(bytes, 1));
     const uint64_t parts = (rows.size() + some - 1) / some;
     Parallel(c->api, parts, [&](uint64_t i) {
+      CheckStop(c->stop);
       const auto part = rows.subspan(i * some, std::min(some, rows.size() - i * some));
       of.source->Read(of.index, part, out + i * some * bytes);
     });

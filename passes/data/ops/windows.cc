@@ -52,6 +52,7 @@ ge_rc RunWindows(const ge_kernel_call* c, ge_err* err) {
     WantRows(rows, (stream.tokens() - 1) / length, "Windows");
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     for (size_t i = 0; i < rows.size(); ++i) {
+      CheckStop(c->stop);
       stream.Read(rows[i] * length, length + 1, out + i * static_cast<size_t>(length + 1));
     }
   });

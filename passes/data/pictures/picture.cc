@@ -167,6 +167,8 @@ ge_rc CodeOf(int32_t answer) {
       return GE_OUT_OF_MEMORY;
     case GE_IMAGE_INTERNAL:
       return GE_INTERNAL;
+    case GE_IMAGE_STOPPED:
+      return GE_CANCELLED;
     default:
       return GE_DATA_LOSS;
   }
@@ -217,16 +219,19 @@ std::array<int64_t, 2> PictureColumn::SizeOf(int64_t row) const {
   return size;
 }
 
-void PictureColumn::Check(int64_t row) const {
+void PictureColumn::Check(int64_t row, const uint32_t* stop) const {
   if (column().kind == Column::Kind::kArray) return;
   ge_image_request request{};
   request.choose = [](void*, int64_t, int64_t, ge_image_box*) {};
   request.line = [](void*, const uint8_t*) {};
+  request.stop = stop;
   Decode(*source_, column_, row, &request);
 }
 
-void PictureColumn::Draw(int64_t row, const Frame& frame, const Planes& to) const {
-  column().kind == Column::Kind::kArray ? DrawArray(row, frame, to) : DrawEncoded(row, frame, to);
+void PictureColumn::Draw(int64_t row, const Frame& frame, const Planes& to,
+                         const uint32_t* stop) const {
+  column().kind == Column::Kind::kArray ? DrawArray(row, frame, to)
+                                        : DrawEncoded(row, frame, to, stop);
 }
 
 void PictureColumn::DrawArray(int64_t row, const Frame& frame, const Planes& to) const {
@@ -259,13 +264,15 @@ void PictureColumn::DrawArray(int64_t row, const Frame& frame, const Planes& to)
   feeder.Finish();
 }
 
-void PictureColumn::DrawEncoded(int64_t row, const Frame& frame, const Planes& to) const {
+void PictureColumn::DrawEncoded(int64_t row, const Frame& frame, const Planes& to,
+                                const uint32_t* stop) const {
   Decoding decoding{frame, to};
   ge_image_request request{};
   request.order = to.channels == 1 ? GE_IMAGE_GRAYSCALE : GE_IMAGE_RGB;
   request.self = &decoding;
   request.choose = Decoding::Choose;
   request.line = Decoding::Line;
+  request.stop = stop;
   Decode(*source_, column_, row, &request);
   if (decoding.refused) {
     throw Refusal{decoding.refused->rc,

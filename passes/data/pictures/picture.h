@@ -31,14 +31,14 @@ class PictureColumn {
   // Height and width, by the header alone.
   std::array<int64_t, 2> SizeOf(int64_t row) const;
   // Decodes the whole picture and keeps nothing of it; throws as Draw does.
-  void Check(int64_t row) const;
-  // GE_DATA_LOSS as Refusal, with file and row, where the picture is damaged; the rest are
-  // mistakes of the caller's.
-  void Draw(int64_t row, const Frame& frame, const Planes& to) const;
+  void Check(int64_t row, const uint32_t* stop) const;
+  // GE_DATA_LOSS as Refusal, with file and row, where the picture is damaged; GE_CANCELLED soon
+  // after *stop is not 0, which may be NULL; the rest are mistakes of the caller's.
+  void Draw(int64_t row, const Frame& frame, const Planes& to, const uint32_t* stop) const;
 
  private:
   void DrawArray(int64_t row, const Frame& frame, const Planes& to) const;
-  void DrawEncoded(int64_t row, const Frame& frame, const Planes& to) const;
+  void DrawEncoded(int64_t row, const Frame& frame, const Planes& to, const uint32_t* stop) const;
   const Column& column() const { return source_->columns()[column_]; }
   std::shared_ptr<const Source> source_;
   size_t column_;

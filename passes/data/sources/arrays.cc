@@ -18,7 +18,7 @@ void ArraySource::Add(Column column, int64_t rows, const std::byte* first, uint6
 }
 
 std::byte* ArraySource::Hold(uint64_t bytes) {
-  return held_.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
+  return held_.emplace_back(std::make_unique_for_overwrite<std::byte[]>(bytes)).get();
 }
 
 void ArraySource::Read(size_t column, std::span<const int64_t> rows, std::byte* out) const {

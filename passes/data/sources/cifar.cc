@@ -51,9 +51,10 @@ std::vector<std::string> Classes(const std::string& path, const LabelKind& kind)
 }
 
 void AddLabels(const std::string& path, const LabelKind& kind, const std::byte* first,
-               uint64_t record, int64_t rows, ArraySource* out) {
+               uint64_t record, int64_t rows, const OpenOptions& options, ArraySource* out) {
   std::byte* held = out->Hold(static_cast<uint64_t>(rows) * sizeof(int64_t));
   for (int64_t i = 0; i < rows; ++i) {
+    if (i % 1024 == 0) CheckStop(options);
     const auto label = std::to_integer<int64_t>(first[static_cast<uint64_t>(i) * record + kind.at]);
     if (label >= kind.classes) {
       throw Refusal{GE_DATA_LOSS, fmt::format("'{}', row {}: column '{}' is {}, wanted 0 to {}",
@@ -78,8 +79,9 @@ std::shared_ptr<Source> OpenCifar(const std::string& path, const OpenOptions& op
   const std::byte* first = file->bytes().data();
   out->Add({.name = "picture", .dtype = GE_U8, .dims = {3, 32, 32}}, rows, first + kinds.size(),
            record);
-  for (const LabelKind& kind : kinds) AddLabels(path, kind, first, record, rows, out.get());
-  Digest digest;
+  for (const LabelKind& kind : kinds)
+    AddLabels(path, kind, first, record, rows, options, out.get());
+  Digest digest(options.stop);
   digest.Content(file->bytes());
   out->SetDigest(digest.Hex());
   out->Keep(file);

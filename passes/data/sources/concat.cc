@@ -14,7 +14,7 @@ namespace {
 class ConcatSource final : public Source {
  public:
   ConcatSource(const std::vector<std::string>& paths, const OpenOptions& options) {
-    Digest digest;
+    Digest digest(options.stop);
     for (const std::string& path : paths) {
       CheckStop(options);
       parts_.push_back(OpenSource(path, options));

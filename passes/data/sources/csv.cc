@@ -18,8 +18,9 @@ constexpr size_t kMostColumns = 65536;
 // was doubled in them.
 class CsvRows {
  public:
-  CsvRows(const std::string& path, std::string_view text, char separator)
-      : path_(path), rest_(text), separator_(separator) {
+  CsvRows(const std::string& path, std::string_view text, char separator,
+          const OpenOptions& options)
+      : path_(path), rest_(text), separator_(separator), options_(options) {
     if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // a mark of UTF-8
   }
 
@@ -54,6 +55,7 @@ class CsvRows {
     size_t end = 0;
     for (; end < rest_.size(); ++end) {
       const char c = rest_[end];
+      if (end % kPolled == kPolled - 1) CheckStop(options_);
       if (c == separator_ || c == '\n' || c == '\r') break;
       if (c == 0) throw Bad("a byte 0, wanted text");
       if (c == '"') throw Bad("a quote inside a field; put quotes around it and double this one");
@@ -68,7 +70,8 @@ class CsvRows {
     const std::string_view whole = rest_;
     bool doubled = false;
     size_t end = 0;
-    for (;; ++end) {
+    for (uint64_t i = 1;; ++end, ++i) {
+      if (i % kPolled == 0) CheckStop(options_);
       end = whole.find('"', end);
       if (end == std::string_view::npos) throw Bad("a field whose quote has no end");
       if (end + 1 >= whole.size() || whole[end + 1] != '"') break;
@@ -86,6 +89,7 @@ class CsvRows {
     if (!doubled) return cell;
     auto held = std::make_unique<std::string>();
     for (size_t i = 0; i < cell.size(); ++i) {
+      if (i % kPolled == kPolled - 1) CheckStop(options_);
       *held += cell[i];
       if (cell[i] == '"') ++i;
     }
@@ -98,9 +102,12 @@ class CsvRows {
     ++next_line_;
   }
 
+  static constexpr uint64_t kPolled = 1 << 20;  // bytes, or quotes, of a long field: milliseconds
+
   const std::string& path_;
   std::string_view rest_;
   const char separator_;
+  const OpenOptions& options_;
   uint64_t line_ = 1, next_line_ = 1;  // of the row, its first one
   bool blank_ = false;
   std::vector<std::unique_ptr<std::string>> held_;  // of this row
@@ -162,7 +169,7 @@ std::shared_ptr<Source> OpenSeparated(const std::string& path, char separator,
   const auto file = MappedData::Open(path);
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
                               file->bytes().size());
-  CsvRows first(path, text, separator);
+  CsvRows first(path, text, separator, options);
   std::vector<ColumnKind> kinds = ReadNames(&first);
   int64_t rows = 0;
   ForRows(&first, kinds, options, [&](const std::vector<std::string_view>& cells) {
@@ -172,7 +179,7 @@ std::shared_ptr<Source> OpenSeparated(const std::string& path, char separator,
     }
   });
   auto out = std::make_shared<TableSource>(path, kinds, rows);
-  CsvRows second(path, text, separator);
+  CsvRows second(path, text, separator, options);
   ReadNames(&second);
   ForRows(&second, kinds, options, [&](const std::vector<std::string_view>& cells) {
     for (size_t i = 0; i < cells.size(); ++i) {
@@ -184,8 +191,8 @@ std::shared_ptr<Source> OpenSeparated(const std::string& path, char separator,
     }
   });
   file->Check();
-  out->Finish();
-  Digest digest;
+  out->Finish(options);
+  Digest digest(options.stop);
   digest.Content(file->bytes());
   out->SetDigest(digest.Hex());
   out->Watch(path, file->state());

@@ -106,13 +106,39 @@ void MappedData::Check() const {
                             path_, s.st_size, bytes_.size())};
 }
 
-uint64_t Xxh3(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+void CheckStop(const uint32_t* stop) {
+  if (stop != nullptr && __atomic_load_n(stop, __ATOMIC_RELAXED) != 0) {
+    throw Refusal{GE_CANCELLED, "reading the data was cancelled"};
+  }
+}
+
+namespace {
+
+void Update(XXH3_state_t* to, std::span<const std::byte> bytes, const uint32_t* stop) {
+  for (uint64_t at = 0; at < bytes.size(); at += kStopBytes) {
+    CheckStop(stop);
+    const auto part = bytes.subspan(at, std::min<uint64_t>(kStopBytes, bytes.size() - at));
+    XXH3_64bits_update(to, part.data(), part.size());
+  }
+}
+
+}  // namespace
+
+uint64_t Xxh3(std::span<const std::byte> bytes, const uint32_t* stop) {
+  if (bytes.size() <= kStopBytes) return XXH3_64bits(bytes.data(), bytes.size());
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  Update(&state, bytes, stop);
+  return XXH3_64bits_digest(&state);
+}
 
 struct Digest::State {
   XXH3_state_t xxh;
 };
 
-Digest::Digest() : state_(std::make_unique<State>()) { XXH3_64bits_reset(&state_->xxh); }
+Digest::Digest(const uint32_t* stop) : stop_(stop), state_(std::make_unique<State>()) {
+  XXH3_64bits_reset(&state_->xxh);
+}
 Digest::~Digest() = default;
 
 void Digest::Text(std::string_view text) {
@@ -126,10 +152,11 @@ void Digest::Content(std::span<const std::byte> bytes) {
   XXH3_64bits_update(&state_->xxh, &size, sizeof size);
   whole_ += size;
   if (whole_ <= kWholeUpTo || size <= kPart * kParts) {
-    XXH3_64bits_update(&state_->xxh, bytes.data(), size);
+    Update(&state_->xxh, bytes, stop_);
     return;
   }
   for (uint64_t i = 0; i < kParts; ++i) {
+    CheckStop(stop_);
     const uint64_t at = (size - kPart) / (kParts - 1) * i;
     XXH3_64bits_update(&state_->xxh, bytes.data() + at, kPart);
   }

@@ -48,14 +48,21 @@ class MappedData {
   std::span<const std::byte> bytes_;
 };
 
+// Throws GE_CANCELLED where *stop is not 0, by which the caller asks for it; NULL: nobody can.
+// Readers call it every few milliseconds.
+void CheckStop(const uint32_t* stop);
+// Bytes that are read, copied or summed between two such calls.
+inline constexpr uint64_t kStopBytes = 4 << 20;
+
 // XXH3 of 64 bits, without a seed.
-uint64_t Xxh3(std::span<const std::byte> bytes);
+uint64_t Xxh3(std::span<const std::byte> bytes, const uint32_t* stop = nullptr);
 
 // A digest of names, sizes and contents, in the order that they were added: xxHash's XXH3 of 64
-// bits. Of contents beyond 256 MiB in all, 64 KiB at 64 places of each further file.
+// bits. Of contents beyond 256 MiB in all, 64 KiB at 64 places of each further file. Throws as
+// CheckStop.
 class Digest {
  public:
-  Digest();
+  explicit Digest(const uint32_t* stop);
   ~Digest();
   void Text(std::string_view text);
   void Content(std::span<const std::byte> bytes);
@@ -63,6 +70,7 @@ class Digest {
 
  private:
   struct State;
+  const uint32_t* stop_;
   std::unique_ptr<State> state_;
   uint64_t whole_ = 0;  // bytes of contents so far
 };

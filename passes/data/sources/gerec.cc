@@ -11,6 +11,7 @@
 
 #include "passes/data/sources/inflate.h"
 #include "passes/data/sources/npy_head.h"
+#include "passes/data/sources/polled_text.h"
 #include "passes/data/sources/zip.h"
 
 namespace ge::data {
@@ -101,10 +102,10 @@ class GerecSource final : public Source {
 
   // A member of sums or offsets, checked by its own sum in `meta`; its elements.
   std::span<const std::byte> Words(const std::string& column, const std::string& name,
-                                   const json& sums, int32_t dtype, uint64_t count,
-                                   Digest* digest) const {
+                                   const json& sums, int32_t dtype, uint64_t count, Digest* digest,
+                                   const uint32_t* stop) const {
     const auto bytes = Member(name);
-    const std::string found = fmt::format("{:016x}", Xxh3(bytes));
+    const std::string found = fmt::format("{:016x}", Xxh3(bytes, stop));
     const auto wanted = sums.find(name);
     if (wanted == sums.end() || *wanted != found) {
       throw Bad(
@@ -124,11 +125,12 @@ class GerecSource final : public Source {
 
   void ReadMeta(const OpenOptions& options) {
     const auto text = Member("meta.json");
-    if (text.size() > kMostMeta || Crc32(text) != members_["meta.json"].crc) {
+    if (text.size() > kMostMeta || Crc32(text, options) != members_["meta.json"].crc) {
       throw Bad("meta.json is damaged or larger than 256 MiB");
     }
     const auto* first = reinterpret_cast<const char*>(text.data());
-    const json meta = json::parse(first, first + text.size(), nullptr, false);
+    const json meta = json::parse(PolledText(first, options),
+                                  PolledText(first + text.size(), options), nullptr, false);
     const auto whole = [&](const char* name) {
       return meta.is_object() && meta.contains(name) && meta[name].is_number_unsigned();
     };
@@ -149,12 +151,12 @@ class GerecSource final : public Source {
           fmt::format("{} rows in {} columns, which it cannot hold", rows, meta["columns"].size()));
     }
     rows_ = static_cast<int64_t>(rows);
-    Digest digest;
+    Digest digest(options.stop);
     digest.Content(text);
     std::unordered_set<std::string> stems, names;
     for (const json& c : meta["columns"]) {
       CheckStop(options);
-      AddColumn(c, meta["sums"], &digest);
+      AddColumn(c, meta["sums"], &digest, options.stop);
       if (!stems.insert(parts_.back().stem).second || !names.insert(columns_.back().name).second) {
         throw Bad(fmt::format("two columns are named '{}'", Shown(columns_.back().name)));
       }
@@ -162,7 +164,7 @@ class GerecSource final : public Source {
     digest_ = digest.Hex();
   }
 
-  void AddColumn(const json& c, const json& sums, Digest* digest) {
+  void AddColumn(const json& c, const json& sums, Digest* digest, const uint32_t* stop) {
     const auto text = [&](const char* name) {
       if (!c.is_object() || !c.contains(name) || !c[name].is_string()) {
         throw Bad(fmt::format("a column in meta.json has no \"{}\"", name));
@@ -182,13 +184,14 @@ class GerecSource final : public Source {
                             Shown(column.name), Shown(part.stem)));
     }
     if (kind == "array") {
-      AddArray(c, sums, digest, &column, &part);
+      AddArray(c, sums, digest, stop, &column, &part);
     } else if (kind == "picture" || kind == "text") {
       column.kind = kind == "picture" ? Column::Kind::kPicture : Column::Kind::kText;
       const auto rows = static_cast<uint64_t>(rows_);
       part.bytes = Member(part.stem + ".bin");
-      part.offsets = Words(column.name, part.stem + ".offset.npy", sums, GE_I64, rows + 1, digest);
-      part.sums = Words(column.name, part.stem + ".xxh3.npy", sums, GE_U64, rows, digest);
+      part.offsets =
+          Words(column.name, part.stem + ".offset.npy", sums, GE_I64, rows + 1, digest, stop);
+      part.sums = Words(column.name, part.stem + ".xxh3.npy", sums, GE_U64, rows, digest, stop);
     } else {
       throw Bad(fmt::format("column '{}' is of kind '{}', wanted array, picture or text",
                             Shown(column.name), Shown(kind)));
@@ -198,11 +201,11 @@ class GerecSource final : public Source {
     if (kind == "array") CheckParts(columns_.size() - 1, 0, parts_.back().head);
   }
 
-  void AddArray(const json& c, const json& sums, Digest* digest, Column* column,
-                GerecColumn* part) {
+  void AddArray(const json& c, const json& sums, Digest* digest, const uint32_t* stop,
+                Column* column, GerecColumn* part) {
     part->bytes = Member(part->stem + ".npy");
     const uint64_t blocks = (part->bytes.size() + kSumBytes - 1) / kSumBytes;
-    part->sums = Words(column->name, part->stem + ".xxh3.npy", sums, GE_U64, blocks, digest);
+    part->sums = Words(column->name, part->stem + ".xxh3.npy", sums, GE_U64, blocks, digest, stop);
     part->checked = std::vector<std::atomic<uint64_t>>((blocks + 63) / 64);
     const NpyHead head = HeadOf(*column, *part);
     part->head = head.bytes;

@@ -45,15 +45,18 @@ int32_t TypeOfIdx(const std::string& path, unsigned code) {
   }
 }
 
-void SwapBytes(std::byte* at, uint64_t bytes, uint64_t size) {
-  for (uint64_t i = 0; i < bytes; i += size) std::reverse(at + i, at + i + size);
+void SwapBytes(std::byte* at, uint64_t bytes, uint64_t size, const OpenOptions& options) {
+  for (uint64_t i = 0; i < bytes; i += size) {
+    if (i % kStopBytes == 0) CheckStop(options);
+    std::reverse(at + i, at + i + size);
+  }
 }
 
 // Reads a file, plain where it lies or inflated; the source owns the bytes.
 class IdxFile {
  public:
   IdxFile(const std::string& path, const OpenOptions& options, ArraySource* owner, Digest* digest)
-      : path_(path), file_(MappedData::Open(path)) {
+      : path_(path), options_(options), file_(MappedData::Open(path)) {
     owner->Keep(file_);
     digest->Content(file_->bytes());
     const auto bytes = file_->bytes();
@@ -97,7 +100,7 @@ class IdxFile {
     std::byte* held = owner->Hold(bytes);
     Take(held, bytes);
     if (packed_) packed_->Finish();
-    SwapBytes(held, bytes, size);
+    SwapBytes(held, bytes, size, options_);
     out.first = held;
     return out;
   }
@@ -113,19 +116,25 @@ class IdxFile {
     } else if (bytes > file_->bytes().size() - at_) {
       throw Bad("its header does not end");
     } else {
-      std::memcpy(out, file_->bytes().data() + at_, bytes);
+      for (uint64_t i = 0; i < bytes; i += kStopBytes) {
+        CheckStop(options_);
+        std::memcpy(static_cast<std::byte*>(out) + i, file_->bytes().data() + at_ + i,
+                    std::min(kStopBytes, bytes - i));
+      }
     }
     at_ += bytes;
   }
 
   std::string path_;
+  const OpenOptions& options_;
   std::shared_ptr<const MappedData> file_;
   std::optional<Inflater> packed_;
   uint64_t at_ = 0;
 };
 
 // Labels of one byte as i64, which losses and gathers take.
-void AddLabels(const IdxArray& labels, const std::string& path, ArraySource* out) {
+void AddLabels(const IdxArray& labels, const std::string& path, const OpenOptions& options,
+               ArraySource* out) {
   if (labels.dims.size() != 1 || labels.dtype != GE_U8) {
     throw Refusal{GE_INVALID_ARGUMENT,
                   fmt::format("'{}' holds no labels: wanted bytes along one axis", path)};
@@ -133,6 +142,7 @@ void AddLabels(const IdxArray& labels, const std::string& path, ArraySource* out
   const auto rows = static_cast<uint64_t>(labels.dims[0]);
   std::byte* held = out->Hold(rows * sizeof(int64_t));
   for (uint64_t i = 0; i < rows; ++i) {
+    if (i % kStopBytes == 0) CheckStop(options);
     const auto label = std::to_integer<int64_t>(labels.first[i]);
     std::memcpy(held + i * sizeof label, &label, sizeof label);
   }
@@ -163,7 +173,7 @@ std::string LabelsBeside(const std::string& path) {
 
 std::shared_ptr<Source> OpenIdx(const std::string& path, const OpenOptions& options) {
   auto out = std::make_shared<ArraySource>(path);
-  Digest digest;
+  Digest digest(options.stop);
   IdxFile file(path, options, out.get(), &digest);
   const IdxArray x = file.Array(out.get());
   Column column{.name = "x", .dtype = x.dtype, .dims = {x.dims.begin() + 1, x.dims.end()}};
@@ -171,7 +181,7 @@ std::shared_ptr<Source> OpenIdx(const std::string& path, const OpenOptions& opti
   out->Add(std::move(column), x.dims[0], x.first, stride);
   if (const std::string beside = LabelsBeside(path); !beside.empty()) {
     IdxFile labels(beside, options, out.get(), &digest);
-    AddLabels(labels.Array(out.get()), beside, out.get());
+    AddLabels(labels.Array(out.get()), beside, options, out.get());
   }
   out->SetDigest(digest.Hex());
   return out;

@@ -68,9 +68,14 @@ void Inflater::Finish() {
   }
 }
 
-uint32_t Crc32(std::span<const std::byte> bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+uint32_t Crc32(std::span<const std::byte> bytes, const OpenOptions& options) {
+  uLong sum = 0;
+  for (uint64_t at = 0; at < bytes.size(); at += kAtOnce) {
+    CheckStop(options);
+    const auto part = bytes.subspan(at, std::min(kAtOnce, bytes.size() - at));
+    sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
+  }
+  return static_cast<uint32_t>(sum);
 }
 
 }  // namespace ge::data

@@ -39,6 +39,6 @@ class Inflater {
   bool ended_ = false;
 };
 
-uint32_t Crc32(std::span<const std::byte> bytes);
+uint32_t Crc32(std::span<const std::byte> bytes, const OpenOptions& options);
 
 }  // namespace ge::data

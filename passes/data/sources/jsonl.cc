@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "passes/data/sources/polled_text.h"
 #include "passes/data/sources/readers.h"
 #include "passes/data/sources/table.h"
 
@@ -176,7 +177,9 @@ int64_t ForLines(const MappedData& file, std::vector<ColumnKind>* columns,
     const auto refuse = [&](const std::string& why) {
       throw Refusal{GE_DATA_LOSS, fmt::format("'{}', line {}: {}", file.path(), line, why)};
     };
-    if (!nlohmann::json::sax_parse(text.begin(), text.end(), &parser)) refuse(parser.why);
+    const PolledText begin(text.data(), options), end(text.data() + text.size(), options);
+    if (!nlohmann::json::sax_parse(begin, end, &parser)) refuse(parser.why);
+    CheckStop(options);
     if (columns->empty()) refuse("an object without fields");
     for (size_t i = 0; i < columns->size(); ++i) {
       if (!parser.fields[i].given) {
@@ -247,8 +250,8 @@ std::shared_ptr<Source> OpenJsonl(const std::string& path, const OpenOptions& op
     return std::string();
   });
   file->Check();
-  out->Finish();
-  Digest digest;
+  out->Finish(options);
+  Digest digest(options.stop);
   digest.Content(file->bytes());
   out->SetDigest(digest.Hex());
   out->Watch(path, file->state());

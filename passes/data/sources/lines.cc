@@ -21,7 +21,7 @@ class LineSource final : public Source {
       ends_.push_back(at);
     }
     rows_ = static_cast<int64_t>(ends_.size());
-    Digest digest;
+    Digest digest(options.stop);
     digest.Content(file_->bytes());
     digest_ = digest.Hex();
   }

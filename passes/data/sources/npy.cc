@@ -7,7 +7,7 @@
 
 namespace ge::data {
 
-std::shared_ptr<Source> OpenNpy(const std::string& path, const OpenOptions&) {
+std::shared_ptr<Source> OpenNpy(const std::string& path, const OpenOptions& options) {
   auto out = std::make_shared<ArraySource>(path);
   const auto file = MappedData::Open(path);
   const NpyHead head = ReadNpyHead(path, file->bytes());
@@ -18,7 +18,7 @@ std::shared_ptr<Source> OpenNpy(const std::string& path, const OpenOptions&) {
   Column x{.name = "x", .dtype = head.dtype, .dims = {head.dims.begin() + 1, head.dims.end()}};
   const uint64_t stride = x.row_bytes();
   out->Add(std::move(x), head.dims[0], file->bytes().data() + head.bytes, stride);
-  Digest digest;
+  Digest digest(options.stop);
   digest.Content(file->bytes());
   out->SetDigest(digest.Hex());
   out->Keep(file);

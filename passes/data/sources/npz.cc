@@ -32,7 +32,7 @@ void AddArray(const std::string& path, const std::string& name, const ZipMember&
     bytes = {held, m.bytes};
   }
   *checked += m.bytes;
-  if ((m.deflated || *checked <= kCheckedBytes) && Crc32(bytes) != m.crc) {
+  if ((m.deflated || *checked <= kCheckedBytes) && Crc32(bytes, options) != m.crc) {
     throw Refusal{GE_DATA_LOSS,
                   fmt::format("'{}' is damaged: its checksum is not that of its bytes", what)};
   }
@@ -77,7 +77,7 @@ std::shared_ptr<Source> OpenNpz(const std::string& path, const OpenOptions& opti
   if (out->columns().empty()) {
     throw Refusal{GE_INVALID_ARGUMENT, fmt::format("'{}' has no arrays", path)};
   }
-  Digest digest;
+  Digest digest(options.stop);
   digest.Text(parts ? part : "");
   digest.Content(file->bytes());
   out->SetDigest(digest.Hex());

@@ -48,8 +48,13 @@ Listing List(const std::string& path, const OpenOptions& options) {
       folder = IsFolder(path + "/" + name);
     (folder ? out.folders : out.files).push_back(name);
   }
-  std::sort(out.folders.begin(), out.folders.end());
-  std::sort(out.files.begin(), out.files.end());
+  uint64_t compared = 0;  // a million names take a second
+  const auto less = [&](const std::string& a, const std::string& b) {
+    if (++compared % (1 << 16) == 0) CheckStop(options);
+    return a < b;
+  };
+  std::sort(out.folders.begin(), out.folders.end(), less);
+  std::sort(out.files.begin(), out.files.end(), less);
   return out;
 }
 
@@ -196,7 +201,7 @@ class PictureFolder final : public Source {
   }
 
   void MakeDigest(const OpenOptions& options) {
-    Digest digest;
+    Digest digest(options.stop);
     const uint64_t every = (total_ + kDigestBytes - 1) / kDigestBytes;
     for (size_t i = 0; i < files_.size(); ++i) {
       const File& f = files_[i];

@@ -6,12 +6,6 @@
 
 namespace ge::data {
 
-void CheckStop(const OpenOptions& options) {
-  if (options.stop != nullptr && __atomic_load_n(options.stop, __ATOMIC_RELAXED) != 0) {
-    throw Refusal{GE_CANCELLED, "reading the data was cancelled"};
-  }
-}
-
 uint64_t Column::row_bytes() const {
   uint64_t bits = plugin::ElementBits(dtype);
   for (const int64_t d : dims) bits *= static_cast<uint64_t>(d);

@@ -86,8 +86,7 @@ struct OpenOptions {
   // are parts. Set by the path's end: `PATH#test`, `PATH#train`.
   Part part = Part::kAny;
 };
-// Throws GE_CANCELLED where the caller has asked for it; readers call it every few milliseconds.
-void CheckStop(const OpenOptions& options);
+inline void CheckStop(const OpenOptions& options) { CheckStop(options.stop); }
 
 // By the ending of the name, or by what the folder holds; `a-{00..07}.tar` is one table of all the
 // files, which must exist and have the same columns; `PATH#test` is the test part. NOT_FOUND (also:

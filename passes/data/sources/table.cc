@@ -16,6 +16,7 @@ namespace {
 // A column of texts is one of classes where it has at most so many different ones, of so many
 // bytes.
 constexpr size_t kMostClasses = 65536, kLongestClass = 64;
+constexpr size_t kPolledRows = 4096;  // between two looks at the caller's stop
 
 // Whether the shortest writing of the float nearest to `number` stands for the same number.
 bool IsNarrow(double number) {
@@ -117,16 +118,17 @@ std::string_view TableSource::TextOf(const Values& v, size_t row) const {
   return {reinterpret_cast<const char*>(v.bytes.data()) + from, v.ends[row] - from};
 }
 
-void TableSource::Finish() {
+void TableSource::Finish(const OpenOptions& options) {
   for (size_t i = 0; i < parts_.size(); ++i) {
-    if (parts_[i].text) MakeClasses(i);
+    if (parts_[i].text) MakeClasses(i, options);
   }
 }
 
-void TableSource::MakeClasses(size_t column) {
+void TableSource::MakeClasses(size_t column, const OpenOptions& options) {
   Values& v = parts_[column];
   std::unordered_map<std::string_view, int64_t> found;
   for (size_t row = 0; row < v.ends.size(); ++row) {
+    if (row % kPolledRows == 0) CheckStop(options);
     const std::string_view text = TextOf(v, row);
     if (text.size() > kLongestClass) return;
     found.emplace(text, 0);
@@ -140,7 +142,10 @@ void TableSource::MakeClasses(size_t column) {
   }
   std::vector<std::byte> numbers;
   numbers.reserve(v.ends.size() * sizeof(int64_t));
-  for (size_t row = 0; row < v.ends.size(); ++row) Append(&numbers, found[TextOf(v, row)]);
+  for (size_t row = 0; row < v.ends.size(); ++row) {
+    if (row % kPolledRows == 0) CheckStop(options);
+    Append(&numbers, found[TextOf(v, row)]);
+  }
   v = {};
   v.bytes = std::move(numbers);
   c.kind = Column::Kind::kArray;

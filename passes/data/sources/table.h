@@ -40,7 +40,7 @@ class TableSource final : public Source {
   void Add(size_t column, const Cell& cell);
   void AddText(size_t column, std::string_view text);
   // Texts that are few and short become classes.
-  void Finish();
+  void Finish(const OpenOptions& options);
   void SetDigest(std::string digest) { digest_ = std::move(digest); }
   void Read(size_t column, std::span<const int64_t> rows, std::byte* out) const override;
   Blob ReadBlob(size_t column, int64_t row) const override;
@@ -52,7 +52,7 @@ class TableSource final : public Source {
     std::vector<uint64_t> ends;    // of texts in `bytes`
   };
   std::string_view TextOf(const Values& v, size_t row) const;
-  void MakeClasses(size_t column);
+  void MakeClasses(size_t column, const OpenOptions& options);
   std::vector<Values> parts_;
 };
 

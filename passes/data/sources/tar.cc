@@ -176,7 +176,7 @@ class TarSource final : public Source {
       if (columns_[i].name == "cls") ReadClasses(i, options);
       if (columns_[i].name == "npy" || columns_[i].name.ends_with(".npy")) ReadArrays(i, options);
     }
-    Digest digest;
+    Digest digest(options.stop);
     digest.Content(file_->bytes());
     digest_ = digest.Hex();
   }

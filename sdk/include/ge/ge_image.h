@@ -21,8 +21,9 @@ enum {
   GE_IMAGE_UNSUPPORTED = 3, /* a kind of a known format without a decoder */
   GE_IMAGE_TOO_LARGE = 4,   /* more pixels than GE_IMAGE_MAX_PIXELS */
   GE_IMAGE_NO_MEMORY = 5,
-  GE_IMAGE_REFUSED = 6, /* `reserve` answered NULL */
-  GE_IMAGE_INTERNAL = 7 /* a bug of ours */
+  GE_IMAGE_REFUSED = 6,  /* `reserve` answered NULL */
+  GE_IMAGE_INTERNAL = 7, /* a bug of ours */
+  GE_IMAGE_STOPPED = 8   /* `stop` was set */
 };
 
 /* 16384 x 16384: more than any camera takes (150 million), and 805 MB as RGB. A header claiming
@@ -51,13 +52,14 @@ typedef struct ge_image_request {
    * JPEG the part alone is decoded, as far as blocks go: damage elsewhere may stay unseen. */
   void (*choose)(void* self, int64_t height, int64_t width, ge_image_box* box);
   void (*line)(void* self, const uint8_t* pixels);
-  char why[320]; /* filled unless OK: "PNG: Not enough image data" */
+  const uint32_t* stop; /* not 0 = give up soon; NULL: nobody can stop it */
+  char why[320];        /* filled unless OK: "PNG: Not enough image data" */
 } ge_image_request;
 
 /* The name has a number that grows when the struct changes, so nobody calls a module of another
  * build by mistake. */
-#define GE_IMAGE_DECODE_NAME "ge_image_decode_2"
-int32_t ge_image_decode_2(ge_image_request* request);
+#define GE_IMAGE_DECODE_NAME "ge_image_decode_3"
+int32_t ge_image_decode_3(ge_image_request* request);
 
 #ifdef __cplusplus
 }

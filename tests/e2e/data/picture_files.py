@@ -25,12 +25,12 @@ class Request(ctypes.Structure):
     """ge_image_request."""
     _fields_ = [("bytes", ctypes.c_char_p), ("size", ctypes.c_uint64), ("order", ctypes.c_int32),
                 ("reserved", ctypes.c_int32), ("reserve", RESERVE), ("self", ctypes.c_void_p),
-                ("choose", CHOOSE), ("line", LINE), ("why", ctypes.c_char * 320)]
+                ("choose", CHOOSE), ("line", LINE), ("stop", ctypes.c_void_p), ("why", ctypes.c_char * 320)]
 
 
 class Codecs:
     def __init__(self, module):
-        self.decode = ctypes.CDLL(str(module)).ge_image_decode_2
+        self.decode = ctypes.CDLL(str(module)).ge_image_decode_3
 
     def whole(self, data, order=0):
         made = []

@@ -45,12 +45,13 @@ class Request(ctypes.Structure):
     """ge_image_request of sdk/include/ge/ge_image.h."""
     _fields_ = [("bytes", ctypes.c_char_p), ("size", ctypes.c_uint64), ("order", ctypes.c_int32),
                 ("reserved", ctypes.c_int32), ("reserve", RESERVE), ("self", ctypes.c_void_p),
-                ("choose", ctypes.c_void_p), ("line", ctypes.c_void_p), ("why", ctypes.c_char * 320)]
+                ("choose", ctypes.c_void_p), ("line", ctypes.c_void_p), ("stop", ctypes.c_void_p),
+                ("why", ctypes.c_char * 320)]
 
 
 class Codecs:
     def __init__(self, module):
-        self.decode_fn = ctypes.CDLL(str(module)).ge_image_decode_2
+        self.decode_fn = ctypes.CDLL(str(module)).ge_image_decode_3
         self.pixels = None
         self.reserve = RESERVE(self.make)
 
@@ -63,7 +64,7 @@ class Codecs:
     def decode(self, stream, order):
         """(answer, why, pixels)."""
         self.pixels = None
-        request = Request(stream, len(stream), order, 0, self.reserve, None, None, None, b"")
+        request = Request(stream, len(stream), order, 0, self.reserve, None, None, None, None, b"")
         answer = self.decode_fn(ctypes.byref(request))
         return answer, request.why.decode(errors="replace"), self.pixels
 
