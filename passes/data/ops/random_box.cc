@@ -1,7 +1,8 @@
 // RandomBox: sizes [n, 2] (height, width) and draws [n, 22] -> boxes [n, 4] (x, y, width, height)
-// of a random area and aspect, for random resized crops: as torchvision's RandomResizedCrop, ten
-// tries, then the greatest centred box whose aspect is allowed. Without draws the greatest centred
-// box of the aspect width : height. Szegedy et al., "Going deeper with convolutions", CVPR 2015.
+// of a random area and aspect, within the attributes or `limits` [4] (areas, aspects), for random
+// resized crops: as torchvision's RandomResizedCrop, ten tries, then the greatest centred box whose
+// aspect is allowed. Without draws the greatest centred box of the aspect width : height. Szegedy
+// et al., "Going deeper with convolutions", CVPR 2015.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,11 +20,20 @@ struct Limits {
   double wanted;  // width / height of the result
 };
 
-Limits LimitsOf(const ge_node& n) {
+Limits LimitsOf(const ge_node& n, std::span<const float> given = {}) {
   const auto number = [&](const char* name) { return plugin::AttrFloat(n, name); };
   Limits l{{number("area_least"), number("area_most")},
            {number("aspect_least"), number("aspect_most")},
            number("aspect")};
+  if (given.size() == 4) {
+    // The two ends are set one by one: between two such calls the least may be above the most.
+    for (int i = 0; i < 2; ++i) {
+      l.area[i] = given[static_cast<size_t>(i)];
+      l.aspect[i] = given[static_cast<size_t>(2 + i)];
+    }
+    l.area[0] = std::min(l.area[0], l.area[1]);
+    l.aspect[0] = std::min(l.aspect[0], l.aspect[1]);
+  }
   if (l.area[0] > 0 && l.area[0] <= l.area[1] && l.area[1] <= 1 && l.aspect[0] > 0 &&
       l.aspect[0] <= l.aspect[1] && std::isfinite(l.aspect[1]) && l.wanted > 0) {
     return l;
@@ -82,7 +92,7 @@ ge_rc InferRandomBox(const ge_infer* c, ge_err* err) {
 
 ge_rc RunRandomBox(const ge_kernel_call* c, ge_err* err) {
   return Run(err, "RandomBox", [&] {
-    const Limits l = LimitsOf(*c->node);
+    const Limits l = LimitsOf(*c->node, Elements<float>(InputOf(*c, 2)));
     auto* out = static_cast<int64_t*>(c->out[0].ptr);
     const uint64_t n = c->out[0].bytes / (4 * sizeof(int64_t));
     const auto draws =
@@ -111,7 +121,7 @@ ge_rc RunRandomBox(const ge_kernel_call* c, ge_err* err) {
 
 ge_op_def RandomBoxOp() {
   static const ge_port ports[] = {Port("size", 1u << GE_I64), OptionalPort("draw", 1u << GE_F32),
-                                  Port("box", 1u << GE_I64)};
+                                  OptionalPort("limits", 1u << GE_F32), Port("box", 1u << GE_I64)};
   static const ge_attr_def attrs[] = {FloatAttr("area_least", 0.08), FloatAttr("area_most", 1),
                                       FloatAttr("aspect_least", 3.0 / 4),
                                       FloatAttr("aspect_most", 4.0 / 3), FloatAttr("aspect", 1)};

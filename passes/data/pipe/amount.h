@@ -1,6 +1,8 @@
-// Amount: how much a random step does: a number, or a state that the program sets between steps,
-// written @NAME or @NAME=FIRST.
+// Amount: a number of a step, or a state that the program sets between steps in its place, written
+// @NAME or @NAME=FIRST.
 #pragma once
+
+#include <utility>
 
 #include "passes/data/pipe/chain.h"
 
@@ -18,5 +20,19 @@ Amount AmountOf(const Step& step, Chain* chain, double most, std::string_view wa
 // A number is rounded where a state is, so that @NAME=0.1 and 0.1 give the same bits.
 Amount Scaled(const Amount& amount, double scale);
 Val Times(Val x, const Amount& amount);
+
+// What numbers may be, and what a state is kept within, whatever the program sets.
+struct Bounds {
+  double least, most;
+  double first;  // of a state without FIRST
+};
+// Of one word of a step; a state is read in a test part, too. RefuseStep.
+Amount AmountIn(const Step& step, Chain* chain, const std::string& text, const Bounds& bounds,
+                std::string_view wanted);
+// LEAST..MOST, or one for both.
+std::pair<Amount, Amount> AmountsIn(const Step& step, Chain* chain, const std::string& text,
+                                    const Bounds& bounds, std::string_view wanted);
+// f32[]
+Val AsValue(Chain* chain, const Amount& amount);
 
 }  // namespace ge::data

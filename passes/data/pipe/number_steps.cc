@@ -1,6 +1,9 @@
 // Steps on numbers: normalise.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "passes/data/pipe/amount.h"
 #include "passes/data/pipe/chain.h"
 
 namespace ge::data {
@@ -10,14 +13,37 @@ namespace {
 const std::vector<double> kImagenetMean = {0.485, 0.456, 0.406};
 const std::vector<double> kImagenetStd = {0.229, 0.224, 0.225};
 
-std::vector<double> ListOf(const Step& step, std::string_view text, std::string_view wanted) {
-  std::vector<double> out;
+std::vector<Amount> Fixed(const std::vector<double>& numbers) {
+  std::vector<Amount> out;
+  for (const double n : numbers) out.push_back({n, {}});
+  return out;
+}
+
+std::vector<Amount> ListOf(const Step& step, Chain* chain, std::string_view text,
+                           const Bounds& bounds, std::string_view wanted) {
+  std::vector<Amount> out;
   while (!text.empty()) {
     const size_t end = std::min(text.find(','), text.size());
-    out.push_back(NumberOf(step, std::string(text.substr(0, end)), wanted));
+    out.push_back(AmountIn(step, chain, std::string(text.substr(0, end)), bounds, wanted));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return out;
+}
+
+// f(number * 255) of each channel: a constant, or a value where some are states.
+template <class F>
+Val OfPixels(Chain* chain, const std::vector<Amount>& amounts, const F& f) {
+  Fn& fn = *chain->fn;
+  std::vector<double> numbers;
+  std::vector<Val> values;
+  for (const Amount& a : amounts) {
+    numbers.push_back(f(a.number * 255));
+    values.push_back(passes::Reshape(f(AsValue(chain, a) * 255.0), {1}));
+  }
+  const bool states =
+      std::any_of(amounts.begin(), amounts.end(), [](const Amount& a) { return bool(a.state); });
+  const Val v = states ? passes::Concat(values, 0) : fn.Vector(GE_F32, numbers);
+  return amounts.size() > 1 ? passes::Reshape(v, {-1, 1, 1}) : v;
 }
 
 // Whether the column may hold bytes or pixels: asked before its value is made.
@@ -34,16 +60,13 @@ bool MayHoldBytes(const Chain& chain, const ChainColumn& c) {
 void ApplyNormalise(const Step& step, Chain* chain) {
   constexpr std::string_view kWanted =
       "normalise imagenet, or normalise MEAN STD with a number or numbers by channel (0.5,0.5,0.5) "
-      "of pixels from 0 to 1";
-  std::vector<double> mean = kImagenetMean, deviation = kImagenetStd;
+      "of pixels from 0 to 1, STD above 0";
+  std::vector<Amount> mean = Fixed(kImagenetMean), deviation = Fixed(kImagenetStd);
   if (step.args.size() == 2) {
-    mean = ListOf(step, step.args[0], kWanted);
-    deviation = ListOf(step, step.args[1], kWanted);
+    mean = ListOf(step, chain, step.args[0], {-1e9, 1e9, 0}, kWanted);
+    deviation = ListOf(step, chain, step.args[1], {1e-9, 1e9, 1}, kWanted);
   } else if (step.args != std::vector<std::string>{"imagenet"}) {
     RefuseStep(step, kWanted);
-  }
-  for (const double d : deviation) {
-    if (!(d > 0)) RefuseStep(step, "deviations above 0");
   }
   if (mean.empty() || mean.size() != deviation.size()) RefuseStep(step, kWanted);
   int changed = 0;
@@ -58,21 +81,11 @@ void ApplyNormalise(const Step& step, Chain* chain) {
     if (mean.size() > 1 && !channels) {
       RefuseStep(step, fmt::format("one number, or as many as column '{}' has channels", c.name));
     }
-    Fn& fn = *chain->fn;
-    const std::vector<int64_t> shape =
-        mean.size() > 1 ? std::vector<int64_t>{-1, 1, 1} : std::vector<int64_t>{};
-    const auto constant = [&](const std::vector<double>& numbers) {
-      const Val v = fn.Vector(GE_F32, numbers);
-      return shape.empty() ? v : passes::Reshape(v, shape);
-    };
     // (x - 255 mean) * (1 / (255 std)): two roundings, the first of an exact difference.
-    std::vector<double> shift, scale;
-    for (size_t i = 0; i < mean.size(); ++i) {
-      shift.push_back(mean[i] * 255);
-      scale.push_back(1 / (deviation[i] * 255));
-    }
-    const Val number = type.dtype == GE_F32 ? x : fn.Cast(x, GE_F32);
-    c.value = (number - constant(shift)) * constant(scale);
+    const Val shift = OfPixels(chain, mean, [](auto n) { return n; });
+    const Val scale = OfPixels(chain, deviation, [](auto n) { return 1.0 / n; });
+    const Val number = type.dtype == GE_F32 ? x : chain->fn->Cast(x, GE_F32);
+    c.value = (number - shift) * scale;
     c.range = 1;
     ++changed;
   }

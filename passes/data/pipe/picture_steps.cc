@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "passes/data/ops/kept_pictures.h"
+#include "passes/data/pipe/amount.h"
 #include "passes/data/pipe/chain.h"
 
 namespace ge::data {
@@ -34,11 +35,31 @@ void OnlyNamed(const Step& step, const std::vector<std::string>& names, std::str
   }
 }
 
-std::pair<double, double> NamedRange(const Step& step, const std::string& name, double least,
-                                     double most, std::string_view wanted) {
-  const auto at = step.named.find(name);
-  if (at == step.named.end()) return {least, most};
-  return RangeOf(step, at->second, wanted);
+// Areas and aspects of random boxes, as attributes; as a value of these four where some are states,
+// which a test part does without.
+Val BoxLimits(const Step& step, Chain* chain, std::string_view wanted, Attrs* attrs) {
+  const auto word = [&](const char* name, const char* otherwise) {
+    const auto at = step.named.find(name);
+    return at == step.named.end() ? std::string(otherwise) : at->second;
+  };
+  const bool random = !chain->test;
+  const auto states = [&](const std::string& text) { return text.find('@') != std::string::npos; };
+  const std::string scale = word("scale", "0.08..1"), ratio = word("ratio", "");
+  if (!random && (states(scale) || states(ratio))) return {};
+  const auto area = AmountsIn(step, chain, scale, {1e-6, 1, 1}, wanted);
+  std::pair<Amount, Amount> aspect{{3.0 / 4, {}}, {4.0 / 3, {}}};
+  if (!ratio.empty()) aspect = AmountsIn(step, chain, ratio, {1e-3, 1e3, 1}, wanted);
+  const Amount all[] = {area.first, area.second, aspect.first, aspect.second};
+  const char* const names[] = {"area_least", "area_most", "aspect_least", "aspect_most"};
+  std::vector<Val> values;
+  bool any = false;
+  for (int i = 0; i < 4; ++i) {
+    if (!all[i].state) attrs->Float(names[i], all[i].number);
+    any = any || all[i].state;
+  }
+  if (!any) return {};
+  for (const Amount& a : all) values.push_back(passes::Reshape(AsValue(chain, a), {1}));
+  return passes::Concat(values, 0);
 }
 
 // The columns whose pictures can be framed: not yet numbers.
@@ -129,22 +150,12 @@ void ApplyBad(const Step& step, Chain* chain) {
 void ApplyRandomResizedCrop(const Step& step, Chain* chain) {
   constexpr std::string_view kWanted =
       "random-resized-crop SIZE [scale=0.08..1] [ratio=0.75..1.3333], SIZE a number or "
-      "HEIGHTxWIDTH, "
-      "parts of the area above 0 and up to 1";
+      "HEIGHTxWIDTH, parts of the area above 0 and up to 1";
   const Sides to = SidesOf(step, kWanted);
   OnlyNamed(step, {"scale", "ratio"}, kWanted);
-  const auto area = NamedRange(step, "scale", 0.08, 1, kWanted);
-  const auto aspect = NamedRange(step, "ratio", 3.0 / 4, 4.0 / 3, kWanted);
-  if (!(area.first > 0 && area.first <= area.second && area.second <= 1 && aspect.first > 0 &&
-        aspect.first <= aspect.second)) {
-    RefuseStep(step, kWanted);
-  }
   Attrs attrs;
-  attrs.Float("area_least", area.first)
-      .Float("area_most", area.second)
-      .Float("aspect_least", aspect.first)
-      .Float("aspect_most", aspect.second)
-      .Float("aspect", static_cast<double>(to.width) / static_cast<double>(to.height));
+  attrs.Float("aspect", static_cast<double>(to.width) / static_cast<double>(to.height));
+  const Val limits = BoxLimits(step, chain, kWanted, &attrs);
   const auto columns = Framed(step, chain);
   Val draw;
   if (!chain->test) draw = chain->Draw(step.name, kDraws);
@@ -153,6 +164,7 @@ void ApplyRandomResizedCrop(const Step& step, Chain* chain) {
     if (f.resized || f.height != 0) RefuseStep(step, "it ahead of other crops and of resize");
     std::vector<Val> in = {SizeOf(chain, c)};
     if (draw) in.push_back(draw);
+    if (limits) in.push_back(limits);
     f.box = chain->fn->Node(kDomain, "RandomBox", in, attrs, 1)[0];
     Resize(chain, &f, to);
   }

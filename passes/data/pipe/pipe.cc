@@ -123,6 +123,12 @@ void RefuseStep(const Step& step, std::string_view wanted) {
 
 int64_t WholeOf(const Step& step, const std::string& text, int64_t least, int64_t most,
                 std::string_view wanted) {
+  if (text.starts_with('@')) {
+    RefuseStep(step,
+               fmt::format("a number in place of '{}': sizes are those of the graph, which no "
+                           "state changes",
+                           text));
+  }
   int64_t n = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), n);
   const bool good = r.ec == std::errc() && r.ptr == text.data() + text.size();
@@ -137,17 +143,6 @@ double NumberOf(const Step& step, const std::string& text, std::string_view want
     RefuseStep(step, wanted);
   }
   return n;
-}
-
-std::pair<double, double> RangeOf(const Step& step, const std::string& text,
-                                  std::string_view wanted) {
-  const size_t dots = text.find("..");
-  if (dots == std::string::npos) {
-    const double n = NumberOf(step, text, wanted);
-    return {n, n};
-  }
-  return {NumberOf(step, text.substr(0, dots), wanted),
-          NumberOf(step, text.substr(dots + 2), wanted)};
 }
 
 }  // namespace ge::data

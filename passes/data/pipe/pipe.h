@@ -31,8 +31,5 @@ Pipe ParsePipe(std::string_view text);
 int64_t WholeOf(const Step& step, const std::string& text, int64_t least, int64_t most,
                 std::string_view wanted);
 double NumberOf(const Step& step, const std::string& text, std::string_view wanted);
-// "a..b" as two numbers, "a" as twice the same.
-std::pair<double, double> RangeOf(const Step& step, const std::string& text,
-                                  std::string_view wanted);
 
 }  // namespace ge::data

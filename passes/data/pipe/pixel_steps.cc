@@ -93,12 +93,22 @@ void ApplyShift(const Step& step, Chain* chain) {
 
 // zoom 0.9..1.1: what is above 1 enlarges.
 void ApplyZoom(const Step& step, Chain* chain) {
-  constexpr std::string_view kWanted = "zoom LEAST..MOST, above 0";
+  constexpr std::string_view kWanted = "zoom LEAST..MOST, from 0.01 to 100, as zoom 0.9..1.1";
   if (step.args.size() != 1 || !step.named.empty()) RefuseStep(step, kWanted);
-  const auto [least, most] = RangeOf(step, step.args[0], kWanted);
-  if (!(least > 0 && least <= most)) RefuseStep(step, kWanted);
+  const bool states = step.args[0].find('@') != std::string::npos;
+  if (chain->test && states && LeftOut(step, chain, true)) return;
+  const auto [least, most] = AmountsIn(step, chain, step.args[0], {0.01, 100, 1}, kWanted);
   if (LeftOut(step, chain, true)) return;
-  const Val zoom = chain->Draw(step.name, 1) * (most - least) + least;
+  const Val draw = chain->Draw(step.name, 1);
+  Val zoom;
+  if (least.state || most.state) {
+    const Val from = AsValue(chain, least);
+    zoom = draw * (AsValue(chain, most) - from) + from;
+  } else {
+    // As of states: @NAME=0.9 and 0.9 give the same bits.
+    const auto from = static_cast<float>(least.number), to = static_cast<float>(most.number);
+    zoom = draw * static_cast<double>(to - from) + least.number;
+  }
   Place(step, chain, [&](Placing* p) {
     if (p->zoom) RefuseStep(step, "it once");
     p->zoom = zoom;

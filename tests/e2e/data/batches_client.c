@@ -195,8 +195,8 @@ static void Ends(const char* model) {
   CHECK(Threads() == before);
 }
 
-/* u8[64,3,4,4] of 128, as numpy saves it. */
-static void WritePixels(const char* path) {
+/* u8[64,3,4,4] of 128, or of numbers that differ, as numpy saves it. */
+static void WritePixels(const char* path, int differ) {
   char head[128];
   memset(head, ' ', sizeof head);
   memcpy(head, "\x93NUMPY\x01\0\x76\0", 10);
@@ -205,6 +205,7 @@ static void WritePixels(const char* path) {
   head[127] = '\n';
   char pixels[64 * 48];
   memset(pixels, (char)128, sizeof pixels);
+  for (int i = 0; differ && i < 64 * 48; ++i) pixels[i] = (char)i;
   FILE* f = fopen(path, "wb");
   CHECK(f && fwrite(head, 1, sizeof head, f) == sizeof head &&
         fwrite(pixels, 1, sizeof pixels, f) == sizeof pixels && fclose(f) == 0);
@@ -227,27 +228,92 @@ static float Farthest(ge_batches* b) {
   return most;
 }
 
-/* An amount that the program sets between steps is seen by exactly the next batch. */
-static void Amounts(const char* model, const char* pixels) {
+static void Set(ge_session* s, const char* state, float number) {
+  ge_tensor t = {.size = sizeof t, .dtype = 1, .data = &number, .bytes = sizeof number};
+  CHECK_OK(ge_session_set_state(s, state, &t, &error));
+}
+
+static ge_session* Piped(const char* model, const char* pixels, const char* steps) {
   char pass[500];
   ge_session_options options;
   ge_session* s = NULL;
-  WritePixels(pixels);
   ge_session_options_init(&options);
   options.plugins = "data";
   options.prices = GE_PRICES_ANALYTIC;
-  snprintf(pass, sizeof pass, "data:pipe='%s | noise @strength';batch=8", pixels);
+  snprintf(pass, sizeof pass, "data:pipe='%s | %s';batch=8", pixels, steps);
   options.passes = pass;
   CHECK_OK(ge_session_create(&options, &s, &error));
   CHECK_OK(ge_session_load_file(s, model, GE_FORMAT_AUTO, &error));
+  return s;
+}
+
+/* Of the next batch, u8[8,3,4,4]: 2 = the pictures of these rows, 1 = each plane is one number. */
+static int Seen(ge_batches* b, int row) {
+  ge_batch* batch = NULL;
+  const ge_tensor* columns = NULL;
+  uint32_t n = 0;
+  int whole = 1, flat = 1;
+  CHECK_OK(ge_batches_next(b, NULL, &batch, &error));
+  CHECK_OK(ge_batch_columns(batch, &columns, &n));
+  const unsigned char* x = columns[0].data;
+  for (int i = 0; i < 8 * 48; ++i) {
+    whole = whole && x[i] == (unsigned char)(row * 48 + i);
+    flat = flat && x[i] == x[i / 16 * 16];
+  }
+  ge_batch_release(batch);
+  return whole ? 2 : flat;
+}
+
+/* Ends of a range, and the numbers of normalise. */
+static void OtherAmounts(const char* model, const char* pixels) {
+  WritePixels(pixels, 1);
+  ge_session* s = Piped(model, pixels, "random-resized-crop 4 scale=@least..@most ratio=1..1");
+  ge_batches* b = Begin(s, Options("data", 8));
+  CHECK(Seen(b, 0) == 2);
+  Set(s, "least", 0.0625f);
+  Set(s, "most", 0.0625f); /* one pixel of sixteen */
+  CHECK(Seen(b, 8) == 1);
+  Set(s, "most", 7); /* kept at 1 */
+  Set(s, "least", 7);
+  CHECK(Seen(b, 16) == 2);
+  Set(s, "most", -1); /* kept above 0, where no box has a pixel: the greatest one */
+  CHECK(Seen(b, 24) == 2);
+  ge_batches_destroy(b);
+  ge_session_destroy(s);
+
+  WritePixels(pixels, 0);
+  s = Piped(model, pixels, "zoom @zoom");
+  b = Begin(s, Options("data", 8));
+  CHECK(Farthest(b) < 1e-3f);
+  Set(s, "zoom", 0.5f); /* zeros around it */
+  CHECK(Farthest(b) == 128);
+  Set(s, "zoom", 1);
+  CHECK(Farthest(b) < 1e-3f);
+  ge_batches_destroy(b);
+  ge_session_destroy(s);
+
+  s = Piped(model, pixels, "normalise @mean @deviation");
+  b = Begin(s, Options("data", 8));
+  Set(s, "mean", 128 / 255.f);
+  CHECK(Farthest(b) == 128); /* all 0 */
+  Set(s, "mean", 0);
+  Set(s, "deviation", 1 / 255.f);
+  CHECK(Farthest(b) < 1e-3f);
+  ge_batches_destroy(b);
+  ge_session_destroy(s);
+}
+
+/* An amount that the program sets between steps is seen by exactly the next batch. */
+static void Amounts(const char* model, const char* pixels) {
+  WritePixels(pixels, 0);
+  ge_session* s = Piped(model, pixels, "noise @strength");
   ge_batches_options o = Options("data", 8);
   o.ahead = 4;
   ge_batches* b = Begin(s, o);
   const float wanted[] = {0, 0.1f, 0.1f, 0, 0.4f, 0, 0};
   for (int i = 0; i < 7; ++i) {
-    float v = wanted[i];
-    ge_tensor t = {.size = sizeof t, .dtype = 1, .data = &v, .bytes = sizeof v};
-    if (i > 0) CHECK_OK(ge_session_set_state(s, "strength", &t, &error));
+    const float v = wanted[i];
+    if (i > 0) Set(s, "strength", v);
     const float away = Farthest(b);
     CHECK(v == 0 ? away == 0 : away > 255 * v && away < 255 * v * 6);
   }
@@ -266,6 +332,7 @@ int main(int argc, char** argv) {
   ge_session_destroy(s);
   Ends(argv[1]);
   Amounts(argv[1], argv[2]);
+  OtherAmounts(argv[1], argv[2]);
   printf("%d passed, %d failed, 0 skipped\n", passed, failed);
   return failed != 0;
 }

@@ -229,6 +229,28 @@ class Pictures(data_run.DataRun):
         self.refused("cifar.npy | normalise 0.5 0.5 | contrast 0.2", "before normalise")
         self.refused("cifar.npy | rotate 10 | rotate 5", "step 'rotate 5': wanted it once")
 
+    def amounts(self):
+        """States in the place of numbers, with the same first contents, give what the numbers give; in a test
+        part random ones are not read."""
+        at = list(range(64))
+        for numbers, states in (
+                ("zoom 0.75..1.25", "zoom @a=0.75..@b=1.25"), ("zoom 0.75..1.25", "zoom 0.75..@b=1.25"),
+                ("zoom 1", "zoom @a"), ("normalise 0.5 0.25", "normalise @m=0.5 @s=0.25"),
+                ("normalise 0,0.5,1 1,0.5,0.25", "normalise @m,@n=0.5,1 1,0.5,@s=0.25"),
+                ("random-resized-crop 16 scale=0.25..0.5 ratio=0.5..2",
+                 "random-resized-crop 16 scale=@a=0.25..@b=0.5 ratio=0.5..@c=2"),
+                ("random-resized-crop 16 scale=1 ratio=1", "random-resized-crop 16 scale=@a ratio=@b")):
+            wanted, got = (self.rows(f"cifar.npy | {p}", at) for p in (numbers, states))
+            if wanted and got:
+                away = np.abs(wanted["x"].astype(float) - got["x"]).max()
+                self.check(states, got["x"].dtype == wanted["x"].dtype and away <= 1e-3, away)
+            tested = [self.rows("cifar.npy | flip", at, entry="data_test",
+                                options=f";batch=1;test='cifar.npy | {p}'") for p in (numbers, states)]
+            if tested[0] and tested[1]:
+                same = tested[0]["x"].tobytes() == tested[1]["x"].tobytes()
+                self.check(f"test part of {states}", same or "normalise" in states and
+                           np.allclose(tested[0]["x"], tested[1]["x"], atol=1e-5))
+
     def fused(self):
         """The arithmetic behind Pictures becomes its table, and no bit changes."""
         at = list(range(40))
@@ -318,6 +340,7 @@ def main():
     p.steps_of_photos(color)
     p.loops()
     p.steps_of_arrays()
+    p.amounts()
     p.fused()
     p.damaged(color)
     return p.close()
