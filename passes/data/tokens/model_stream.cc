@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -127,26 +128,34 @@ class ModelStream final : public TokenStream {
   std::vector<int32_t> tokens_;
 };
 
-// Those in use, so that nodes of a pipeline and its plans share one.
+// Those in use, and the last few: nodes of a pipeline and of its plans, and of its test part, share
+// one.
 class SharedStreams {
  public:
   std::shared_ptr<const TokenStream> Open(const Source& source, size_t column,
                                           const std::string& path, const std::string& digest,
                                           const OpenOptions& options) {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    std::unique_lock<std::timed_mutex> lock(mutex_, std::defer_lock);
+    while (!lock.try_lock_for(std::chrono::milliseconds(20))) CheckStop(options);
     const std::string key = fmt::format("{} {} {}", source.digest(), column, digest);
-    if (auto held = streams_[key].lock()) return held;
+    auto stream = streams_[key].lock();
     std::erase_if(streams_, [](const auto& s) { return s.second.expired(); });
-    const auto made = std::make_shared<ModelStream>(source, column, Model(path), options);
-    streams_[key] = made;
-    last_ = made;
-    return made;
+    if (!stream) {
+      stream = std::make_shared<ModelStream>(source, column, Model(path), options);
+      streams_[key] = stream;
+    }
+    std::erase(last_, stream);
+    last_.push_back(stream);
+    if (last_.size() > kMost) last_.erase(last_.begin());
+    return stream;
   }
 
  private:
-  std::mutex mutex_;
+  static constexpr size_t kMost = 4;
+  std::timed_mutex mutex_;  // held while a stream is made, so that it is made once
   std::map<std::string, std::weak_ptr<const TokenStream>> streams_;
-  std::shared_ptr<const TokenStream> last_;  // from the pass on to the plan's nodes
+  // From the pass on to the plan's nodes; the one used last at the end.
+  std::vector<std::shared_ptr<const TokenStream>> last_;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@ model is refused by name, damaged ones never crash. In a build without libsenten
 that it is refused. The last line counts checks."""
 import json
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -113,6 +114,22 @@ class Tokens(data_run.DataRun):
         other = json.loads(self.ge("data", "info", "t.txt | tokens no_end.model | pack 16", "--json").stdout)
         self.check("the model is part of the digest", info["digest"] != other["digest"], info)
 
+    def encoded_once(self):
+        """A pipe and its test pipe encode each text once: two texts take the processor's time of two."""
+        def spent(options):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = self.call("a.txt | tokens t.model | pack 64", options=options)
+            self.check(f"encodes{options}", done.returncode == 0, done.stderr)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        self.write("a.txt", "\n".join(self.lines * 1500) + "\n")
+        self.write("b.txt", "\n".join(self.lines * 1500 + ["and"]) + "\n")
+        one = spent(";batch=1")
+        two = spent(";batch=1;test='b.txt | tokens t.model | pack 64'")
+        print(f"texts encoded in {one:.2f} s of processor, two in {two:.2f} s")
+        self.check("each text once", two < 2.4 * one, (one, two))
+
     def trained(self):
         """A checkpoint of one model is none of another's."""
         count = len(pieces())
@@ -157,7 +174,7 @@ def main():
     c = Tokens()
     c.files()
     if LIBRARY.exists():
-        for part in (c.windows, c.digests, c.trained, c.bad):
+        for part in (c.windows, c.digests, c.encoded_once, c.trained, c.bad):
             part()
         c.small()
     else:
