@@ -4,8 +4,11 @@ thirty lines and the engine read the same of them; each flipped bit is named by 
 says how many of them. The last line counts checks."""
 import argparse
 import json
+import os
+import pathlib
 import re
 import struct
+import subprocess
 import sys
 import zipfile
 
@@ -84,6 +87,47 @@ class Records(data_run.DataRun):
                    and mixed["id"].tolist() != self.ids.tolist()
                    and all(self.texts[self.ids.tolist().index(i)] == t.decode()
                            for i, t in zip(mixed["id"].tolist(), mixed["text"])))
+
+    def bounded(self):
+        """Columns of many megabytes are packed within little memory of its own, arrays and blobs."""
+        r = np.random.default_rng(SEED)
+        big = r.integers(0, 256, (600, 1 << 20), np.uint8)
+        np.savez(self.here / "big.npz", a=big[:400], b=np.arange(400))
+        (self.here / "big").mkdir()
+        picture = (self.here / "photos/cat/00.png").read_bytes()
+        for i in range(200):  # what stands behind a PNG's end does not count
+            (self.here / f"big/{i:03}.png").write_bytes(picture + big[i].tobytes())
+        np.save(self.here / "few.npy", big[:1])
+        least = self.limited("few.npy", None)
+        for source in ("big.npz", "big"):
+            whole = (self.here / source).stat().st_size if source == "big.npz" else 200 << 20
+            peak = self.limited(source, 160)
+            print(f"{source}: {whole >> 20} MB packed; at most {peak} MB of data, {least} MB of {big[:1].nbytes >> 20} MB")
+        arrays = gerec.read(self.here / "big.npz.gerec")
+        self.check("large arrays", np.array_equal(arrays["a"], big[:400]) and arrays["b"].tolist() == list(range(400)))
+        blobs = gerec.read(self.here / "big.gerec")["picture"]
+        self.check("large blobs", [b[len(picture):] for b in blobs] == [row.tobytes() for row in big[:200]])
+        left = [p.name for p in self.here.iterdir() if ".gerec." in p.name]
+        self.check("nothing is left beside", not left, left)
+
+    def limited(self, source, megabytes):
+        """Packs with so much memory of its own at most; the greatest VmData that was seen."""
+        limit = f"ulimit -d {megabytes << 10}; " if megabytes else ""
+        env = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
+        words = [str(data_run.GE), "data", "pack", source, "-o", f"{source}.gerec", "--batch", "4", "--threads", "1"]
+        child = subprocess.Popen(["bash", "-c", f'{limit}exec "$@"', "_", *words], cwd=self.here, env=env,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        most = 0
+        while child.poll() is None:
+            try:
+                status = (pathlib.Path("/proc") / str(child.pid) / "status").read_text()
+            except OSError:
+                break
+            found = re.search(r"VmData:\s+(\d+)", status)
+            most = max(most, int(found.group(1)) >> 10) if found else most
+        said = child.communicate()[1]
+        self.check(f"pack {source} within {megabytes} MB", child.returncode == 0, said)
+        return most
 
     def informs(self):
         """A source is looked at as it is: pictures of any size, texts, classes by name."""
@@ -171,6 +215,7 @@ def main():
     c.several()
     c.flips(flips)
     c.small()
+    c.bounded()
     return c.close()
 
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #define XXH_INLINE_ALL
@@ -14,24 +15,23 @@
 #include "ge/capsule/store/capsule_writer.h"
 #include "tools/ge/data/data.h"
 #include "tools/ge/data/entry_run.h"
+#include "tools/ge/data/spilled.h"
 #include "tools/ge/progress_line.h"
 
 namespace ge::tool {
 namespace {
 
-constexpr uint64_t kMostPacked = uint64_t{16} << 30;  // of all columns, which are kept in memory
-constexpr uint64_t kRoom = 64 << 20;                  // of blobs in one run
-constexpr uint64_t kBlock = 64 << 10;                 // bytes that have a sum
+constexpr uint64_t kRoom = 64 << 20;   // of blobs in one run
+constexpr uint64_t kBlock = 64 << 10;  // bytes that have a sum
 
 struct PackedColumn {
   std::string stem;
   DType dtype = DType::kUndefined;
   std::vector<int64_t> dims;
-  std::string bytes;
+  std::unique_ptr<Spilled> bytes;
   // Of pictures and texts, whose `bytes` are the blobs, one behind the other.
   bool blobs = false;
-  std::vector<int64_t> offsets = {0};
-  std::vector<uint64_t> sums;
+  std::unique_ptr<Spilled> offsets, sums;  // i64, u64
 };
 
 // Characters of member names alone, each stem once.
@@ -52,49 +52,61 @@ std::string StemOf(const std::string& name, const std::vector<PackedColumn>& oth
   return out;
 }
 
-template <class T>
-std::string_view TextOf(const std::vector<T>& words) {
-  return {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(T)};
+// A member of words, whose own sum goes into `sums`.
+Status WriteWords(const std::string& member, DType dtype, std::string_view words,
+                  CapsuleWriter* writer, nlohmann::ordered_json* sums) {
+  const auto count = static_cast<int64_t>(words.size() / 8);
+  const std::string head = NpyHead(dtype, {&count, 1}, words.size());
+  const std::string_view parts[] = {head, words};
+  XXH3_state_t sum;
+  XXH3_64bits_reset(&sum);
+  for (const std::string_view part : parts) XXH3_64bits_update(&sum, part.data(), part.size());
+  (*sums)[member] = fmt::format("{:016x}", XXH3_64bits_digest(&sum));
+  return writer->Add(member, parts);
 }
 
-// A member of words, whose own sum goes into `sums`.
-template <class T>
-Status WriteWords(const std::string& member, DType dtype, const std::vector<T>& words,
-                  CapsuleWriter* writer, nlohmann::ordered_json* sums) {
-  const int64_t count = static_cast<int64_t>(words.size());
-  const std::string content =
-      NpyHead(dtype, {&count, 1}, words.size() * sizeof(T)) + std::string(TextOf(words));
-  (*sums)[member] = fmt::format("{:016x}", XXH3_64bits(content.data(), content.size()));
-  return writer->Add(member, content);
+// Of each kBlock bytes of a head and what follows it.
+std::vector<uint64_t> BlockSums(const std::string& head, std::string_view rest) {
+  const size_t begin = std::min<size_t>(kBlock - head.size(), rest.size());
+  const std::string first = head + std::string(rest.substr(0, begin));
+  std::vector<uint64_t> out = {XXH3_64bits(first.data(), first.size())};
+  for (size_t at = begin; at < rest.size(); at += kBlock) {
+    out.push_back(XXH3_64bits(rest.data() + at, std::min<size_t>(kBlock, rest.size() - at)));
+  }
+  return out;
 }
 
 Status WriteColumn(const PackedColumn& c, CapsuleWriter* writer, nlohmann::ordered_json* sums) {
+  GE_ASSIGN_OR_RETURN(const std::string_view bytes, c.bytes->Whole());
   if (c.blobs) {
-    GE_RETURN_IF_ERROR(writer->Add(c.stem + ".bin", c.bytes));
-    GE_RETURN_IF_ERROR(WriteWords(c.stem + ".offset.npy", DType::kInt64, c.offsets, writer, sums));
-    return WriteWords(c.stem + ".xxh3.npy", DType::kUint64, c.sums, writer, sums);
+    GE_ASSIGN_OR_RETURN(const std::string_view offsets, c.offsets->Whole());
+    GE_ASSIGN_OR_RETURN(const std::string_view of_blobs, c.sums->Whole());
+    GE_RETURN_IF_ERROR(writer->Add(c.stem + ".bin", bytes));
+    GE_RETURN_IF_ERROR(WriteWords(c.stem + ".offset.npy", DType::kInt64, offsets, writer, sums));
+    return WriteWords(c.stem + ".xxh3.npy", DType::kUint64, of_blobs, writer, sums);
   }
-  const std::string head = NpyHead(c.dtype, c.dims, c.bytes.size());
-  const std::string_view parts[] = {head, c.bytes};
+  const std::string head = NpyHead(c.dtype, c.dims, bytes.size());
+  const std::string_view parts[] = {head, bytes};
   GE_RETURN_IF_ERROR(writer->Add(c.stem + ".npy", parts));
-  const std::string whole = head + c.bytes;
-  std::vector<uint64_t> blocks;
-  for (uint64_t at = 0; at < whole.size(); at += kBlock) {
-    blocks.push_back(XXH3_64bits(whole.data() + at, std::min<uint64_t>(kBlock, whole.size() - at)));
-  }
-  return WriteWords(c.stem + ".xxh3.npy", DType::kUint64, blocks, writer, sums);
+  const std::vector<uint64_t> blocks = BlockSums(head, bytes);
+  const std::string_view words(reinterpret_cast<const char*>(blocks.data()), blocks.size() * 8);
+  return WriteWords(c.stem + ".xxh3.npy", DType::kUint64, words, writer, sums);
 }
 
-// Takes the rows of a pipe into memory: arrays from batches, pictures and texts by the entry that
-// has them as they are.
+// Takes the rows of a pipe, column by column: arrays from batches, pictures and texts by the entry
+// that has them as they are.
 class Packer {
  public:
-  Packer(Session* session, Batches* batches, std::vector<ColumnFacts> facts)
-      : batches_(batches), facts_(std::move(facts)), blobs_(session, "data_blobs") {}
+  // `path`: of the output.
+  Packer(Session* session, Batches* batches, std::vector<ColumnFacts> facts, std::string path)
+      : batches_(batches),
+        facts_(std::move(facts)),
+        path_(std::move(path)),
+        blobs_(session, "data_blobs") {}
   Result<std::vector<PackedColumn>> TakeAll(uint64_t rows, bool quiet);
 
  private:
-  Status Grow(uint64_t bytes);
+  Status AddColumn(const TensorView& t);
   Status AddArray(const TensorView& t, PackedColumn* c);
   Status AddBlobs(const Batch& batch, const std::vector<size_t>& columns);
   Status AddSome(uint64_t first, uint64_t count, uint64_t width, const std::vector<size_t>& columns,
@@ -102,26 +114,32 @@ class Packer {
 
   Batches* batches_;
   std::vector<ColumnFacts> facts_;
+  std::string path_;
   EntryRun blobs_;
   std::vector<PackedColumn> out_;
-  uint64_t bytes_ = 0;
 };
 
-Status Packer::Grow(uint64_t bytes) {
-  bytes_ += bytes;
-  if (bytes_ <= kMostPacked) return {};
-  return Status(Code::kLimitExceeded,
-                fmt::format("the columns take more than {} GB, which ge data pack keeps in memory; "
-                            "pack parts of the rows by --first and --batches, a-{{00..07}}.gerec "
-                            "is one table",
-                            kMostPacked >> 30));
+Status Packer::AddColumn(const TensorView& t) {
+  PackedColumn c;
+  c.stem = StemOf(batches_->names()[out_.size()], out_);
+  c.dtype = t.dtype;
+  c.dims = t.dims;
+  c.dims[0] = 0;
+  c.blobs = !facts_[out_.size()].kind.empty();
+  GE_ASSIGN_OR_RETURN(c.bytes, Spilled::Create(path_));
+  if (c.blobs) {
+    GE_ASSIGN_OR_RETURN(c.offsets, Spilled::Create(path_));
+    GE_ASSIGN_OR_RETURN(c.sums, Spilled::Create(path_));
+    const int64_t first = 0;
+    GE_RETURN_IF_ERROR(c.offsets->Append(&first, sizeof first));
+  }
+  out_.push_back(std::move(c));
+  return {};
 }
 
 Status Packer::AddArray(const TensorView& t, PackedColumn* c) {
-  GE_RETURN_IF_ERROR(Grow(t.bytes));
   c->dims[0] += t.dims[0];
-  c->bytes.append(static_cast<const char*>(t.data), t.bytes);
-  return {};
+  return c->bytes->Append(t.data, t.bytes);
 }
 
 // Rows whose longest blob has `width` bytes at most.
@@ -138,10 +156,10 @@ Status Packer::AddSome(uint64_t first, uint64_t count, uint64_t width,
     const auto* from = static_cast<const char*>(blobs_.outputs()[i].data);
     for (uint64_t k = 0; k < count; ++k) {
       const auto size = static_cast<uint64_t>(sizes[k]);
-      GE_RETURN_IF_ERROR(Grow(size));
-      c.bytes.append(from + k * width, size);
-      c.offsets.push_back(static_cast<int64_t>(c.bytes.size()));
-      c.sums.push_back(XXH3_64bits(from + k * width, size));
+      GE_RETURN_IF_ERROR(c.bytes->Append(from + k * width, size));
+      const uint64_t end = c.bytes->bytes(), sum = XXH3_64bits(from + k * width, size);
+      GE_RETURN_IF_ERROR(c.offsets->Append(&end, sizeof end));
+      GE_RETURN_IF_ERROR(c.sums->Append(&sum, sizeof sum));
     }
   }
   return {};
@@ -175,14 +193,7 @@ Result<std::vector<PackedColumn>> Packer::TakeAll(uint64_t rows, bool quiet) {
     std::vector<size_t> blobs;
     for (size_t i = 0; i < batch->columns.size(); ++i) {
       const TensorView& t = batch->columns[i];
-      if (i == out_.size()) {
-        out_.emplace_back();
-        out_.back().stem = StemOf(batches_->names()[i], out_);
-        out_.back().dtype = t.dtype;
-        out_.back().dims = t.dims;
-        out_.back().dims[0] = 0;
-        out_.back().blobs = !facts_[i].kind.empty();
-      }
+      if (i == out_.size()) GE_RETURN_IF_ERROR(AddColumn(t));
       if (out_[i].blobs) {
         blobs.push_back(i);
       } else {
@@ -200,10 +211,9 @@ Result<std::vector<PackedColumn>> Packer::TakeAll(uint64_t rows, bool quiet) {
   return std::move(out_);
 }
 
-Status WriteRecords(const std::string& path, uint64_t rows, const std::vector<std::string>& names,
-                    const std::vector<ColumnFacts>& facts, const std::vector<PackedColumn>& columns,
-                    uint64_t* bytes) {
-  GE_ASSIGN_OR_RETURN(const auto writer, CapsuleWriter::Create(path));
+Status WriteRecords(CapsuleWriter* writer, uint64_t rows, const std::vector<std::string>& names,
+                    const std::vector<ColumnFacts>& facts,
+                    const std::vector<PackedColumn>& columns) {
   nlohmann::ordered_json meta = {{"gerec", 1}, {"rows", rows}}, sums;
   for (size_t i = 0; i < columns.size(); ++i) {
     nlohmann::ordered_json column = {{"name", names[i]},
@@ -211,13 +221,11 @@ Status WriteRecords(const std::string& path, uint64_t rows, const std::vector<st
                                      {"member", columns[i].stem}};
     if (!facts[i].classes.empty()) column["classes"] = nlohmann::json::parse(facts[i].classes);
     meta["columns"].push_back(column);
-    GE_RETURN_IF_ERROR(WriteColumn(columns[i], writer.get(), &sums));
+    GE_RETURN_IF_ERROR(WriteColumn(columns[i], writer, &sums));
   }
   meta["sums"] = sums;
   GE_RETURN_IF_ERROR(writer->Add("meta.json", meta.dump()));
-  GE_RETURN_IF_ERROR(writer->Finish());
-  *bytes = writer->bytes();
-  return {};
+  return writer->Finish();
 }
 
 Status PackPipe(const DataOptions& o) {
@@ -235,11 +243,13 @@ Status PackPipe(const DataOptions& o) {
   BatchesOptions options = o.rows;
   options.limit = o.batches != 0 ? o.batches * o.rows.batch : static_cast<uint64_t>(facts.rows);
   GE_ASSIGN_OR_RETURN(const auto batches, Batches::Make(session.get(), options));
-  Packer packer(session.get(), batches.get(), of_columns);
+  const std::string& path = o.common.output_file;
+  GE_ASSIGN_OR_RETURN(const auto writer, CapsuleWriter::Create(path));
+  Packer packer(session.get(), batches.get(), of_columns, path);
   GE_ASSIGN_OR_RETURN(const auto columns, packer.TakeAll(options.limit, o.common.json));
-  uint64_t bytes = 0;
-  GE_RETURN_IF_ERROR(WriteRecords(o.common.output_file, options.limit, batches->names(), of_columns,
-                                  columns, &bytes));
+  GE_RETURN_IF_ERROR(
+      WriteRecords(writer.get(), options.limit, batches->names(), of_columns, columns));
+  const uint64_t bytes = writer->bytes();
   if (o.common.json) {
     const nlohmann::ordered_json json = {
         {"written", o.common.output_file}, {"rows", options.limit}, {"bytes", bytes}};
