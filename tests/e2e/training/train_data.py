@@ -172,6 +172,17 @@ class DataChecks(train_tool.Checks):
         self.check("i64 for i32", self.losses(net, x=ids, y=y) is not None, self.said)
         self.says("the number for the net's 'id' at position 10 is 4294967296, which its dtype i32", net, x=self.np.where(self.np.arange(12) == 5, 2 ** 32, ids), y=y)
 
+    def long(self):
+        """An axis longer than a picture's side may be, of a net whose input has as many axes as one."""
+        np, r, length = self.np, self.np.random.default_rng(8), 40_000
+        x, y = r.standard_normal((12, length)).astype(np.float32), r.integers(0, 3, 12)
+        for shape in ([1, 1, length], [1, length], [length, 1]):
+            net = self.model("long.onnx", [length, 3], shape=shape)
+            losses = [self.losses(net, x=x.reshape(12, *of), y=y) for of in (shape, [length])]
+            self.check(f"a long axis, {shape}", losses[0] == losses[1] is not None, self.said)
+            name = "x".join(map(str, shape))
+            self.says(f", wanted {name} as the net's 'x'", net, x=x[:, 1:], y=y)
+
     def same_bits(self):
         """What the machine has learned by measuring does not change the bits of a run."""
         a, b = self.scratch / "a.onnx", self.scratch / "b.onnx"
@@ -192,7 +203,8 @@ def main():
     os.environ.update(GE_CACHE_DIR="off", GE_PROBE="fixed")
     with tempfile.TemporaryDirectory() as scratch:
         checks = DataChecks(pathlib.Path(scratch))
-        for part in (checks.dtypes, checks.layouts, checks.two, checks.wide, checks.same_bits):
+        for part in (checks.dtypes, checks.layouts, checks.two, checks.wide, checks.long,
+                     checks.same_bits):
             part()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     return checks.failed > 0
