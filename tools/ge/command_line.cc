@@ -17,11 +17,10 @@ std::vector<const CLI::App*> Subcommands(const CLI::App& app) {
 }
 
 // "'run' or 'train'"; empty where no name is near.
-std::string Nearest(const std::vector<const CLI::App*>& all, std::string_view word) {
+std::string Nearest(const std::vector<std::string>& all, std::string_view word) {
   const size_t most = std::min(word.size() - 1, std::max<size_t>(2, word.size() / 3));
   std::vector<std::pair<size_t, std::string>> near;
-  for (const CLI::App* a : all) {
-    const std::string& name = a->get_name();
+  for (const std::string& name : all) {
     const bool begun = word.size() > 1 && name.compare(0, word.size(), word) == 0;
     const size_t distance = begun ? 0 : EditDistance(word, name);
     if (distance <= most) near.emplace_back(distance, "'" + name + "'");
@@ -32,6 +31,12 @@ std::string Nearest(const std::vector<const CLI::App*>& all, std::string_view wo
     if (distance == near[0].first) out += (out.empty() ? "" : " or ") + name;
   }
   return out;
+}
+
+// "did you mean 'run'? ", or nothing.
+std::string DidYouMean(const std::vector<std::string>& all, std::string_view word) {
+  const std::string nearest = Nearest(all, word);
+  return nearest.empty() ? "" : "did you mean " + nearest + "? ";
 }
 
 std::string RefuseBelowZero(const std::string& text) {
@@ -57,15 +62,37 @@ std::string WhyNoSubcommand(const CLI::App& app, int argc, const char* const* ar
     const auto it = std::find_if(all.begin(), all.end(),
                                  [&](const CLI::App* a) { return a->get_name() == word; });
     if (it == all.end()) {
-      const std::string nearest = Nearest(all, word);
-      std::string names;
-      for (const CLI::App* a : all) names += (names.empty() ? "" : ", ") + a->get_name();
+      std::vector<std::string> names;
+      for (const CLI::App* a : all) names.push_back(a->get_name());
       return fmt::format("'{}' is no subcommand of {}; {}they are: {}; {} --help says more", word,
-                         called, nearest.empty() ? "" : "did you mean " + nearest + "? ", names,
-                         called);
+                         called, DidYouMean(names, word), fmt::join(names, ", "), called);
     }
     at = *it;
     called += " " + at->get_name();
+  }
+  return "";
+}
+
+std::string WhyNoOption(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* at = &app;
+  std::string called = "ge";                // the app has the name that it was called by
+  while (!at->get_subcommands().empty()) {  // those that were asked for
+    at = at->get_subcommands()[0];
+    called += " " + at->get_name();
+  }
+  std::vector<std::string> names;
+  for (const CLI::Option* option : at->get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    word = word.substr(0, word.find('='));
+    if (word == "--") break;
+    if (!word.starts_with("--") || std::find(names.begin(), names.end(), word) != names.end()) {
+      continue;
+    }
+    return fmt::format("'{}' is no option of {}; {}{} --help lists them", word, called,
+                       DidYouMean(names, word), called);
   }
   return "";
 }

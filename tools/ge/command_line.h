@@ -28,6 +28,10 @@ class SubcommandList {
 // nothing is wrong.
 std::string WhyNoSubcommand(const CLI::App& app, int argc, const char* const* argv);
 
+// If an option is none of the subcommand that was asked for: a sentence with the nearest ones.
+// Empty if nothing is wrong. Behind a parse.
+std::string WhyNoOption(const CLI::App& app, int argc, const char* const* argv);
+
 // Makes every option of whole numbers from 0 on, those of subcommands too, refuse a negative number
 // as typed: C++ would take it modulo 2^64.
 void RefuseNegatives(CLI::App* app);

@@ -446,6 +446,11 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr;
+    if (const std::string why = extra ? ge::tool::WhyNoOption(app, argc, argv) : ""; !why.empty()) {
+      std::fprintf(stderr, "ge: %s\n", why.c_str());
+      return 2;
+    }
     return app.exit(e) == 0 ? 0 : 2;
   }
   if (ge::tool::Signalled() && code != ge::tool::kExitInterrupted) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "passes/data/ops/ops.h"
+#include "passes/data/pipe/nearest.h"
 
 namespace ge::data {
 namespace {
@@ -173,13 +174,14 @@ Val Chain::Draw(const std::string& step, int64_t count) {
 }
 
 void Apply(const Step& step, Chain* chain) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Known& k : kSteps) {
     if (k.name == step.name) return k.apply(step, chain);
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", k.name);
+    names.emplace_back(k.name);
   }
   throw Refusal{GE_INVALID_ARGUMENT,
-                fmt::format("there is no step '{}'; the steps are {}", step.name, names)};
+                fmt::format("there is no step '{}'; the steps are {}{}", Shown(step.name),
+                            fmt::join(names, ", "), Nearest(step.name, names))};
 }
 
 }  // namespace ge::data

@@ -8,6 +8,7 @@
 #include "passes/data/ops/kept_pictures.h"
 #include "passes/data/pipe/amount.h"
 #include "passes/data/pipe/chain.h"
+#include "passes/data/pipe/nearest.h"
 
 namespace ge::data {
 namespace {
@@ -31,7 +32,9 @@ Sides SidesOf(const Step& step, std::string_view wanted) {
 
 void OnlyNamed(const Step& step, const std::vector<std::string>& names, std::string_view wanted) {
   for (const auto& [name, value] : step.named) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) RefuseStep(step, wanted);
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    RefuseStep(step,
+               fmt::format("{}; it has no option '{}'{}", wanted, name, Nearest(name, names)));
   }
 }
 

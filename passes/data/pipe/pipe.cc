@@ -24,12 +24,12 @@ struct Word {
 std::vector<Word> WordsOf(std::string_view text) {
   std::vector<Word> out;
   std::string word;
-  bool any = false, quoted = false;
+  bool any = false, quoted = false, source = true, list = false;
   char quote = 0;
   const auto end = [&] {
     if (any) out.push_back({std::move(word), false, quoted});
     word.clear();
-    any = quoted = false;
+    any = quoted = list = false;
   };
   for (const char c : text) {
     if (quote != 0 && c == quote) {
@@ -43,9 +43,11 @@ std::vector<Word> WordsOf(std::string_view text) {
     } else if (c == '|') {
       end();
       out.push_back({"|", true, false});
+      source = false;
     } else if (c == ' ' || c == '\t' || c == '\n') {
-      end();
+      if (!list) end();  // NEW=[A, B] is one word
     } else {
+      list = !source && (c == '[' || (list && c != ']'));
       word += c;
       any = true;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "passes/data/pipe/chain.h"
+#include "passes/data/pipe/nearest.h"
 
 namespace ge::data {
 
@@ -19,9 +20,12 @@ ChainColumn* FindColumn(const Step& step, Chain* chain, const std::string& name)
   const auto at = std::find_if(chain->columns.begin(), chain->columns.end(),
                                [&](const ChainColumn& c) { return c.name == name; });
   if (at != chain->columns.end()) return &*at;
-  std::string names;
-  for (const ChainColumn& c : chain->columns) names += (names.empty() ? "" : ", ") + c.name;
-  RefuseStep(step, fmt::format("columns that there are, not '{}': {}", name, names));
+  std::vector<std::string> names;
+  for (const ChainColumn& c : chain->columns) names.push_back(c.name);
+  const bool list = name.find(',') != std::string::npos;
+  RefuseStep(step,
+             fmt::format("columns that there are, not '{}': {}{}", name, fmt::join(names, ", "),
+                         list ? "; several in one are NEW=[A,B]" : Nearest(name, names)));
 }
 
 namespace {
@@ -58,6 +62,9 @@ Val Joined(const Step& step, Chain* chain, const std::vector<std::string>& names
 void ApplySelect(const Step& step, Chain* chain) {
   constexpr std::string_view kWanted = "select COLUMN... or NEW=COLUMN, NEW=[COLUMN,COLUMN,...]";
   if (step.args.empty() && step.named.empty()) RefuseStep(step, kWanted);
+  if (std::find(step.args.begin(), step.args.end(), "=") != step.args.end()) {
+    RefuseStep(step, fmt::format("{}, without blanks around '='", kWanted));
+  }
   std::vector<ChainColumn> out;
   for (const std::string& name : step.args) out.push_back(*FindColumn(step, chain, name));
   for (const auto& [name, of] : step.named) {

@@ -19,10 +19,18 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SEED = 57
-# Of order(position, rows, epoch_rows, seed) and draw(position, seed, name, i): they stay for ever.
-GOLDEN_ORDER = [(0, 1, 1, 0), (5, 10, 8, 1), (23, 10, 8, 1), (999, 1000, 960, 7),
-                (10**9, 2**40, 2**40 - 64, -3), (2**50, 12345678, 12345600, 2**62)]
-GOLDEN_DRAW = [(0, 0, "flip", 0), (1, 1, "flip", 3), (2**40, -5, "random-crop", 1)]
+# order(position, rows, epoch_rows, seed) and the 24 bits of draw(position, seed, name, i): twenty lines that
+# stay for ever.
+GOLDEN_ORDER = [
+    ((0, 1, 1, 0), 0), ((5, 10, 8, 1), 9), ((23, 10, 8, 1), 9), ((999, 1000, 960, 7), 864),
+    ((10**9, 2**40, 2**40 - 64, -3), 946123184076), ((2**50, 12345678, 12345600, 2**62), 8664397),
+    ((0, 2, 2, 1), 0), ((63, 64, 64, 9), 63), ((2**20, 60000, 59904, 1), 1285),
+    ((123456789, 1281167, 1281152, 42), 1263841), ((7, 2**33 + 1, 2**33, -2**63), 2644959495),
+    ((2**61, 3, 3, 2**63 - 1), 1)]
+GOLDEN_DRAW = [
+    ((0, 0, "flip", 0), 13413023), ((1, 1, "flip", 3), 2344935), ((2**40, -5, "random-crop", 1), 1383477),
+    ((63, 1, "random-resized-crop", 21), 6232226), ((12345, 7, "noise 2", 3071), 8074634),
+    ((2**62, 2**63 - 1, "rotate", 0), 4056424), ((99, -2**63, "zoom", 0), 13941098), ((1, 1, "\u00e9", 5), 11862955)]
 # Philox4x32-10 of Random123's kat_vectors: counter, key, result.
 KNOWN = [([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
          ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
@@ -71,18 +79,27 @@ class Check:
         self.check(done.returncode == 0, nodes, done.stderr)
         return np.load(self.folder / "out/y.npy") if done.returncode == 0 else np.zeros(0)
 
-    def orders(self):
+    def golden(self):
+        for arguments, wanted in GOLDEN_ORDER:
+            position, rows, epoch_rows, seed = arguments
+            got = self.rows(f"ge.data.Order(position) {{seed={seed}, rows={rows}, epoch_rows={epoch_rows}}}",
+                            [position])
+            self.check(self.python["order"](*arguments) == wanted == got[0], f"order{arguments}", [got, wanted])
+        for arguments, wanted in GOLDEN_DRAW:
+            position, seed, name, i = arguments
+            got = self.rows(f'ge.data.Draw(position) {{seed={seed}, name="{name}", count={i + 1}}}', [position])
+            wanted *= 2.0**-24
+            self.check(self.python["draw"](*arguments) == wanted == got[0][i], f"draw{arguments}", [got, wanted])
+
+    def orders(self, count):
         python = self.python
         for counter, key, wanted in KNOWN:
             self.check(python["philox"](counter, key) == wanted, "Random123's vector", wanted)
-        cases = list(GOLDEN_ORDER)
-        for _ in range(40):
+        for _ in range(count):
             rows = int(2 ** self.random.uniform(0, 40))
             epoch_rows = self.random.randint(1, rows)
-            cases.append((None, rows, epoch_rows, self.random.randint(-2**63, 2**63 - 1)))
-        for position, rows, epoch_rows, seed in cases:
-            positions = [position] if position is not None else \
-                [self.random.randint(0, min(2**62, epoch_rows * 5)) for _ in range(25)]
+            seed = self.random.randint(-2**63, 2**63 - 1)
+            positions = [self.random.randint(0, min(2**62, epoch_rows * 5)) for _ in range(25)]
             got = self.rows(f"ge.data.Order(position) {{seed={seed}, rows={rows}, "
                             f"epoch_rows={epoch_rows}}}", positions)
             wanted = [python["order"](p, rows, epoch_rows, seed) for p in positions]
@@ -113,8 +130,8 @@ class Check:
         p = 0.5 * math.erfc(z / math.sqrt(2))
         self.check(1e-4 < p < 1 - 1e-4, f"chi-square of {what}", p)
 
-    def draws(self):
-        for _ in range(12):
+    def draws(self, count_of_cases):
+        for _ in range(count_of_cases):
             seed, name = self.random.randint(-2**63, 2**63 - 1), self.random.choice(
                 ["flip", "random-crop", "noise 2"])
             count = self.random.choice([1, 4, 7, 2000])
@@ -266,11 +283,14 @@ class Check:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default=os.environ.get("GE_BUILD", "build/release"))
+    parser.add_argument("--cases", type=int, default=40, help="of orders, and of draws")
+    args = parser.parse_args()
     print(f"seed {SEED}")
     with tempfile.TemporaryDirectory() as folder:
-        c = Check(parser.parse_args().build, pathlib.Path(folder))
-        c.orders()
-        c.draws()
+        c = Check(args.build, pathlib.Path(folder))
+        c.golden()
+        c.orders(args.cases)
+        c.draws(args.cases)
         c.normalised()
         c.worlds()
         c.across()

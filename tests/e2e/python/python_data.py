@@ -5,7 +5,10 @@ Example: python tests/e2e/python/python_data.py --build build/release --scratch 
 """
 import argparse
 import gc
+import importlib.util
+import os
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -73,6 +76,39 @@ def torches(file):
     return 0
 
 
+def page(scratch):
+    """The blocks of docs/data.md for Python, typed; without PyTorch those that want it by NumPy."""
+    text = (pathlib.Path(__file__).resolve().parents[3] / "docs/data.md").read_text()
+    blocks = re.findall(r"^```py\n(.*?)^```", text, re.M | re.S)
+    check(len(blocks) > 1, "blocks for Python", blocks)
+    r, here = np.random.default_rng(7), scratch / "page"
+    for i in range(80):
+        path = here / f"photos/{'cat dog'.split()[i % 2]}/{i:02}.ppm"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        height, width = (int(n) for n in r.integers(40, 90, 2))
+        path.write_bytes(b"P6 %d %d 255\n" % (width, height) + r.bytes(height * width * 3))
+    np.save(here / "x.npy", r.random((640, 3), dtype=np.float32))
+    os.chdir(here)
+    skipped = 0
+    for block in blocks:
+        torch = "torch" in block
+        if torch and importlib.util.find_spec("torch") is None:
+            skipped += 1
+            block = block.replace("torch.from_numpy", "numpy.asarray").replace("torch", "numpy")
+        taken = []
+        names = {"step": taken.append}
+        exec(block, names)
+        batch = names["batch"]
+        if not torch:
+            check(len(taken) == 60000 // 64 + 1 and taken[-1].shape == (32, 3), "batches of arrays", len(taken))
+            continue
+        x, label = np.asarray(names["x"]), np.asarray(names["label"])
+        check(x.shape == (16, 3, 224, 224) and set(label) == {0, 1}, "photos", (x.shape, label))
+        check(np.shares_memory(x, batch["picture"]) and np.shares_memory(label, batch["label"]),
+              "nothing was copied")
+    return skipped
+
+
 def refusals(file):
     refused("no such file", "cannot open", lambda: graphengine.batches("none.npy"))
     refused("a word that it has not", "batches takes no 'bach'",
@@ -98,6 +134,7 @@ def main():
     lent(file, x)
     entries(file)
     skipped = torches(file)
+    skipped += page(scratch)
     refusals(file)
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return failed != 0

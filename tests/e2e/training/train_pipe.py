@@ -102,6 +102,39 @@ class Pipes(train_tool.Checks):
             else:
                 self.check(f"{net} learns", last.get("test_accuracy", 0) > 0.9, last)
 
+    def from_files(self):
+        """The lines of docs/data.md that make batches of the same files."""
+        page = (ROOT / "docs/data.md").read_text()
+        block = next(b for b in re.findall(r"```sh\n(.*?)```", page, re.S) if "photos" in b)
+        wanted = {"a.csv": ["x", "16x2"], "photos": ["picture", "16x3x224x224"], "corpus.txt": ["y", "16x128"]}
+        for line in block.splitlines():
+            words = shlex.split(line)
+            done = subprocess.run([str(GE), *words[1:]], capture_output=True, text=True, check=False)
+            self.check(line, done.returncode == 0, done.stderr)
+            shown = wanted[words[3].split()[0]] if words[2] == "run" else ["class", "a, b, c"]
+            self.check(f"{line}: {shown}", any(all(w in row for w in shown) for row in done.stdout.splitlines()),
+                       done.stdout)
+
+    def misspelt(self):
+        """What a hand types wrongly at first is named, with what was meant."""
+        for words, said in (
+                (["a.csv | shufle"], "contrast, noise; did you mean 'shuffle'?"),
+                (["a.csv | standardize"], "did you mean 'standardise'?"),
+                (["photos | grayscale"], "did you mean 'gray'?"),
+                (["photos | Normalize imagenet"], "did you mean 'normalise'?"),
+                (["photos | random-resized-crop 32 scales=0.1..1"], "it has no option 'scales'; did you mean 'scale'?"),
+                (["a.csv | select Width"], "not 'Width': width, height, class; did you mean 'width'?"),
+                (["a.csv | select x=width,height"], "several in one are NEW=[A,B]"),
+                (["a.csv | select x = [width,height]"], "without blanks around '='"),
+                (["a.csv", "--batchs", "3"], "'--batchs' is no option of ge data run; did you mean '--batch' or "),
+                (["fotos"], "cannot open 'fotos': No such file or directory"),
+                (["a.csv | select width | normalise 0 1"], "a column of bytes or pictures ahead of it")):
+            done = subprocess.run([str(GE), "data", "run", *words], capture_output=True, text=True, check=False)
+            self.check(words, done.returncode == 2 and said in done.stderr, done.stderr)
+        done = subprocess.run([str(GE), "data", "run", "a.csv | select x=[width, height] y=class"],
+                              capture_output=True, text=True, check=False)
+        self.check("blanks within brackets", done.returncode == 0, done.stderr)
+
     def tests(self):
         """The source's own test part is what --test-data of it gives; steps of a second pipe are its own."""
         run = ["--epochs", 1, "--batch", 16]
@@ -179,6 +212,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Pipes(pathlib.Path(scratch))
         checks.typed()
+        checks.from_files()
+        checks.misspelt()
         checks.tests()
         for name in ("photos", "text"):
             checks.killed(name, kills)
