@@ -20,10 +20,11 @@
 namespace ge::parallel {
 
 // Places of a value along one axis of a mesh: a dim that is split, or
-inline constexpr int kWhole = -1;    // every rank has all of it
-inline constexpr int kTerm = -2;     // the sum over the ranks
-inline constexpr int kUnread = -3;   // an input that the node does without
-inline constexpr int kShape = -4;    // an input replaced by the shape of the rank's first output
+inline constexpr int kWhole = -1;   // every rank has all of it
+inline constexpr int kTerm = -2;    // the sum over the ranks
+inline constexpr int kUnread = -3;  // an input that the node does without
+// An input replaced by the shape of the rank's first output: where the way of any axis says so.
+inline constexpr int kShape = -4;
 inline constexpr int kMaxTerm = -5;  // the greatest over the ranks
 inline constexpr int kMinTerm = -6;  // the least over the ranks
 

@@ -47,7 +47,7 @@ ALL = "native,onednn,openblas,ref"
 # Scripts of tests/e2e that are about no time, and reach what other steps do not.
 SCRIPTS = ["adcheck", "bad_input", "c_client", "code_groups", "conform", "decoder", "discovery", "failing_files", "flow",
            "float_mode", "grad", "grad_rules", "inspect", "lifetimes", "op_plugins", "pass_plugins", "planted", "plot",
-           "plugins", "precision", "prepared", "prices", "red_zones", "remat", "shipped", "texts", "tour", "train_pass",
+           "plugins", "precision", "prepared", "prices", "red_zones", "remat", "shardcheck", "shipped", "texts", "tour", "train_pass",
            "train_tool", "values", "versions"]
 
 

@@ -32,9 +32,10 @@ MODELS, MODELS_AT_ONCE = 60, 6
 OPERATORS = ("plugins/", "ge/ops", "frontend/onnx/adapt")
 # Of tests/e2e: those of some seconds, which always run, and others. Those that are about time, or that take
 # minutes, are not worth a mutant.
-QUICK_SCRIPTS = ["answers", "code_groups", "decoder", "discovery", "flow", "float_mode", "grad", "grad_rules", "inspect",
-                 "lifetimes", "offers", "op_plugins", "pass_plugins", "plugins", "precision", "prepared", "prices", "ref_shares",
-                 "remat", "schemas", "texts", "tour", "train_pass", "values", "versions"]
+QUICK_SCRIPTS = ["answers", "code_groups", "decoder", "discovery", "flow", "float_mode", "grad", "grad_rules",
+                 "inspect", "lifetimes", "offers", "op_plugins", "pass_plugins", "plugins", "precision", "prepared",
+                 "prices", "ref_shares", "remat", "schemas", "shardcheck", "texts", "tour", "train_pass", "values",
+                 "versions"]
 SCRIPTS = ["plot", "c_client", "bad_input", "bombs", "isa_sets", "failing_files", "shipped", "red_zones", "planted",
            "conform", "train_tool"]
 OF_MODELS = ["tour"]  # read what the step `models` of ./test makes

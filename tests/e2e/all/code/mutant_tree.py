@@ -32,7 +32,7 @@ STATE = TREE / "state"  # what outlives a run: dropped places, verdicts
 DROPPED = STATE / "dropped.json"
 NUMBERS = STATE / "numbers.json"  # the place of each path in the order of numbers
 TARGETS = ["ref", "native", "onednn", "openblas", "grad", "graphengine_image", "simdev", "ge-test", "ge-unit",
-           "ge-unit-cpu", "ge-unit-device", "ge", "graphengine"]
+           "ge-unit-cpu", "ge-unit-device", "ge-shardcheck", "ge", "graphengine"]
 FOLDERS = rooms.read(ROOT).mutated()  # in the order of the table
 # The library's own checks of indices and optionals, as asan builds have them: a read behind the end ends the program.
 CHECKED = ["-D_GLIBCXX_ASSERTIONS"]
