@@ -96,6 +96,8 @@ class Checks:
                 for r, out in enumerate(self.ranks(mesh, lines)):
                     self.check(f"{mesh}: sums of rank {r}", "sum" in out and
                                np.allclose(out["sum"], np.sum(values, axis=0), rtol=1e-15), out)
+                    self.check(f"{mesh}: least of rank {r}", "least" in out and
+                               np.array_equal(out["least"], np.min(values, axis=0)), out)
 
     def shares_states(self):
         """States in shares: their boxes, their first content, and eval, which gathers them, on any rows."""
