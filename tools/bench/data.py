@@ -119,9 +119,12 @@ def run(folder, words, one_cpu=False, text=None):
 def ge_side(a, folder, pipe, batch, one=False):
     words = [a.ge, "data", "run", pipe, "--batch", batch, "--json", *(["--threads", 1, "--ahead", 0] if one else [])]
 
-    def rate(batches):
-        return json.loads(run(folder, [*words, "--batches", batches], one))["rows_per_s"]
-    return rate(max(4, int(rate(4) * a.seconds / batch)))
+    batches = 4
+    while True:
+        found = json.loads(run(folder, [*words, "--batches", batches], one))
+        if found["seconds"] >= 0.8 * a.seconds:
+            return found["rows_per_s"]
+        batches = int(batches * min(16, 1.2 * a.seconds / found["seconds"]) + 1)
 
 
 def train_side(a, folder, ge):
