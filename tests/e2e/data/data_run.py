@@ -19,12 +19,12 @@ class DataRun:
 
     def __init__(self):
         self.here = pathlib.Path(tempfile.mkdtemp(prefix="ge-data-"))
-        self.passed = self.failed = 0
+        self.passed = self.failed = self.skipped = 0
         (self.here / "model.gt").write_text(MODEL)
 
     def close(self):
         shutil.rmtree(self.here)
-        print(f"{self.passed} passed, {self.failed} failed, 0 skipped")
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         return 1 if self.failed else 0
 
     def write(self, name, data):

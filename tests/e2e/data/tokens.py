@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`tokens FILE.model`: a unigram model written here by hand, as SentencePiece has them, gives the pieces of
-the likeliest cut, which is searched here, too; windows over texts, ended by the model's end; a changed
+the likeliest cut, which is searched here, too, and models trained by SentencePiece's own Python give its pieces;
+windows over texts, ended by the model's end; a changed
 model is refused by name, damaged ones never crash. In a build without libsentencepiece-dev only
 that it is refused. The last line counts checks."""
 import json
@@ -75,6 +76,21 @@ def likeliest(text, list_of):
     return out[::-1]
 
 
+# Trains models as others do, and encodes: its first word is the text's file, then kinds. Of each the pieces of
+# all lines and the end's, as JSON.
+TRAINER = """import json, sys
+import sentencepiece as s
+lines = open(sys.argv[1], encoding='utf-8').read().split('\\n')[:-1]
+out = []
+for kind in sys.argv[2:]:
+    s.SentencePieceTrainer.train(input=sys.argv[1], model_prefix=kind, model_type=kind, vocab_size=120,
+                                 hard_vocab_limit=False, character_coverage=0.98, minloglevel=2)
+    p = s.SentencePieceProcessor(model_file=kind + '.model')
+    out.append([p.encode(lines), p.eos_id()])
+print(json.dumps(out))
+"""
+
+
 class Tokens(data_run.DataRun):
     def files(self):
         r = np.random.default_rng(SEED)
@@ -93,6 +109,29 @@ class Tokens(data_run.DataRun):
                 self.gives(f"{name} {length}", f"t.txt | tokens {name} | pack {length}",
                            {"x": np.array(wanted[:rows * length], "i8").reshape(rows, length),
                             "y": np.array(wanted[1:rows * length + 1], "i8").reshape(rows, length)})
+
+    def trained_by_others(self):
+        """Models that SentencePiece's own Python has trained give the pieces that it gives: unigram, BPE, words,
+        letters; texts of other scripts, too, some of which no model has seen."""
+        r = np.random.default_rng(SEED)
+        others = ["na\u00efve caf\u00e9", "\u4e2d\u6587 \u5b57", "  two  blanks ", "\ufb01ne \u2460", "a\tb", "\U0001f600!"]
+        lines = [" ".join(r.choice(WORDS, r.integers(1, 12))) for _ in range(600)]
+        lines = [f"{line} {others[i // 20 % 6]}" if i % 20 == 0 else line for i, line in enumerate(lines)]
+        self.write("o.txt", "\n".join(lines) + "\n")
+        kinds = ["unigram", "bpe", "word", "char"]
+        done = subprocess.run(["/usr/bin/python3", "-c", TRAINER, "o.txt", *kinds], cwd=self.here,
+                              capture_output=True, text=True, timeout=120, check=False)
+        if "No module named 'sentencepiece'" in done.stderr:
+            self.skipped += 1
+            print("skipped: python3-sentencepiece is not installed")
+            return
+        self.check("models are trained", done.returncode == 0, done.stderr)
+        for kind, (pieces_of, end) in zip(kinds, json.loads(done.stdout or "[]")):
+            wanted = [piece for line in pieces_of for piece in [*line, end]]
+            rows = (len(wanted) - 1) // 32
+            self.gives(f"{kind} by others", f"o.txt | tokens {kind}.model | pack 32",
+                       {"x": np.array(wanted[:rows * 32], "i8").reshape(rows, 32),
+                        "y": np.array(wanted[1:rows * 32 + 1], "i8").reshape(rows, 32)})
 
     def ge(self, *words):
         env = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
@@ -174,7 +213,7 @@ def main():
     c = Tokens()
     c.files()
     if LIBRARY.exists():
-        for part in (c.windows, c.digests, c.encoded_once, c.trained, c.bad):
+        for part in (c.windows, c.trained_by_others, c.digests, c.encoded_once, c.trained, c.bad):
             part()
         c.small()
     else:
