@@ -49,13 +49,13 @@ class Checks:
                               capture_output=True, text=True, env=ENV, check=False)
         return done.stdout, done.stderr
 
-    def ranks(self, mesh, lines, more=""):
+    def ranks(self, mesh, lines, more="", train=""):
         """Each rank's line of `ge run`, its outputs by name."""
         outs = [pathlib.Path(tempfile.mkdtemp(dir=self.scratch)) for _ in lines]
         parts = []
         for r, line in enumerate(lines):
             parts += [":"] * bool(r) + ["-np", "1", str(GE), "run", str(LENET), "--threads", "1",
-                                        *self.passes(mesh, r, more=more), *map(str, line), "--output", str(outs[r])]
+                                        *self.passes(mesh, r, 64, more, train), *map(str, line), "--output", str(outs[r])]
         done = subprocess.run(["mpirun", *parts], capture_output=True, text=True, env=ENV, timeout=120,
                               check=False)
         self.check(f"{mesh} runs", done.returncode == 0, done.stderr)
@@ -131,6 +131,18 @@ class Checks:
             self.check(f"eval of rank {r} on its rows", len(alone) == 3 and alone.keys() == found[r].keys() and
                        all(np.allclose(alone[k], found[r][k], rtol=1e-5, atol=1e-6) for k in alone),
                        (done.stderr, {k: np.abs(alone[k] - found[r][k]).max() for k in alone}))
+
+    def gathers_whole(self):
+        """The entry whole: weights and averages, without slots, as the file has them."""
+        file = {w.name: numpy_helper.to_array(w) for w in onnx.load(str(LENET)).graph.initializer}
+        said, _ = self.dump(*self.passes("data=2", 0))
+        self.check("no entry whole where states are", 'entry infer "whole"' not in said, said[-300:])
+        for rank, out in enumerate(self.ranks("data=3", [["--entry", "whole"]] * 3, ";states=data", ";ema=0.9")):
+            wanted = {k: v for k, v in file.items() if any(share(n, 3, 2)[1] for n in v.shape)}
+            self.check(f"whole of rank {rank}: names", len(wanted) > 8 and
+                       out.keys() == wanted.keys() | {f"{k}.ema" for k in wanted}, (out.keys(), wanted.keys()))
+            self.check(f"whole of rank {rank}: numbers", all(
+                np.array_equal(v, file[k.removesuffix(".ema")]) for k, v in out.items()))
 
     def counts_bytes(self):
         """Bytes of states on each rank by the formula: of dims that give every rank some the first is split,
@@ -241,6 +253,7 @@ def main():
         checks.describes()
         checks.agrees()
         checks.shares_states()
+        checks.gathers_whole()
         checks.counts_bytes()
         checks.saves_memory()
         checks.trains()
