@@ -20,6 +20,7 @@ struct Options {
 
 int CheckRules(const Options& options);
 int MutateRules(const Options& options);
+int SearchWays(const Options& options);
 
 // Whether --ops asks for it.
 bool IsAsked(const Options& options, const std::string& name);

@@ -5,13 +5,15 @@
 
 int main(int argc, char** argv) {
   ge::shardcheck::Options o;
-  std::string rules, mutants;
+  std::string rules, mutants, found;
   CLI::App app(
       "Checks how operators split over ranks against the whole.\n\n"
       "Example: ge-shardcheck --rules MatMul,ge.AdamStep -v");
   app.add_option("--rules", rules, "all, or names: MatMul,ge.AdamStep")->type_name("LIST");
   app.add_option("--mutate", mutants,
                  "change letters of these rules, one by one, and see who notices")
+      ->type_name("LIST");
+  app.add_option("--search", found, "list ways of these operators that are right and not in a rule")
       ->type_name("LIST");
   app.add_option("--meshes", o.meshes, "sizes of their axes (default 2,3,4,2x2,2x3,2x4)")
       ->delimiter(',')
@@ -34,6 +36,10 @@ int main(int argc, char** argv) {
     o.ops = mutants;
     return ge::shardcheck::MutateRules(o);
   }
-  std::fputs("ge-shardcheck: nothing is asked for; give --rules or --mutate\n", stderr);
+  if (!found.empty()) {
+    o.ops = found;
+    return ge::shardcheck::SearchWays(o);
+  }
+  std::fputs("ge-shardcheck: nothing is asked for; give --rules, --mutate or --search\n", stderr);
   return 2;
 }

@@ -72,12 +72,12 @@ std::string Attention(const RuleNode& node) {
       if (heads) put(2, node.in(0)[2], q.c_str());
       text += mask;
     } else if (heads) {
-      text += i == 0 ? "bH" + q + "." : "bH..";
+      text += i == 0 ? "bH" + q + "." : i == 1 ? "bH.." : "bH.v";
     } else {
       text += "b*";
     }
   }
-  text += heads ? "->bH" + q + "." : "->b*";
+  text += heads ? "->bH" + q + "v" : "->b*";
   for (size_t i = 1; i < node.o.out.size(); ++i) text += ",b*";
   return text;
 }

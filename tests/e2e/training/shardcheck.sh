@@ -55,6 +55,11 @@ check "a case without a rule" 1 "$build/bin/ge-shardcheck" --rules Det --cases "
 printf 'Abs(f64[7]) | 0 -> 0\n' >"$folder/wrong.txt"
 check "a case that is right" 0 "$build/bin/ge-shardcheck" --rules Abs --cases "$folder"
 check "a rule without a case" 1 "$build/bin/ge-shardcheck" --rules Abs,Exp --cases "$folder"
+check "rules that say all there is" 0 grep -qx '0 more ways give the whole' \
+  <("$build/bin/ge-shardcheck" --search MatMul,Gather,Softmax,Transpose,ReduceSum)
+printf 'MaxPool(f64[7,5,4,4]) {kernel_shape=[2,2], strides=[2,2]} | 0 -> 0 | 1 -> 1\n' >"$folder/wrong.txt"
+check "a rule that leaves something out" 0 grep -qx '2 more ways give the whole' \
+  <("$build/bin/ge-shardcheck" --search MaxPool --cases "$folder")
 for line in 'Abs(f64[7) | 0 -> 0' 'Abs(f64[7]) | 0' 'Abs'; do
   printf '%s\n' "$line" >"$folder/wrong.txt"
   check "the line '$line'" 2 "$build/bin/ge-shardcheck" --rules Abs --cases "$folder"
