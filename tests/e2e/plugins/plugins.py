@@ -24,7 +24,7 @@ ABI = ".".join(re.findall(r"define GE_ABI_M\w+ (\d+)u", (ROOT / "sdk/include/ge/
 # Refused when it is loaded: what `ge plugins` and `ge run` say, after the path.
 AT_LOAD = {
     "magic": "its descriptor begins with 0x1234, wanted the magic number 0x4e49474c50454721",
-    "major": f"it was built for ABI 2.0, this host speaks {ABI}; use a plugin and a host of the same",
+    "major": f"it was built for ABI 2.{ABI[2:]}, this host speaks {ABI}; use a plugin and a host of the same",
     "null_desc": "ge_plugin_query answered NULL and gave no reason",
     "refuse": "it says: faulty refuses on request",
     "short_desc": "its descriptor says that it is 8 bytes, wanted at least 120",
