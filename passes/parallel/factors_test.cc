@@ -8,7 +8,7 @@
 namespace ge::parallel {
 namespace {
 
-Operands Of(std::vector<std::vector<int64_t>> in, std::vector<std::vector<int64_t>> out) {
+Operands Sized(std::vector<std::vector<int64_t>> in, std::vector<std::vector<int64_t>> out) {
   Operands o;
   o.omitted.assign(in.size(), false);
   o.in = std::move(in);
@@ -19,23 +19,23 @@ Operands Of(std::vector<std::vector<int64_t>> in, std::vector<std::vector<int64_
 // A share is as many rows of one side as of the other, or there is no way.
 TEST(Factors, BlocksOfOtherSizes) {
   const std::vector<Way> wanted = {{{0}, {0}}};
-  EXPECT_EQ(WaysOf("A..->A.", Of({{6, 8, 5}}, {{48, 5}}), 2), wanted);
-  EXPECT_EQ(WaysOf("A..->A.", Of({{6, 8, 5}}, {{48, 5}}), 3), wanted);
-  EXPECT_TRUE(WaysOf("A..->A.", Of({{6, 8, 5}}, {{48, 5}}), 4).empty());  // 2 rows are not 12
-  EXPECT_TRUE(WaysOf("A..->A.", Of({{5, 8, 5}}, {{40, 5}}), 2).empty());
-  EXPECT_EQ(WaysOf("A..->A.", Of({{5, 1, 5}}, {{5, 5}}), 2), wanted);  // one size may be uneven
-  EXPECT_TRUE(WaysOf("a..->a.", Of({{6, 8, 5}}, {{48, 5}}), 2).empty());
+  EXPECT_EQ(WaysOf("A..->A.", Sized({{6, 8, 5}}, {{48, 5}}), 2), wanted);
+  EXPECT_EQ(WaysOf("A..->A.", Sized({{6, 8, 5}}, {{48, 5}}), 3), wanted);
+  EXPECT_TRUE(WaysOf("A..->A.", Sized({{6, 8, 5}}, {{48, 5}}), 4).empty());  // 2 rows are not 12
+  EXPECT_TRUE(WaysOf("A..->A.", Sized({{5, 8, 5}}, {{40, 5}}), 2).empty());
+  EXPECT_EQ(WaysOf("A..->A.", Sized({{5, 1, 5}}, {{5, 5}}), 2), wanted);  // one size may be uneven
+  EXPECT_TRUE(WaysOf("a..->a.", Sized({{6, 8, 5}}, {{48, 5}}), 2).empty());
 }
 
 TEST(Factors, Extremes) {
   const std::vector<Way> least = {{{0}, {kMinTerm}}}, greatest = {{{0}, {kMaxTerm}}};
-  EXPECT_EQ(WaysOf("a -> min: .", Of({{6}}, {{1}}), 2), least);
-  EXPECT_EQ(WaysOf("a -> max: ", Of({{6}}, {{}}), 2), greatest);
+  EXPECT_EQ(WaysOf("a -> min: .", Sized({{6}}, {{1}}), 2), least);
+  EXPECT_EQ(WaysOf("a -> max: ", Sized({{6}}, {{}}), 2), greatest);
 }
 
 // Zeros are terms of themselves: whoever adds to them is counted once.
 TEST(Factors, Zeros) {
-  const Operands o = Of({{9, 4}, {6}, {6, 4}}, {{9, 4}});
+  const Operands o = Sized({{9, 4}, {6}, {6, 4}}, {{9, 4}});
   const std::vector<Way> columns = {{{1, kWhole, 1}, {1}}};
   EXPECT_EQ(WaysOf(".c,n,nc->.c", o, 2), columns);
   const std::vector<Way> both = {{{1, kWhole, 1}, {1}}, {{kWhole, 0, 0}, {kTerm}}};
@@ -43,13 +43,13 @@ TEST(Factors, Zeros) {
 }
 
 TEST(Factors, OutputsLeftOut) {
-  Operands o = Of({{6, 4}}, {{6, 4}, {}});
+  Operands o = Sized({{6, 4}}, {{6, 4}, {}});
   o.unmade = {false, true};
   const std::vector<Way> wanted = {{{0}, {0, kWhole}}};
   EXPECT_EQ(WaysOf("a.->a.,a.", o, 2), wanted);
 }
 
-TEST(Factors, NoDiagonals) { EXPECT_TRUE(WaysOf("aa->a", Of({{6, 6}}, {{6}}), 2).empty()); }
+TEST(Factors, NoDiagonals) { EXPECT_TRUE(WaysOf("aa->a", Sized({{6, 6}}, {{6}}), 2).empty()); }
 
 TEST(Terms, Ways) {
   ge_node n{};
