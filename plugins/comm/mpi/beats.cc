@@ -101,7 +101,7 @@ void Beats::Tell(Kind kind, int status, const std::string& text, uint64_t begun)
   auto* word = new Word{kind, status, begun, {}};
   std::memcpy(word->text, text.data(), std::min(text.size(), sizeof word->text));
   for (size_t r = 0; r < peer_.size(); ++r) {
-    if (IsMe(r) || peer_[r].left || peer_[r].lost) continue;
+    if (IsMe(r) || peer_[r].lost) continue;  // who left listens yet, until all have
     MPI_Request request = nullptr;
     (void)mpi_.isend(word, sizeof *word, mpi_.byte, static_cast<int>(r), kTag, comm_, &request);
   }

@@ -50,7 +50,7 @@ bool Library::Open(std::string* why) {
   f.Find("MPI_Comm_set_errhandler", &comm_set_errhandler);
   f.Find("MPI_Iallreduce", &iallreduce);
   f.Find("MPI_Iallgatherv", &iallgatherv);
-  f.Find("MPI_Ireduce_scatter", &ireduce_scatter);
+  f.Find("MPI_Reduce_local", &reduce_local);
   f.Find("MPI_Ialltoallv", &ialltoallv);
   f.Find("MPI_Isend", &isend);
   f.Find("MPI_Irecv", &irecv);
@@ -87,6 +87,13 @@ MPI_Datatype Library::Reduced(int32_t dtype) const {
     default:
       return nullptr;
   }
+}
+
+std::string Library::Said(const char* what, int code) const {
+  char text[MPI_MAX_ERROR_STRING + 1] = "";
+  int n = 0;
+  (void)error_string(code, text, &n);
+  return std::string(what) + " failed: " + text;
 }
 
 }  // namespace ge_engines::mpi

@@ -26,7 +26,7 @@ struct Library {
   decltype(&MPI_Comm_set_errhandler) comm_set_errhandler = nullptr;
   decltype(&MPI_Iallreduce) iallreduce = nullptr;
   decltype(&MPI_Iallgatherv) iallgatherv = nullptr;
-  decltype(&MPI_Ireduce_scatter) ireduce_scatter = nullptr;
+  decltype(&MPI_Reduce_local) reduce_local = nullptr;
   decltype(&MPI_Ialltoallv) ialltoallv = nullptr;
   decltype(&MPI_Isend) isend = nullptr;
   decltype(&MPI_Irecv) irecv = nullptr;
@@ -41,6 +41,8 @@ struct Library {
   MPI_Datatype byte = nullptr;
   // The library's type of a dtype of ge_plugin.h; null where we reduce none of it.
   MPI_Datatype Reduced(int32_t dtype) const;
+  // "MPI_Test failed: " and what the library says.
+  std::string Said(const char* what, int code) const;
 
  private:
   MPI_Datatype f32_ = nullptr, f64_ = nullptr, i32_ = nullptr, i64_ = nullptr, u64_ = nullptr;

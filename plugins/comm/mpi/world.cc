@@ -12,8 +12,8 @@
 namespace ge_engines::mpi {
 namespace {
 
-constexpr uint64_t kMostCount = uint64_t{1} << 30;  // elements of one call, whose counts are int
-constexpr size_t kMostAxes = 4;                     // each set of them gets a communicator
+constexpr uint64_t kLarge = 32 << 10;  // bytes of a reduction that goes in pieces
+constexpr size_t kMostAxes = 4;        // each set of them gets a communicator
 // Who fails stays for so long, until the others have ended and said why.
 constexpr uint64_t kGraceNs = 3'000'000'000;
 constexpr useconds_t kLookUs = 500;
@@ -53,9 +53,21 @@ class World::Call : public Round {
  public:
   Call(const Group& group, const std::string& node, MPI_Comm comm)
       : Round(group, node), comm(comm) {}
+  ~Call() override { (void)room.release(); }  // MPI may write it yet, where it is not given back
   const MPI_Comm comm;
   std::vector<MPI_Request> request;
   size_t done = 0;
+  // One a large transfer, the same in each launch. One after the other: all ranks make the same
+  // calls in the same order.
+  struct Large {
+    std::unique_ptr<Reduction> reduction;
+    const void* from = nullptr;
+    void* to = nullptr;
+  };
+  std::vector<Large> large;
+  size_t larges = 0, reduced = 0;  // of this launch: in all, done
+  bool begun = false;              // the one behind those done
+  std::unique_ptr<Room> room;
   uint64_t index = 0, begin_ns = 0;  // among the rounds of this rank
   struct Blocks {
     std::vector<int> count, at;
@@ -76,13 +88,6 @@ class World::Call : public Round {
 
 // ---- begin -------------------------------------------------------------------------------------
 
-std::string World::Said(const char* what, int code) const {
-  char text[MPI_MAX_ERROR_STRING + 1] = "";
-  int n = 0;
-  (void)mpi_.error_string(code, text, &n);
-  return std::string(what) + " failed: " + text;
-}
-
 std::string World::Start() {
   if (std::string why = WhyNotLaunched(); !why.empty()) return why;
   std::string why;
@@ -91,7 +96,7 @@ std::string World::Start() {
   mpi_.initialized(&begun);
   const int code = begun ? mpi_.query_thread(&has)
                          : mpi_.init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &has);
-  if (code != MPI_SUCCESS) return Said("MPI_Init_thread", code);
+  if (code != MPI_SUCCESS) return mpi_.Said("MPI_Init_thread", code);
   g_pid = getpid();
   if (has < MPI_THREAD_SERIALIZED) {
     return "MPI was begun for one thread alone; begin it with MPI_THREAD_SERIALIZED";
@@ -114,7 +119,7 @@ std::string World::Settle(MPI_Request* request) {
   const uint64_t begin = comm::NowNs();
   for (int done = 0;;) {
     const int code = mpi_.test(request, &done, MPI_STATUS_IGNORE);
-    if (code != MPI_SUCCESS) return Said("MPI_Test", code);
+    if (code != MPI_SUCCESS) return mpi_.Said("MPI_Test", code);
     if (done != 0) return {};
     beats_->Tend(begun_);
     if (!beats_->fault().empty()) return beats_->fault();
@@ -170,7 +175,7 @@ std::string World::Same(uint64_t number, const char* what) {
   uint64_t most[2] = {0, 0};
   MPI_Request request = nullptr;
   const int code = mpi_.iallreduce(mine, most, 2, mpi_.Reduced(GE_U64), mpi_.max, comm_, &request);
-  if (code != MPI_SUCCESS) return Said("MPI_Iallreduce", code);
+  if (code != MPI_SUCCESS) return mpi_.Said("MPI_Iallreduce", code);
   std::string why = Settle(&request);
   if (!why.empty() || (most[0] == mine[0] && most[1] == mine[1])) return why;
   return what;
@@ -191,7 +196,7 @@ std::string World::StartMesh(const Group& group) {
     MPI_Comm made = nullptr;
     const int code = mpi_.comm_split(comm_, static_cast<int>(comm::ColorOf(each)),
                                      static_cast<int>(each.place), &made);
-    if (code != MPI_SUCCESS) return Said("MPI_Comm_split", code);
+    if (code != MPI_SUCCESS) return mpi_.Said("MPI_Comm_split", code);
     mpi_.comm_set_errhandler(made, mpi_.errors_return);
     comms_[{group.mesh, axes}] = made;
   }
@@ -240,27 +245,32 @@ Failure World::Fault(const std::string& why, bool busy) {
   return {GE_DEVICE_LOST, GE_SCOPE_DEVICE, busy, why};
 }
 
+// Small ones by MPI's own, which is one message less; what is large or scattered in pieces.
 std::string World::Reduce(Call* call, const Transfer& t) {
-  const MPI_Datatype type = mpi_.Reduced(t.dtype);
   const MPI_Op op = t.reduction == comm::Reduction::kSum   ? mpi_.sum
                     : t.reduction == comm::Reduction::kMax ? mpi_.max
                                                            : mpi_.min;
-  const uint64_t each = t.dtype == GE_F32 || t.dtype == GE_I32 ? 4 : 8;
-  if (t.kind == Transfer::Kind::kScatter) {
-    call->sent.Set(*t.sent, each);
+  const uint64_t each = ge::plugin::ElementBits(t.dtype) / 8, n = t.bytes / each;
+  const bool scatters = t.kind == Transfer::Kind::kScatter;
+  if (!scatters && t.bytes < kLarge) {
     call->request.emplace_back();
-    const int code = mpi_.ireduce_scatter(t.from, t.to, call->sent.count.data(), type, op,
-                                          call->comm, &call->request.back());
-    return code == MPI_SUCCESS ? std::string() : Said("MPI_Ireduce_scatter", code);
+    const int code = mpi_.iallreduce(t.from, t.to, static_cast<int>(n), mpi_.Reduced(t.dtype), op,
+                                     call->comm, &call->request.back());
+    return code == MPI_SUCCESS ? std::string() : mpi_.Said("MPI_Iallreduce", code);
   }
-  for (uint64_t at = 0; at < t.bytes / each; at += kMostCount) {
-    const auto n = static_cast<int>(std::min(kMostCount, t.bytes / each - at));
-    const char* from = static_cast<const char*>(t.from) + at * each;
-    char* to = static_cast<char*>(t.to) + at * each;
-    call->request.emplace_back();
-    const int code = mpi_.iallreduce(from, to, n, type, op, call->comm, &call->request.back());
-    if (code != MPI_SUCCESS) return Said("MPI_Iallreduce", code);
+  if (call->larges == call->large.size()) {
+    const size_t ranks = call->group().members.size();
+    std::vector<uint64_t> block;
+    for (size_t r = 0; r < ranks; ++r) {
+      const auto share = comm::ShareOf(static_cast<int64_t>(n), ranks, r).size;
+      block.push_back(scatters ? (*t.sent)[r] / each : static_cast<uint64_t>(share));
+    }
+    call->large.push_back({std::make_unique<Reduction>(&mpi_, call->comm, call->group().place,
+                                                       t.dtype, op, block, !scatters)});
   }
+  Call::Large& large = call->large[call->larges++];
+  large.from = t.from;
+  large.to = t.to;
   return {};
 }
 
@@ -276,20 +286,21 @@ std::string World::Post(Call* call, const Transfer& t) {
     const int code =
         mpi_.iallgatherv(t.from, received.count[call->group().place], mpi_.byte, t.to,
                          received.count.data(), received.at.data(), mpi_.byte, call->comm, request);
-    return code == MPI_SUCCESS ? std::string() : Said("MPI_Iallgatherv", code);
+    return code == MPI_SUCCESS ? std::string() : mpi_.Said("MPI_Iallgatherv", code);
   }
   call->sent.Set(*t.sent, 1);
   const int code =
       mpi_.ialltoallv(t.from, call->sent.count.data(), call->sent.at.data(), mpi_.byte, t.to,
                       received.count.data(), received.at.data(), mpi_.byte, call->comm, request);
-  return code == MPI_SUCCESS ? std::string() : Said("MPI_Ialltoallv", code);
+  return code == MPI_SUCCESS ? std::string() : mpi_.Said("MPI_Ialltoallv", code);
 }
 
 Failure World::Begin(Round* round, std::span<const Transfer> transfers) {
   auto* call = static_cast<Call*>(round);
   const std::lock_guard lock(turn_);
   call->request.clear();
-  call->done = 0;
+  call->done = call->larges = call->reduced = 0;
+  call->begun = false;
   call->index = ++begun_;
   call->begin_ns = comm::NowNs();
   if (ended_) return Fault("the process ends", false);
@@ -312,6 +323,27 @@ Failure World::Begin(Round* round, std::span<const Transfer> transfers) {
   return {};
 }
 
+std::string World::StepLarge(Call* call) {
+  for (; call->reduced < call->larges; ++call->reduced, call->begun = false) {
+    const Call::Large& large = call->large[call->reduced];
+    std::string why;
+    if (!call->begun) {
+      if (call->room == nullptr && !rooms_.empty()) {
+        call->room = std::move(rooms_.back());
+        rooms_.pop_back();
+      }
+      if (call->room == nullptr) call->room = std::make_unique<Room>();
+      if (call->room->size() < large.reduction->room()) call->room->resize(large.reduction->room());
+      why = large.reduction->Begin(large.from, large.to, call->room->data());
+      call->begun = true;
+    }
+    bool done = false;
+    if (why.empty()) why = large.reduction->Step(&done);
+    if (!why.empty() || !done) return why;
+  }
+  return {};
+}
+
 Failure World::Test(Round* round, bool* done) {
   auto* call = static_cast<Call*>(round);
   const std::lock_guard lock(turn_);
@@ -320,11 +352,15 @@ Failure World::Test(Round* round, bool* done) {
     int one = 0;
     const int code = mpi_.test(&call->request[call->done], &one, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) {
-      return Fault("rank " + std::to_string(rank_) + ": " + Said("MPI_Test", code), true);
+      return Fault("rank " + std::to_string(rank_) + ": " + mpi_.Said("MPI_Test", code), true);
     }
     if (one == 0) break;
   }
-  *done = call->done == call->request.size();
+  if (const std::string why = StepLarge(call); !why.empty()) {
+    return Fault("rank " + std::to_string(rank_) + ": " + why, true);
+  }
+  *done = call->done == call->request.size() && call->reduced == call->larges;
+  if (*done && call->room != nullptr) rooms_.push_back(std::move(call->room));
   if (*done) return {};
   if (!beats_->fault().empty()) return Fault(beats_->fault(), true);
   if (std::string ended = beats_->EndedBefore(call->index); !ended.empty()) {

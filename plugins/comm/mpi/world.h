@@ -17,6 +17,7 @@
 #include "plugins/comm/kit/entry.h"
 #include "plugins/comm/mpi/beats.h"
 #include "plugins/comm/mpi/library.h"
+#include "plugins/comm/mpi/reduction.h"
 
 namespace ge_engines::mpi {
 
@@ -46,6 +47,8 @@ class World : public comm::Transport {
 
  private:
   class Call;  // a Round
+  using Room = std::vector<char>;
+  std::string StepLarge(Call* call);
   std::string Start();
   std::string StartMesh(const Group& group);
   std::string Same(uint64_t number, const char* what);
@@ -55,7 +58,6 @@ class World : public comm::Transport {
   std::string Post(Call* call, const Transfer& transfer);
   std::string Reduce(Call* call, const Transfer& transfer);
   Failure Fault(const std::string& why, bool busy);
-  std::string Said(const char* what, int code) const;
 
   const comm::Options options_;
   std::mutex turn_;  // of all calls of MPI, and of the following
@@ -66,7 +68,8 @@ class World : public comm::Transport {
   int rank_ = 0, ranks_ = 1;
   MPI_Comm comm_ = nullptr;
   std::unique_ptr<Beats> beats_;
-  uint64_t begun_ = 0;  // rounds
+  uint64_t begun_ = 0;                        // rounds
+  std::vector<std::unique_ptr<Room>> rooms_;  // of large transfers, not in use
   Price price_;
   // By mesh and axes.
   std::map<std::pair<std::string, uint32_t>, MPI_Comm> comms_;

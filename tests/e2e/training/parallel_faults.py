@@ -64,8 +64,12 @@ class Ranks:
                 os.kill(int(self.read(rank, "pid") or 0) or 2 ** 22, signal.SIGKILL)
             except (ProcessLookupError, OSError):
                 pass
-        self.mpirun.kill()
-        self.mpirun.wait()
+        self.mpirun.terminate()  # killed, it leaves what the next one stumbles over
+        try:
+            self.mpirun.wait(20)
+        except subprocess.TimeoutExpired:
+            self.mpirun.kill()
+            self.mpirun.wait()
 
 
 class Checks:
