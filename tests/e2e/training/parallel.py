@@ -197,11 +197,27 @@ class Checks:
         self.check("-v tells what is gathered", "no rule: LpNormalization" in said.stderr and
                    "bytes" in said.stderr, said.stderr)
 
+    def counting(self):
+        """LeNet with a node whose result is as long as its data say."""
+        model = onnx.load(str(self.lenet))
+        graph, last = model.graph, model.graph.output[0].name
+        graph.node[-1].output[0] = "logits_before"
+        graph.initializer.append(numpy_helper.from_array(np.float32(0), "nought"))
+        graph.node.extend([
+            helper.make_node("NonZero", ["logits_before"], ["places"]),
+            helper.make_node("Cast", ["places"], ["numbers"], to=TensorProto.FLOAT),
+            helper.make_node("ReduceSum", ["numbers"], ["all"], keepdims=0),
+            helper.make_node("Mul", ["all", "nought"], ["none"]),
+            helper.make_node("Add", ["logits_before", "none"], [last])])
+        onnx.save(model, str(self.scratch / "counting.onnx"))
+        return self.scratch / "counting.onnx"
+
     def refuses(self):
-        def refused(name, words, *more, code=2, ranks=0, env=None):
+        def refused(name, words, *more, code=2, ranks=0, env=None, command="train", net=self.lenet):
             batch = [] if "--batch" in more else ["--batch", 48]
-            done = self.call(GE, "train", self.lenet, "--data", self.scratch / "narrow.npz", *batch,
-                             "--steps", 2, *more, ranks=ranks, env=env)
+            data = ["--data", self.scratch / "narrow.npz", *batch, "--steps", 2]
+            done = self.call(GE, command, net, *(data if command == "train" else []), *more,
+                             ranks=ranks, env=env)
             self.check(name, done.returncode == code and words in done.stderr,
                        (done.returncode, done.stderr))
         for bad in ("data", "data=0", "data=x", "=2", "data=2,", "data=2,model", "a b=2"):
@@ -219,6 +235,15 @@ class Checks:
                 "--shard-states")
         refused("no launcher", "mpirun -np 2 ge train", "--mesh", "data=2")
         refused("more ranks than were started", "mpirun started 2", "--mesh", "data=3", ranks=2)
+        for rank, count, launcher in (("PMI_RANK", "PMI_SIZE", "a launcher with PMI"),
+                                      ("SLURM_PROCID", "SLURM_NTASKS", "Slurm"),
+                                      ("RANK", "WORLD_SIZE", "torchrun")):
+            refused(f"another number of ranks than {launcher} started",
+                    f"{launcher} started 3 ({count})", "--mesh", "data=2", env={rank: "0", count: "3"})
+        refused("a mesh of ge run", "--mesh is of training", "--mesh", "data=2", command="run",
+                env={"RANK": "0", "WORLD_SIZE": "2"})
+        refused("sizes that the data decide", "no known size", "--mesh", "data=2", net=self.counting(),
+                env={"RANK": "0", "WORLD_SIZE": "2"})
         refused("a rank without rows", "enough that each of 3 ranks has some", "--mesh", "data=3",
                 "--batch", 4, ranks=3)
         started = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}

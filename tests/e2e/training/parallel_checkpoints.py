@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checkpoints of runs on ranks of MPI: what N ranks keep, M ranks or one process go on with, with the
-same bits of every weight and the samples that come next; what is damaged is refused by every rank's
-run; and a run killed at any moment leaves a checkpoint that can be loaded.
+same bits of every weight and the samples that come next; what is damaged is refused by name; and
+a run killed at any moment leaves a checkpoint that can be loaded.
 
-  parallel_checkpoints.py [--kills N]"""
+  parallel_checkpoints.py [--kills N] [--all]      --all: one to four ranks, each whole and in shares"""
 import argparse
 import json
 import os
@@ -20,7 +20,9 @@ import numpy as np
 
 import parallel
 
-MESHES = ("", "data=2", "data=3")
+# Behind a mesh "shares": states lie in shares.
+KINDS = ("", "data=2", "data=2 shares", "data=3 shares")
+ALL_KINDS = ("", *(f"data={n}{how}" for n in (2, 3, 4) for how in ("", " shares")))
 BATCH, EVERY = 12, 4
 
 
@@ -30,33 +32,35 @@ class Checkpoints(parallel.Checks):
         self.net = self.mlp("net.onnx")
         self.rows_file = self.data("rows.npz", self.rows, np.float64)
 
-    def line(self, mesh, steps, folder, *more, every=EVERY):
+    def line(self, kind, steps, folder, *more, every=EVERY):
+        mesh, _, shares = kind.partition(" ")
+        ranks = ["--mesh", mesh, *(["--shard-states"] if shares else [])] if mesh else []
         return [str(x) for x in (
             *(["mpirun", "-np", parallel.ranks_of(mesh)] if mesh else []), parallel.GE, "train",
             self.net, "--data", self.rows_file, "--no-test", "--threads", 1, "--optimizer", "adam",
             "--lr", 0.01, "--batch", BATCH, "--epochs", 100, "--steps", steps, "--checkpoint", folder,
-            "--checkpoint-every", every, "--ema", 0.9, *(["--mesh", mesh] if mesh else []), *more)]
+            "--checkpoint-every", every, "--ema", 0.9, *ranks, *more)]
 
-    def train_to(self, mesh, steps, folder, *more):
+    def train_to(self, kind, steps, folder, *more):
         """Losses from where it goes on, the exported bytes, and the call."""
         csv, out = self.scratch / "log.csv", self.scratch / "out.onnx"
         for path in (csv, out):
             path.unlink(missing_ok=True)
-        done = self.call(*self.line(mesh, steps, folder, "--log", f"csv:{csv}", "--export", out,
+        done = self.call(*self.line(kind, steps, folder, "--log", f"csv:{csv}", "--export", out,
                                     *more))
         losses = [float(line.split(",")[1]) for line in csv.read_text().splitlines()[1:]] \
             if csv.exists() else []
         return losses, out.read_bytes() if out.exists() else b"", done
 
-    def pairs(self):
+    def pairs(self, kinds):
         """Every mesh goes on with what every mesh has kept."""
         whole, _, _ = self.train_to("", 3 * EVERY, self.scratch / "whole")
-        for kept in MESHES:
+        for kept in kinds:
             folder = self.scratch / f"of_{kept}"
             _, weights, done = self.train_to(kept, 2 * EVERY, folder)
             self.check(f"kept by '{kept}'", done.returncode == 0 and self.step_of(folder) == 2 * EVERY,
                        done.stderr)
-            for mesh in MESHES:
+            for mesh in kinds:
                 copy = self.scratch / "copy"
                 shutil.rmtree(copy, ignore_errors=True)
                 shutil.copytree(folder, copy)
@@ -78,12 +82,12 @@ class Checkpoints(parallel.Checks):
         except FileNotFoundError:
             return 0
 
-    def refuses(self):
-        folder = self.scratch / "refused"
-        self.train_to("data=2", EVERY, folder)
+    def refuses(self, kind):
+        folder = self.scratch / f"refused {kind}"
+        self.train_to(kind, EVERY, folder)
         for more, words in (([], "holds a checkpoint already"), (["--resume", "--seed", 9], "seed is"),
                             (["--resume", "--clip", 0.5], "pass is")):
-            done = self.call(*self.line("data=2", 2 * EVERY, folder, *more))
+            done = self.call(*self.line(kind, 2 * EVERY, folder, *more))
             self.check(f"{more}: {words}", done.returncode == 2 and words in done.stderr,
                        (done.returncode, done.stderr))
         for path in sorted(p for p in folder.rglob("*") if p.is_file()):
@@ -95,7 +99,7 @@ class Checkpoints(parallel.Checks):
                     path.unlink()
                 else:
                     path.write_bytes(bad)
-                done = self.call(*self.line("data=2", 2 * EVERY, folder, "--resume"))
+                done = self.call(*self.line(kind, 2 * EVERY, folder, "--resume"))
                 if how == "gone" and path.name == "checkpoint.json":  # then there is none
                     self.check("no checkpoint", done.returncode == 0 and "begins at step 0" in
                                done.stderr, done.stderr)
@@ -108,9 +112,9 @@ class Checkpoints(parallel.Checks):
         """Ranks killed at random moments of runs that write a checkpoint at each step."""
         r = random.Random(3)
         for i in range(kills):
-            mesh, folder = r.choice(("data=2", "data=3")), self.scratch / "killed"
+            kind, folder = r.choice(KINDS[1:]), self.scratch / "killed"
             shutil.rmtree(folder, ignore_errors=True)
-            run = subprocess.Popen(self.line(mesh, 100000, folder, every=1),
+            run = subprocess.Popen(self.line(kind, 100000, folder, every=1),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                    env=parallel.ENV)
             end = time.monotonic() + 60
@@ -122,21 +126,23 @@ class Checkpoints(parallel.Checks):
             os.kill(int(r.choice(ranks)), signal.SIGKILL)
             run.wait(timeout=60)
             at = self.step_of(folder)
-            _, _, done = self.train_to(r.choice(MESHES), at + 2, folder, "--resume")
-            self.check(f"kill {i} of {mesh}, step {at}", done.returncode == 0 and at > 0 and
+            _, _, done = self.train_to(r.choice(KINDS), at + 2, folder, "--resume")
+            self.check(f"kill {i} of {kind}, step {at}", done.returncode == 0 and at > 0 and
                        f"goes on at step {at}" in done.stderr, done.stderr)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=2)
-    kills = parser.parse_args().kills
+    parser.add_argument("--all", action="store_true")
+    a = parser.parse_args()
     parallel.want_mpi()
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checkpoints(pathlib.Path(scratch))
-        checks.pairs()
-        checks.refuses()
-        checks.killed(kills)
+        checks.pairs(ALL_KINDS if a.all else KINDS)
+        for kind in ("data=2", "data=2 shares"):
+            checks.refuses(kind)
+        checks.killed(a.kills)
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     sys.exit(checks.failed != 0)
 

@@ -69,6 +69,8 @@ class Options(parallel.Checks):
         net, data = self.net(), self.samples()
         for name, more in OPTIONS.items():
             self.as_one(name, net, data, "--lr", 0.02, *more, batch=BATCH)
+            self.as_one(f"{name}, shares", net, data, "--lr", 0.02, *more, batch=BATCH,
+                        meshes=("data=3",), only=["--shard-states"])
         for name, more in UNEVEN.items():
             self.as_one(name, net, data, "--lr", 0.02, *more, batch=10, meshes=("data=3",))
 

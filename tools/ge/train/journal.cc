@@ -123,7 +123,7 @@ Status Journal::Tested(const RunProgress& at, double loss, std::optional<double>
 }
 
 Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> accuracy,
-                      TrainedNet* net) {
+                      const std::vector<Tensor>& states) {
   if (silent_) return {};
   line_.Clear();
   if (json_) {
@@ -144,7 +144,6 @@ Status Journal::Epoch(const RunProgress& at, double loss, std::optional<double> 
   }
   std::fflush(stdout);
   if (!events_) return {};
-  GE_ASSIGN_OR_RETURN(const std::vector<Tensor> states, net->States());
   for (const Tensor& t : states) {
     if (t.view.dtype != DType::kFloat) continue;
     const auto* data = static_cast<const float*>(t.view.data);

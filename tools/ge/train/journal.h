@@ -27,7 +27,9 @@ class Journal {
   Status Begin(uint64_t step);
   Status Step(const RunProgress& at, const Metrics& metrics, int64_t batch);
   Status Tested(const RunProgress& at, double loss, std::optional<double> accuracy);
-  Status Epoch(const RunProgress& at, double loss, std::optional<double> accuracy, TrainedNet* net);
+  // states: for histograms.
+  Status Epoch(const RunProgress& at, double loss, std::optional<double> accuracy,
+               const std::vector<Tensor>& states);
   Status Finish(const nlohmann::json& last, bool json);
 
  private:

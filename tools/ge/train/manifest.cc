@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "ge/base/read_file.h"
 #include "ge/base/text/json_text.h"
@@ -14,9 +15,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kVersion = 3;  // 1 had no digests, 2 no pipe and another order of samples
-constexpr uint64_t kMostBytes = uint64_t{1} << 20;
-constexpr JsonLimits kLimits = {4, 1000};
+// 1 had no digests, 2 no pipe and another order of samples; 4 has states in shares.
+constexpr uint64_t kVersion = 3, kOfShares = 4;
+constexpr uint64_t kMostBytes = uint64_t{1} << 26;
+constexpr JsonLimits kLimits = {8, 4'000'000};
 constexpr uint64_t kMostNumber = INT64_MAX;
 
 Status Corrupt(const std::string& path, const std::string& text) {
@@ -105,6 +107,55 @@ class Fields {
   Status* status_;
 };
 
+Json FileJson(const StatesFile& f) {
+  return {{"file", f.name}, {"bytes", f.bytes}, {"digest", f.digest}};
+}
+
+void ReadFile(Fields* fields, StatesFile* to) {
+  fields->Text("file", &to->name);
+  fields->Hex("digest", 32, &to->digest);
+  fields->Whole("bytes", 1, kMostNumber, &to->bytes);
+}
+
+Json SharesJson(const std::map<std::string, StoredState>& shares) {
+  Json all = Json::object();
+  for (const auto& [name, s] : shares) {
+    Json parts = Json::array();
+    for (const StoredState::Part& p : s.parts) {
+      parts.push_back({{"file", p.file}, {"box", BoxJson(p.box)}});
+    }
+    all[name] = {{"dtype", DTypeName(s.dtype)}, {"dims", s.dims}, {"parts", std::move(parts)}};
+  }
+  return all;
+}
+
+std::optional<StoredState> StoredOf(const Json& j, size_t files) {
+  if (!j.is_object() || !j.contains("dtype") || !j["dtype"].is_string()) return std::nullopt;
+  const auto dtype = DTypeFromName(j["dtype"].get<std::string>());
+  const auto dims = DimsOf(j.value("dims", Json()));
+  const Json parts = j.value("parts", Json());
+  if (!dtype || !dims || !parts.is_array()) return std::nullopt;
+  StoredState s{*dtype, *dims, {}};
+  for (const Json& p : parts) {
+    if (!p.is_object()) return std::nullopt;
+    const Json file = p.value("file", Json());
+    const auto box = BoxOf(p.value("box", Json()), *dims);
+    if (!box || !file.is_number_unsigned() || file.get<uint64_t>() >= files) return std::nullopt;
+    s.parts.push_back({file.get<size_t>(), *box});
+  }
+  return s;
+}
+
+Status ReadShares(const std::string& path, const Json& j, size_t files,
+                  std::map<std::string, StoredState>* to) {
+  for (const auto& [name, state] : j.items()) {
+    auto stored = StoredOf(state, files);
+    if (!stored) return Corrupt(path, fmt::format("its states.tensors.{} is no state", name));
+    (*to)[name] = std::move(*stored);
+  }
+  return {};
+}
+
 std::string DigestOfJson(Json j) {
   j.erase("digest");
   Digest digest;
@@ -115,16 +166,69 @@ std::string DigestOfJson(Json j) {
 }  // namespace
 
 std::string ManifestText(const Manifest& m) {
-  Json j = {
-      {"version", kVersion},
-      {"step", m.at.step},
-      {"loss_sum", SumJson(m.at.loss_sum)},
-      {"correct", SumJson(m.at.correct)},
-      {"states", {{"file", m.states}, {"bytes", m.states_bytes}, {"digest", m.states_digest}}},
-      {"run", RunJson(m.run)}};
+  Json states;
+  if (m.shares.empty()) {
+    states = FileJson(m.files.front());
+  } else {
+    for (const StatesFile& f : m.files) states["files"].push_back(FileJson(f));
+    states["tensors"] = SharesJson(m.shares);
+  }
+  Json j = {{"version", m.shares.empty() ? kVersion : kOfShares},
+            {"step", m.at.step},
+            {"loss_sum", SumJson(m.at.loss_sum)},
+            {"correct", SumJson(m.at.correct)},
+            {"states", std::move(states)},
+            {"run", RunJson(m.run)}};
   j["digest"] = DigestOfJson(j);
   return j.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
 }
+
+std::string PieceText(const SharePiece& piece) {
+  Json j = {
+      {"step", piece.step}, {"file", FileJson(piece.file)}, {"tensors", SharesJson(piece.shares)}};
+  return j.dump(1, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
+Result<SharePiece> ReadPiece(const std::string& path) {
+  GE_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMostBytes));
+  GE_ASSIGN_OR_RETURN(const Json j, ParseJson(text, kLimits));
+  if (!j.is_object()) return Corrupt(path, "it is not what ge train writes");
+  Status status;
+  SharePiece piece;
+  Fields top(path, j, "", &status);
+  top.Whole("step", 1, kMostNumber, &piece.step);
+  const Json file = top.Object("file"), tensors = top.Object("tensors");
+  Fields fields(path, file, "file.", &status);
+  ReadFile(&fields, &piece.file);
+  GE_RETURN_IF_ERROR(status);
+  GE_RETURN_IF_ERROR(ReadShares(path, tensors, 1, &piece.shares));
+  return piece;
+}
+
+namespace {
+
+// Of one file with all states, or of a file of each rank.
+Status ReadStates(const std::string& path, const Json& j, uint64_t version, Manifest* m) {
+  Status status;
+  if (version == kVersion) {
+    Fields fields(path, j, "states.", &status);
+    ReadFile(&fields, &m->files.emplace_back());
+    return status;
+  }
+  const Json files = j.value("files", Json()), tensors = j.value("tensors", Json());
+  if (!files.is_array() || files.empty() || !tensors.is_object() || tensors.empty()) {
+    return Corrupt(path, "its states have no files and tensors");
+  }
+  for (const Json& f : files) {
+    if (!f.is_object()) return Corrupt(path, "its states.files are no files");
+    Fields fields(path, f, "states.files.", &status);
+    ReadFile(&fields, &m->files.emplace_back());
+  }
+  GE_RETURN_IF_ERROR(status);
+  return ReadShares(path, tensors, m->files.size(), &m->shares);
+}
+
+}  // namespace
 
 Result<Manifest> ReadManifest(const std::string& path) {
   GE_ASSIGN_OR_RETURN(const std::string text, ReadRegularFile(path, kMostBytes));
@@ -139,17 +243,16 @@ Result<Manifest> ReadManifest(const std::string& path) {
   Manifest m;
   Fields top(path, j, "", &status);
   top.Whole("version", 0, kMostNumber, &version);
-  if (status.ok() && version != kVersion) {
-    return Corrupt(path, fmt::format("it is of version {}, wanted {}", version, kVersion));
+  if (status.ok() && version != kVersion && version != kOfShares) {
+    return Corrupt(
+        path, fmt::format("it is of version {}, wanted {} or {}", version, kVersion, kOfShares));
   }
   top.Whole("step", 1, kMostNumber, &m.at.step);
   top.Sum("loss_sum", &m.at.loss_sum);
   top.Sum("correct", &m.at.correct);
   const Json states_json = top.Object("states"), run_json = top.Object("run");
-  Fields states(path, states_json, "states.", &status), run(path, run_json, "run.", &status);
-  states.Text("file", &m.states);
-  states.Hex("digest", 32, &m.states_digest);
-  states.Whole("bytes", 1, kMostNumber, &m.states_bytes);
+  if (status.ok()) status = ReadStates(path, states_json, version, &m);
+  Fields run(path, run_json, "run.", &status);
   run.Hex("model", 64, &m.run.model);
   run.Text("data", &m.run.data);
   run.Text("pipe", &m.run.pipe);

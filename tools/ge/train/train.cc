@@ -39,9 +39,16 @@ Result<TrainOptions> OptionsOfRank(const TrainOptions& given) {
   TrainOptions o = given;
   GE_ASSIGN_OR_RETURN(o.ranks, RanksOf(o.mesh, "train"));
   AskForRank(o.mesh, o.ranks, o.batch, &o.common);
+  o.histograms = std::any_of(o.log.begin(), o.log.end(), [](const std::string& log) {
+    return log.starts_with("tensorboard:");
+  });
+  o.exports = !o.export_file.empty();
   if (o.ranks.first()) return o;
-  o.no_test = true;
-  o.test_data.clear();
+  // Where states may lie in shares, a test wants all ranks.
+  if (!o.mesh.shard_states && o.mesh.shard.empty()) {
+    o.no_test = true;
+    o.test_data.clear();
+  }
   o.log.clear();
   o.plot.clear();
   o.export_file.clear();
@@ -90,13 +97,10 @@ Result<std::unique_ptr<TrainedExport>> OpenExport(const TrainOptions& o) {
 
 Result<std::unique_ptr<Checkpoint>> OpenCheckpoint(const TrainOptions& o) {
   if (o.checkpoint.empty()) return std::unique_ptr<Checkpoint>();
-  // The first rank writes what all have; the others read it.
-  if (!o.ranks.first()) {
-    return o.resume ? Checkpoint::OpenToRead(o.checkpoint) : std::unique_ptr<Checkpoint>();
-  }
-  return Checkpoint::Open(o.checkpoint, o.resume      ? IfPresent::kResume
-                                        : o.overwrite ? IfPresent::kOverwrite
-                                                      : IfPresent::kRefuse);
+  const IfPresent what = o.resume      ? IfPresent::kResume
+                         : o.overwrite ? IfPresent::kOverwrite
+                                       : IfPresent::kRefuse;
+  return Checkpoint::Open(o.checkpoint, what, o.ranks);
 }
 
 Status TrainModel(const TrainOptions& given, bool* diverged) {

@@ -25,6 +25,8 @@ struct TrainOptions {
   uint64_t data_limit = 0;      // bytes of batches made ahead; 0 = 1 GiB
   MeshOptions mesh;
   Ranks ranks;  // where this process stands in the mesh
+  // What the first rank wants whole states for.
+  bool histograms = false, exports = false;
   bool resume = false, overwrite = false, keep_order = false, no_test = false, allow_nan = false;
 };
 

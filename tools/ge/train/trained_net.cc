@@ -148,6 +148,7 @@ Result<TrainedNet> TrainedNet::Open(const Options& o, const std::string& pass) {
     return ge_session_load_file(session, o.model.c_str(), GE_FORMAT_AUTO, e);
   }));
   GE_RETURN_IF_ERROR(net.Inspect());
+  GE_RETURN_IF_ERROR(net.FindBoxes());
   return net;
 }
 
@@ -325,7 +326,7 @@ Status TrainedNet::EachState(Call call) {
   return {};
 }
 
-Result<std::vector<Tensor>> TrainedNet::States() {
+Result<std::vector<Tensor>> TrainedNet::LocalStates() {
   std::vector<Tensor> states;
   GE_RETURN_IF_ERROR(EachState([&](const char* name, const ge_tensor& t, AlignedBytes memory) {
     Tensor made;
@@ -334,6 +335,118 @@ Result<std::vector<Tensor>> TrainedNet::States() {
     made.memory = std::move(memory);
     states.push_back(std::move(made));
   }));
+  return states;
+}
+
+Status TrainedNet::SetState(const Tensor& state) {
+  ge_tensor t{};
+  t.size = sizeof t;
+  t.dtype = static_cast<int32_t>(state.view.dtype);
+  t.rank = static_cast<int32_t>(state.view.dims.size());
+  std::copy(state.view.dims.begin(), state.view.dims.end(), t.dims);
+  t.data = state.memory.get();
+  t.bytes = state.view.bytes;
+  return Try(
+      [&](ge_error* e) { return ge_session_set_state(session_.get(), state.name.c_str(), &t, e); });
+}
+
+// What the pass `parallel` says of them; without it each is whole.
+Status TrainedNet::FindBoxes() {
+  const char* said = nullptr;
+  GE_RETURN_IF_ERROR(
+      Try([&](ge_error*) { return ge_session_metadata(session_.get(), "parallel", &said); }));
+  many_ = said != nullptr;
+  if (many_) {
+    GE_ASSIGN_OR_RETURN(boxes_, BoxesOfStates(said));
+  }
+  uint32_t n = 0;
+  ge_session_state_count(session_.get(), &n);
+  for (uint32_t i = 0; i < n; ++i) {
+    ge_tensor_info info{};
+    info.size = sizeof info;
+    ge_session_state_info(session_.get(), i, &info);
+    const std::vector<int64_t> dims(info.dims, info.dims + std::max(0, info.rank));
+    const auto [at, added] = boxes_.emplace(info.name, StateBox{dims, Box::Whole(dims)});
+    if (at->second.box.size == dims) continue;
+    return Status(Code::kInternal,
+                  fmt::format("state '{}' is not of the size of this rank's box", info.name));
+  }
+  return {};
+}
+
+bool TrainedNet::in_shares() const {
+  return std::any_of(boxes_.begin(), boxes_.end(), [](auto& b) { return !b.second.whole(); });
+}
+
+Result<std::vector<double>> TrainedNet::SumOfRanks(const std::vector<double>& mine) {
+  if (!many_) return mine;
+  ge_tensor in{}, out[2]{};
+  in.size = out[0].size = out[1].size = sizeof in;
+  in.dtype = static_cast<int32_t>(DType::kDouble);
+  in.rank = 1;
+  in.dims[0] = static_cast<int64_t>(mine.size());
+  in.data = const_cast<double*>(mine.data());
+  in.bytes = mine.size() * sizeof(double);
+  const Status status =
+      Try([&](ge_error* e) { return ge_session_run(session_.get(), "agree", &in, 1, out, 2, e); });
+  std::vector<double> sum;
+  if (status.ok()) {
+    const auto* at = static_cast<const double*>(out[0].data);
+    sum.assign(at, at + mine.size());
+  }
+  for (ge_tensor& t : out) ge_tensor_release(&t);
+  if (!status.ok()) return status;
+  return sum;
+}
+
+// From all ranks, some numbers at a time, and how many ranks have each: ranks with the same box
+// have the same bits, so that the sum over their number is what each has. Words of 32 bits are
+// exact.
+Result<Tensor> TrainedNet::Whole(const Tensor& share) {
+  constexpr uint64_t kAtOnce = uint64_t{1} << 16;
+  const StateBox& mine = boxes_.at(share.name);
+  const Box all = Box::Whole(mine.dims);
+  const auto element = static_cast<uint64_t>(DTypeBytes(share.view.dtype, 1).value_or(0));
+  const uint64_t bytes = element * static_cast<uint64_t>(all.count());
+  const uint64_t unit = std::clamp<uint64_t>(element, 1, 4), units = bytes / unit;
+  Tensor whole;
+  whole.name = share.name;
+  whole.memory = AllocateAligned(std::max<uint64_t>(bytes, 1), 64);
+  if (!whole.memory) return Status(Code::kResourceExhausted, "no memory for a whole state");
+  whole.view = {share.view.dtype, mine.dims, whole.memory.get(), bytes};
+  std::vector<std::byte> here(bytes), own(share.view.bytes, std::byte{1});
+  CopyShared(mine.box, share.memory.get(), all, whole.memory.get(), element);
+  CopyShared(mine.box, own.data(), all, here.data(), element);
+  std::vector<double> said(2 * kAtOnce);
+  for (uint64_t at = 0; at < units; at += kAtOnce) {
+    const uint64_t n = std::min<uint64_t>(kAtOnce, units - at);
+    std::fill(said.begin(), said.end(), 0);
+    for (uint64_t i = 0; i < n; ++i) {
+      if (here[(at + i) * unit] == std::byte{0}) continue;
+      uint32_t word = 0;
+      std::memcpy(&word, whole.memory.get() + (at + i) * unit, unit);
+      said[i] = word;
+      said[kAtOnce + i] = 1;
+    }
+    GE_ASSIGN_OR_RETURN(const std::vector<double> sum, SumOfRanks(said));
+    for (uint64_t i = 0; i < n; ++i) {
+      const double ranks = sum[kAtOnce + i];
+      if (ranks < 1) {
+        return Status(Code::kInternal, fmt::format("no rank has all of state '{}'", share.name));
+      }
+      const auto word = static_cast<uint32_t>(sum[i] / ranks);
+      std::memcpy(whole.memory.get() + (at + i) * unit, &word, unit);
+    }
+  }
+  return whole;
+}
+
+Result<std::vector<Tensor>> TrainedNet::States() {
+  GE_ASSIGN_OR_RETURN(std::vector<Tensor> states, LocalStates());
+  for (Tensor& t : states) {
+    if (boxes_.at(t.name).whole()) continue;
+    GE_ASSIGN_OR_RETURN(t, Whole(t));
+  }
   return states;
 }
 

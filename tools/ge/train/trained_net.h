@@ -13,6 +13,7 @@
 #include "ge/ir/dtype.h"
 #include "tools/ge/command.h"
 #include "tools/ge/samples/net_columns.h"
+#include "tools/ge/train/boxes.h"
 
 namespace ge::tool {
 
@@ -45,8 +46,16 @@ class TrainedNet {
 
   Status SaveStates(const std::string& path);
   Status RestoreStates(const std::string& path);
-  // States with a constant in the net's file, by name.
+  // All states, whole: where ranks have shares of them, all ranks call it at once.
   Result<std::vector<Tensor>> States();
+  // What this process has of them, and how it lies in the whole.
+  Result<std::vector<Tensor>> LocalStates();
+  const StateBoxes& boxes() const { return boxes_; }
+  bool in_shares() const;  // so that tests and `States` want all ranks
+  Status SetState(const Tensor& state);
+
+  // The sums of what the ranks say, each as many numbers, at once; alone what it says itself.
+  Result<std::vector<double>> SumOfRanks(const std::vector<double>& mine);
   // Names of states with a NaN or an infinity.
   Result<std::vector<std::string>> StatesNotFinite();
   // The number of steps in the states.
@@ -60,6 +69,8 @@ class TrainedNet {
   };
 
   Status Inspect();
+  Status FindBoxes();
+  Result<Tensor> Whole(const Tensor& share);
   // Calls with each state's name, value and the copy's memory.
   template <typename Call>
   Status EachState(Call call);
@@ -72,6 +83,8 @@ class TrainedNet {
   bool classifies_ = false;
   int64_t classes_ = -1;
   std::vector<double> numbers_;  // room of the step's outputs, each one number
+  StateBoxes boxes_;
+  bool many_ = false;  // there are other ranks
 };
 
 }  // namespace ge::tool

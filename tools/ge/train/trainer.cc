@@ -131,7 +131,7 @@ Status Trainer::Test() {
 }
 
 Status Trainer::Save() {
-  if (!to_.checkpoint || !to_.checkpoint->writes() || saved_at_ == at_.step) return {};
+  if (!to_.checkpoint || saved_at_ == at_.step) return {};
   GE_RETURN_IF_ERROR(CheckStates());
   saved_at_ = at_.step;
   return to_.checkpoint->Save(run_, at_, &net_);
@@ -156,8 +156,15 @@ Status Trainer::Epoch(uint64_t epoch) {
   train_accuracy_ = Accuracy();
   GE_RETURN_IF_ERROR(Save());  // whatever the test says, the epoch's work stays
   GE_RETURN_IF_ERROR(Test());
-  return to_.journal.Epoch(Now(epoch), train_loss_, train_accuracy_, &net_);
+  std::vector<Tensor> states;
+  if (o_.histograms && WantsStates()) {
+    GE_ASSIGN_OR_RETURN(states, net_.States());
+  }
+  return to_.journal.Epoch(Now(epoch), train_loss_, train_accuracy_, states);
 }
+
+// States that lie in shares become whole by the work of all ranks.
+bool Trainer::WantsStates() const { return o_.ranks.first() || net_.in_shares(); }
 
 Status Trainer::End() {
   const auto optional = [](std::optional<double> v) {
@@ -168,9 +175,9 @@ Status Trainer::End() {
   const double total = std::accumulate(ms.begin(), ms.end(), 0.0);
   std::sort(ms.begin(), ms.end());
   GE_RETURN_IF_ERROR(CheckStates());
-  if (to_.trained) {
+  if (o_.exports && WantsStates()) {
     GE_ASSIGN_OR_RETURN(const std::vector<Tensor> states, net_.States());
-    GE_RETURN_IF_ERROR(to_.trained->Write(states));
+    if (to_.trained) GE_RETURN_IF_ERROR(to_.trained->Write(states));
   }
   return to_.journal.Finish({{"train_loss", train_loss_},
                              {"train_accuracy", optional(train_accuracy_)},

@@ -42,6 +42,7 @@ class Trainer {
   Status Test();
   Status Save();
   Status End();
+  bool WantsStates() const;
   Status CheckLoss(double loss, const std::string& what);
   Status CheckStates();
   Status Diverged(const std::string& what);
