@@ -159,6 +159,16 @@ class JpegReader {
     }
     return true;
   }
+  // Each block takes a bit at least, as Huffman codes do. Arithmetic codes need none, and go on
+  // behind the end of the data: a file of 8 kB would be decoded for minutes.
+  bool HoldsBlocks(uint64_t bytes) const {
+    uint64_t blocks = 0;
+    for (int i = 0; i < info_.num_components; ++i) {
+      const jpeg_component_info& c = info_.comp_info[i];
+      blocks += uint64_t{c.width_in_blocks} * c.height_in_blocks;
+    }
+    return blocks <= 8 * bytes;
+  }
   const jpeg_decompress_struct& info() const { return info_; }
   std::string why() const { return errors_.why; }
 
@@ -190,6 +200,11 @@ Outcome DecodeJpeg(Bytes in, Canvas* canvas) {
     const bool ink = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
     return Unsupported("has " + std::to_string(info.num_components) + " components" +
                        (ink ? " (CMYK)" : "") + ", wanted gray, YCbCr or RGB");
+  }
+  if (!reader.HoldsBlocks(in.size())) {
+    return Corrupt("its " + std::to_string(in.size()) + " bytes cannot hold " +
+                   std::to_string(info.image_width) + " x " + std::to_string(info.image_height) +
+                   " pixels");
   }
   const bool part = canvas->wants_part();
   const int64_t width = info.image_width, height = info.image_height;

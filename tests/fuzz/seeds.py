@@ -11,6 +11,7 @@ import argparse
 import io
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -18,14 +19,17 @@ import tempfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tools" / "bench"), str(ROOT / "tools" / "bench" / "plans")]
+sys.path[:0] = [str(ROOT / "tools" / "bench"), str(ROOT / "tools" / "bench" / "plans"),
+                str(ROOT / "tests/e2e/data")]
 
 import project_venv  # noqa: E402
 
 project_venv.enter("onnx")
 
 import onnx  # noqa: E402
+import data_run  # noqa: E402
 import price_rows  # noqa: E402
+import sources_mutated  # noqa: E402
 
 MOST_BYTES = 8192  # of a seed: small ones are mutated faster
 OLD_OPSETS = (1, 6, 7, 8, 9, 10, 11, 12, 13, 17, 18, 19, 20, 21)
@@ -101,6 +105,14 @@ def capsule(graph):
     return file.getvalue()
 
 
+def data_files():
+    """{target: files} of the kinds of data, each with the good file of tests/e2e/data."""
+    run = data_run.DataRun()
+    out = {f"data/{name}": [data] for name, data in sources_mutated.samples(run).items()}
+    shutil.rmtree(run.here)
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -120,11 +132,12 @@ def main():
             PRICES, MACHINE + "}", "[" + MACHINE + ', "vendor": "fuzz"}]')), 2 * price_rows.record(ROW)],
         "weight_scanner": list(framings(models[::10] + proto[::10])),
         "images": list(pictures()),
+        **data_files(),
     }
     for name, files in seeds.items():
         folder = args.folder / name
         folder.mkdir(parents=True, exist_ok=True)
-        kept = [data for data in files if 0 < len(data) <= (1 << 20 if name == "images" else MOST_BYTES)]
+        kept = [data for data in files if 0 < len(data) <= (1 << 20 if name.startswith(("images", "data")) else MOST_BYTES)]
         for i, data in enumerate(kept):
             (folder / f"seed_{i:04}").write_bytes(data)
         earlier = list(found(name))

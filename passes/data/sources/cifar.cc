@@ -77,8 +77,8 @@ std::shared_ptr<Source> OpenCifar(const std::string& path, const OpenOptions& op
   const uint64_t record = kCifarPixels + kinds.size();
   const auto rows = static_cast<int64_t>(file->bytes().size() / record);
   const std::byte* first = file->bytes().data();
-  out->Add({.name = "picture", .dtype = GE_U8, .dims = {3, 32, 32}}, rows, first + kinds.size(),
-           record);
+  const std::byte* pixels = rows > 0 ? first + kinds.size() : first;  // nothing is mapped at NULL
+  out->Add({.name = "picture", .dtype = GE_U8, .dims = {3, 32, 32}}, rows, pixels, record);
   for (const LabelKind& kind : kinds)
     AddLabels(path, kind, first, record, rows, options, out.get());
   Digest digest(options.stop);

@@ -78,6 +78,19 @@ void WantNames(const Source& source) {
   }
 }
 
+// What has bytes has no more rows than those; of nothing a small file may claim any number.
+void WantBytes(const Source& source) {
+  const auto& all = source.columns();
+  const bool some = std::any_of(all.begin(), all.end(), [](const Column& c) {
+    return c.kind != Column::Kind::kArray || c.row_bytes() > 0;
+  });
+  if (some || source.rows() == 0) return;
+  throw Refusal{GE_INVALID_ARGUMENT,
+                fmt::format("'{}' has {} rows of nothing: no column has a number in a row; wanted "
+                            "axes of sizes above 0",
+                            source.path(), source.rows())};
+}
+
 // A data set of a Debian package, by the package's name.
 constexpr std::string_view kFashion = "fashion-mnist",
                            kFashionFolder = "/usr/share/datasets/fashion-mnist";
@@ -198,6 +211,7 @@ std::shared_ptr<const Source> OpenSource(const std::string& path, const OpenOpti
   }
   source->SetPath(path);
   WantNames(*source);
+  WantBytes(*source);
   return source;
 }
 

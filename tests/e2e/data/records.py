@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Records (.gerec): pictures and texts are packed as they are, arrays and classes too, a Python reader of
 thirty lines and the engine read the same of them; each flipped bit is named by column and row. --flips
-says how many of them. The last line counts checks."""
+and --share say how many of them. The last line counts checks."""
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -188,6 +189,47 @@ class Records(data_run.DataRun):
             good = f"row {row}:" in faults[0]
         return self.check(what, good, done.stdout + done.stderr)
 
+    def every(self, share):
+        """Each bit of a small file, or a share of them. Outside of members it is refused, or nothing changes."""
+        self.write("tiny.jsonl", "".join(json.dumps({"id": i, "v": [i / 3, 1], "t": "text " * i}) + "\n" for i in range(4)))
+        self.ran("pack", "tiny.jsonl", "-o", "tiny.gerec")
+        whole = (self.here / "tiny.gerec").read_bytes()
+        with zipfile.ZipFile(self.here / "tiny.gerec") as z:
+            meta = json.loads(z.read("meta.json"))
+            places = {}  # of each byte in a member
+            for i in z.infolist():
+                first = i.header_offset + 30 + sum(struct.unpack("<HH", whole[i.header_offset + 26:][:4]))
+                places.update((first + at, (i.filename, first, at)) for at in range(i.file_size))
+        columns = {c["member"]: c for c in meta["columns"]}
+        wanted = self.ran("run", "tiny.gerec | select id v", "--batch", 4, "--digest")["digest"]
+        bits = np.arange(8 * len(whole))
+        if share < 1:
+            bits = np.random.default_rng(SEED).choice(bits, int(share * len(bits)), replace=False)
+
+        def one(bit):
+            bad = bytearray(whole)
+            bad[bit // 8] ^= 1 << bit % 8
+            name = f"bit-{bit}.gerec"
+            (self.here / name).write_bytes(bad)
+            done, values = self.ge("verify", name, "--json"), None
+            if bit // 8 not in places and done.returncode == 0:
+                values = self.ge("run", f"{name} | select id v", "--batch", 4, "--digest", "--json")
+            os.remove(self.here / name)
+            return bit, name, done, values
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for bit, name, done, values in pool.map(one, bits.tolist()):
+                if bit // 8 in places:
+                    member, first, at = places[bit // 8]
+                    stem, end = member.split(".", 1)
+                    data = whole[first:first + max(p[2] for p in places.values() if p[1] == first) + 1]
+                    self.named(f"bit {bit}: {member}", data, stem, end, at, columns, done, "tiny.gerec")
+                elif done.returncode == 0:
+                    self.check(f"bit {bit} changes nothing", values.returncode == 0
+                               and json.loads(values.stdout)["digest"] == wanted, values.stderr)
+                else:
+                    self.check(f"bit {bit} is refused", done.returncode == 2 and f"'{name}'" in done.stderr, done.stderr)
+        print(f"{len(bits)} of the {8 * len(whole)} bits of a file were flipped")
+
     def several(self):
         """All that is damaged is told, and what is whole is not."""
         whole = bytearray((self.here / "phot.gerec").read_bytes())
@@ -207,13 +249,15 @@ class Records(data_run.DataRun):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--flips", type=int, default=60)
-    flips = parser.parse_args().flips
+    parser.add_argument("--share", type=float, default=0.01, help="of the bits of a small file (default 0.01)")
+    args = parser.parse_args()
     c = Records()
     c.files()
     c.packed()
     c.informs()
     c.several()
-    c.flips(flips)
+    c.flips(args.flips)
+    c.every(args.share)
     c.small()
     c.bounded()
     return c.close()

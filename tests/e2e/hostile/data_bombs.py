@@ -105,7 +105,7 @@ def zips():
     yield "no_rows.npz", zero_rows, "has no rows"
     yield "claims.npz", zipped([("x", npy("(1099511627776, 192)")), GOOD[1]]), "its shape wants 844424930131968 bytes"
     yield "overflow.npz", zipped([("x", npy(f"({2 ** 62}, {2 ** 62})"))]), "does not fit"
-    yield "nothing_of_much.npz", zipped([("x", npy(f"({2 ** 62}, 0)"))]), "has no column of labels"
+    yield "nothing_of_much.npz", zipped([("x", npy(f"({2 ** 62}, 0)"))]), "rows of nothing"
     yield "rank.npz", zipped([("x", npy("(" + "1, " * 3000 + ")"))]), "its shape wants 4 bytes"
     yield "digits.npz", zipped([("x", npy("(" + "9" * 3000 + ",)"))]), "63 bits"
     yield "objects.npz", zipped([("x", npy("(64,)", "|O"))]), "has elements '|O'"

@@ -171,26 +171,21 @@ class Pipes(train_tool.Checks):
             child.send_signal(signal.SIGKILL)
             child.wait()
         at = step_of(folder)
+        print(f"{name}: {done} of {kills} were killed on their way, the last at step {at}")
         found = self.last(*again, "--export", part, net=net, data=data)
         self.check(f"{name}: killed on its way", done > 0 and at > 0, (done, at))
         self.check(f"{name}: the same weights", whole.read_bytes() == part.read_bytes())
         self.check(f"{name}: the same losses", logs[0].read_text() == logs[1].read_text())
         self.check(f"{name}: in the report", found.get("train_loss") == wanted.get("train_loss"), found)
         other = data.replace("| flip ", "") if name == "photos" else data + " | select x y"
+        path = self.scratch / ("corpus.txt" if name == "text" else "photos/train/kind 0/000.png")
+        kept = path.read_bytes()
+        path.write_bytes(kept[:-9] + bytes([kept[-9] ^ 1]) + kept[-8:])
+        self.refused("its data is", *again, net=net, data=data)
+        path.write_bytes(kept)
         for said, which, more in (("its seed is 1", data, ["--seed", 7]), ("its pipe is", other, []),
                                   ("its shuffle is", data, ["--no-shuffle"])):
             self.refused(said, *again, *more, net=net, data=which)
-
-    def changed(self):
-        folder = self.scratch / "of-photos"
-        run = ["--steps", 3, "--batch", 8, "--checkpoint", folder, "--resume"]
-        self.last(*run, net="photos.onnx", data=PHOTOS)
-        path = next((self.scratch / "photos/train").rglob("*.jpg"))
-        kept = path.read_bytes()
-        path.write_bytes(kept[:-9] + bytes([kept[-9] ^ 1]) + kept[-8:])
-        self.refused("its data is", *run, net="photos.onnx", data=PHOTOS)
-        path.write_bytes(kept)
-        self.last(*run, net="photos.onnx", data=PHOTOS)
 
     def interrupted(self):
         """SIGINT while pictures are decoded ends the run; how long that took is printed."""
@@ -217,7 +212,6 @@ def main():
         checks.tests()
         for name in ("photos", "text"):
             checks.killed(name, kills)
-        checks.changed()
         checks.interrupted()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     return checks.failed > 0

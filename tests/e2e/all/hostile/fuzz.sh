@@ -7,7 +7,8 @@ set -u
 cd "$(dirname "$0")/../../../.."
 runs=${GE_FUZZ_RUNS:-20000}
 # The slow ones first: as many at a time as there are cores.
-targets=${GE_FUZZ_TARGETS:-gt gepb capsule onnx plan price_cache images weight_scanner}
+targets=${GE_FUZZ_TARGETS:-gt gepb capsule onnx plan price_cache images weight_scanner $(
+  printf 'data/%s ' t.npy s.npz t.npz t-ubyte t-ubyte.gz t.bin t.csv t.tsv t.jsonl t.txt t.tar t.gerec)}
 export GE_CACHE_DIR=off GE_PROBE=fixed
 # A size that no allocator gives answers null, as it does for users.
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:intercept_tls_get_addr=0
@@ -20,9 +21,12 @@ end() {
   exit
 }
 
+# program_of TARGET: data/FILE is the program fuzz-data for files of such a name.
+program_of() { target=${1%%/*} && echo "fuzz-${target//_/-}"; }
+
 build() {  # PRESET: the targets named
   local names=()
-  for target in $targets; do names+=("fuzz-${target//_/-}"); done
+  for target in $targets; do names+=("$(program_of "$target")"); done
   cmake --preset "$1" >"build/$1.log" 2>&1 && ninja -C "build/$1" "${names[@]}" >>"build/$1.log" 2>&1 && return
   grep -E -A 3 'error:|Error' "build/$1.log" | head -n 20
   failed=$((failed + 1))
@@ -33,11 +37,11 @@ build() {  # PRESET: the targets named
 # is found again. Memory in MB and times in s are those of one input.
 some() {
   local target=$1 size=4096 options=()
-  [[ $target != images ]] || size=65536  # encoded pictures are no smaller
+  [[ $target != images && $target != data/* ]] || size=65536  # these are no smaller
   # What it keeps count of would take two thirds of the time where an input reaches much.
   [[ $target != gt && $target != gepb && $target != capsule && $target != onnx ]] || options=(-entropic=0)
   [[ ! -e tests/fuzz/$target.dict ]] || options+=("-dict=tests/fuzz/$target.dict")
-  "$program" "$corpus" "build/fuzz/seeds/$target" -runs="$2" -seed="$3" -max_len="$size" \
+  GE_FUZZ_FILE=${target#*/} "$program" "$corpus" "build/fuzz/seeds/$target" -runs="$2" -seed="$3" -max_len="$size" \
     -rss_limit_mb=3072 -timeout=25 -timeout_exitcode=70 -print_final_stats=1 "${options[@]}" \
     -artifact_prefix="$findings/" >"$log" 2>&1
 }
@@ -47,7 +51,7 @@ some() {
 slow_again() {
   local input
   for input in "$findings"/timeout-*; do
-    "$program" -timeout=25 "$input" >>"$log" 2>&1 || return 0
+    GE_FUZZ_FILE=${target#*/} "$program" -timeout=25 "$input" >>"$log" 2>&1 || return 0
     rm "$input"
   done
   return 1
@@ -55,9 +59,9 @@ slow_again() {
 
 fuzz() {  # TARGET
   local target=$1 code units done=0 seed=1
-  local program=build/fuzz/bin/fuzz-${1//_/-} corpus=build/fuzz/corpus/$1 log=build/fuzz/$1.log
+  local program=build/fuzz/bin/$(program_of "$1") corpus=build/fuzz/corpus/$1 log=build/fuzz/$1.log
   local findings=build/fuzz/findings/$1
-  mkdir -p "$corpus" "$findings"
+  mkdir -p "$corpus" "$findings" "$(dirname "$log")"
   while true; do
     some "$target" $((runs - done)) "$seed"
     code=$? units=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
@@ -79,6 +83,7 @@ fuzz_all() {
   local -A process=()
   for target in $targets; do
     while [[ $(jobs -rp | wc -l) -ge $(nproc) ]]; do wait -n; done
+    mkdir -p "$(dirname "build/fuzz/$target")"
     fuzz "$target" >"build/fuzz/$target.said" &
     process[$target]=$!
   done
@@ -89,8 +94,8 @@ fuzz_all() {
 }
 
 cover() {  # TARGET: lines of the product's files, by clang's source coverage
-  local target=$1 program=build/fuzz-coverage/bin/fuzz-${1//_/-} profile=build/fuzz-coverage/$1
-  LLVM_PROFILE_FILE=$profile.raw "$program" "build/fuzz/corpus/$target" "build/fuzz/seeds/$target" \
+  local target=$1 program=build/fuzz-coverage/bin/$(program_of "$1") profile=build/fuzz-coverage/$1
+  LLVM_PROFILE_FILE=$profile.raw GE_FUZZ_FILE=${target#*/} "$program" "build/fuzz/corpus/$target" "build/fuzz/seeds/$target" \
     >/dev/null 2>&1 && llvm-profdata-14 merge -o "$profile.data" "$profile.raw" ||
     { echo "  $target: not counted" && failed=$((failed + 1)) && return; }
   echo "$target: lines reached, of all in each folder that it reaches"
