@@ -8,6 +8,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "ge/image/codec.h"
 
@@ -62,6 +63,18 @@ class PngReader {
     }
     return true;
   }
+  bool by_lines() const { return passes_ == 1; }
+  // The rows of canvas->part(), by way of one; what lies below is not looked at.
+  bool ReadPart(Canvas* canvas) {
+    const ge_image_box& part = canvas->part();
+    if (row_ == nullptr) row_.reset(new uint8_t[size_t{width()} * 3]);
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    for (int64_t y = 0; y < part.y + part.height; ++y) {
+      png_read_row(png_, row_.get(), nullptr);
+      if (y >= part.y) canvas->Line(row_.get() + part.x * 3);
+    }
+    return true;
+  }
   uint32_t width() const { return png_get_image_width(png_, info_); }
   uint32_t height() const { return png_get_image_height(png_, info_); }
   std::string why() const { return why_; }
@@ -88,6 +101,7 @@ class PngReader {
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
   int passes_ = 1;
+  std::unique_ptr<uint8_t[]> row_;
   char why_[200] = "";
 };
 
@@ -100,9 +114,11 @@ Outcome DecodePng(Bytes in, Canvas* canvas) {
   if (Outcome size = CheckSize(reader.width(), reader.height()); !size.ok()) return size;
   if (!reader.Prepare()) return Corrupt(reader.why());
   if (!reader.is_rgb()) return Unsupported("libpng does not make it RGB of 8 bits");
-  Outcome begun = canvas->Begin(reader.width(), reader.height());
+  const bool part = canvas->wants_part() && reader.by_lines();
+  Outcome begun = part ? canvas->BeginPart(reader.width(), reader.height())
+                       : canvas->Begin(reader.width(), reader.height());
   if (!begun.ok()) return begun;
-  if (!reader.ReadRows(canvas)) return Corrupt(reader.why());
+  if (!(part ? reader.ReadPart(canvas) : reader.ReadRows(canvas))) return Corrupt(reader.why());
   return {};
 }
 

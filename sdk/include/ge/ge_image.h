@@ -49,7 +49,8 @@ typedef struct ge_image_request {
    * known and allowed, with the whole picture in *box, and sets what is wanted. `line` is called
    * for each of its rows from the top down: width * channels bytes, the same as those of the whole
    * picture, valid for the call. Of an empty part nothing is decoded: for the size alone. Of a
-   * JPEG the part alone is decoded, as far as blocks go: damage elsewhere may stay unseen. */
+   * JPEG the part alone is decoded, as far as blocks go, of a PNG nothing below it: damage
+   * elsewhere may stay unseen. */
   void (*choose)(void* self, int64_t height, int64_t width, ge_image_box* box);
   void (*line)(void* self, const uint8_t* pixels);
   const uint32_t* stop; /* not 0 = give up soon; NULL: nobody can stop it */
