@@ -16,7 +16,7 @@ namespace {
 
 // Channels that fill no whole block of 8 or 16; both branches read the first convolution. Windows
 // of 2 x 2, which native does not take.
-constexpr const char* kModel = R"(ge 1
+constexpr const char* kLayoutsModel = R"(ge 1
 opset "" 28
 const w : f32[20,20,2,2] = splat 0.01
 fn main(x: f32[1,20,9,7]) -> (y, p) {
@@ -76,10 +76,10 @@ std::pair<int, int> CrossingsAndConversions(const Plan& plan) {
 
 TEST(Layouts, CrossBetweenEnginesAsConvolutionsLeaveThem) {
   const std::vector<int64_t> x = {1, 20, 9, 7}, y = {1, 20, 7, 5};
-  auto wanted = RunOn(kModel, x, y, "ref", {});
+  auto wanted = RunOn(kLayoutsModel, x, y, "ref", {});
   ASSERT_TRUE(wanted.ok()) << wanted.status().ToString();
   auto found =
-      RunOn(kModel, x, y, "onednn,native,ref",
+      RunOn(kLayoutsModel, x, y, "onednn,native,ref",
             {{"first", "onednn"}, {"middle", "native"}, {"last", "onednn"}, {"pool", "native"}});
   ASSERT_TRUE(found.ok()) << found.status().ToString();
   for (size_t i = 0; i < 2; ++i) {
