@@ -21,6 +21,7 @@ class ZipBytes {
  public:
   ZipBytes(const std::string& path, std::span<const std::byte> bytes) : path_(path), all_(bytes) {}
   uint64_t size() const { return all_.size(); }
+  const std::string& path() const { return path_; }
   Refusal Bad(const std::string& why) const {
     return Refusal{GE_DATA_LOSS, fmt::format("'{}' is not a usable zip file: {}", path_, why)};
   }
@@ -113,8 +114,8 @@ ZipMember ReadEntry(const ZipBytes& zip, const Directory& directory, uint64_t* a
   const std::string shown = Shown(m.name);
   if ((flags & 1) != 0 || (method != 0 && method != 8)) {
     throw Refusal{GE_UNIMPLEMENTED,
-                  fmt::format("member '{}' of a zip file is {}; save it stored or deflated", shown,
-                              (flags & 1) != 0 ? "encrypted" : "packed by another method")};
+                  fmt::format("'{}': member '{}' is {}; save it stored or deflated", zip.path(),
+                              shown, (flags & 1) != 0 ? "encrypted" : "packed by another method")};
   }
   m.deflated = method == 8;
   if (zip.U32(local) != kLocalMark) throw zip.Bad(fmt::format("'{}' is not where it says", shown));

@@ -122,8 +122,8 @@ def zips():
     yield "crc_of_one.npz", patched(good, DIRECTORY, 16, "<I", 1), "its checksum is not that"
     yield "count.npz", patched(good, END, 10, "<H", 65534), "its directory of 65534 members"
     yield "place.npz", patched(good, END, 16, "<I", 0), "its directory is damaged"
-    yield "method.npz", both(good, 10, 8, "<H", 12), "packed by another method"
-    yield "encrypted.npz", patched(good, DIRECTORY, 8, "<H", 1), "is encrypted"
+    yield "method.npz", both(good, 10, 8, "<H", 12), "method.npz': member 'x.npy' is packed by another method"
+    yield "encrypted.npz", patched(good, DIRECTORY, 8, "<H", 1), "encrypted.npz': member 'x.npy' is encrypted"
     wide = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 2 ** 60, 2 ** 60, 2 ** 60, 0)
     yield "wide.npz", wide + struct.pack("<4sIQI", b"PK\6\7", 0, 0, 1) + struct.pack(
         "<4sHHHHIIH", END, 0, 0, 65535, 65535, 2 ** 32 - 1, 2 ** 32 - 1, 0), "wide.npz"
