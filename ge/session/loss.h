@@ -21,9 +21,11 @@ Status Session::RunDespiteLoss(bool repeats, const Once& once) {
   if (!repeats) return NotRepeated(ran);
   LogLine(1, "a run is repeated without the lost device: " + ran.ToString());
   DropLostPlans();
-  ran = once(&callers_in_use);
-  if (ran.ok()) repeated_runs_.fetch_add(1, std::memory_order_relaxed);
-  return ran;
+  Status again = once(&callers_in_use);
+  if (again.ok()) repeated_runs_.fetch_add(1, std::memory_order_relaxed);
+  // Without the device nothing can do it: the reason is the loss.
+  if (again.code() == Code::kUnsupported) return ran;
+  return again;
 }
 
 }  // namespace ge
