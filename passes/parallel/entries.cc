@@ -80,23 +80,6 @@ BoxContent::BoxContent(const char* whole, uint64_t bytes, const std::vector<int6
   data = copy_.data();
 }
 
-std::map<uint32_t, Layout> SplitStates(const ge_edit* edit, const Mesh& mesh, uint32_t axis) {
-  std::map<uint32_t, Layout> layouts;
-  const ge_model* m = edit->model(edit->host);
-  const int64_t shares = mesh.axes()[axis].size;
-  if (shares == 1) return layouts;
-  for (uint32_t i = 1; i < m->n_state; ++i) {
-    const std::vector<int64_t> dims = WholeDims(GE_STATE(m, i)->type);
-    const auto at = std::find_if(dims.begin(), dims.end(), [&](int64_t size) {
-      return ShareOf(size, shares, shares - 1).size > 0;
-    });
-    if (at == dims.end()) continue;
-    layouts[i] = Layout::Whole(dims.size());
-    layouts[i].dims[static_cast<size_t>(at - dims.begin())] = {axis};
-  }
-  return layouts;
-}
-
 bool RankEntries::Uses(const ge_function& f) const {
   for (uint32_t i = 0; i < f.n_effect; ++i) {
     if (f.effect[i].kind == GE_EFFECT_STATE && shared_.count(f.effect[i].object) != 0) return true;

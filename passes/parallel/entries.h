@@ -20,9 +20,6 @@ struct Placed {
   Layout layout;
 };
 
-// Each state by the first dim that gives every rank of the axis some; those without one stay whole.
-std::map<uint32_t, Layout> SplitStates(const ge_edit* edit, const Mesh& mesh, uint32_t axis);
-
 class RankEntries {
  public:
   RankEntries(const ge_edit* edit, const Mesh& mesh, int64_t rank)

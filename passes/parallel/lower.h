@@ -14,7 +14,6 @@ namespace ge::parallel {
 
 struct Rank {
   const Mesh& mesh;
-  uint32_t axis;  // along which the plan splits
   int64_t rank;
 };
 

@@ -1,6 +1,8 @@
 #include "passes/parallel/parallel_pass.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "passes/parallel/entries.h"
 #include "passes/parallel/lower.h"
 #include "passes/parallel/mesh.h"
+#include "passes/parallel/pins.h"
 #include "passes/parallel/plan.h"
 #include "passes/parallel/rules.h"
 #include "passes/parallel/rules/take_apart.h"
@@ -25,14 +28,7 @@ using passes::Type;
 using passes::Val;
 
 constexpr char kEntry[] = "train_step", kDataAxis[] = "data";
-enum Option : uint32_t { kMesh, kRank, kBatch, kStates };
-
-int PlaceAlong(const Layout& layout, uint32_t axis) {
-  for (size_t d = 0; d < layout.dims.size(); ++d) {
-    if (layout.dims[d] == std::vector<uint32_t>{axis}) return static_cast<int>(d);
-  }
-  return kWhole;
-}
+enum Option : uint32_t { kMesh, kRank, kBatch, kStates, kPins };
 
 class Parallel {
  public:
@@ -45,8 +41,10 @@ class Parallel {
 
  private:
   void CheckOptions();
-  std::map<uint32_t, Layout> LayoutsOfStates() const;
-  void Describe(const ge_graph* g, RankEntries* entries) const;
+  std::optional<uint32_t> SharedAxis() const;
+  void ReadPins(const ge_graph* free, passes::CopyNodes* copy);
+  Asked AskedOf(const ge_graph* g) const;
+  void Describe(const ge_graph* g, const Asked& asked, RankEntries* entries) const;
   uint32_t NewFunction(const char* name);
   int64_t SizeOf(const ge_graph* g, uint32_t input, int32_t dim) const;
   void CopyBound(const ge_graph* g, Fn& to);
@@ -57,20 +55,15 @@ class Parallel {
 
   const ge_edit* e_;
   const Mesh mesh_;
-  uint32_t axis_ = 0;
+  std::optional<uint32_t> data_;  // the axis of samples, where there is one
   int64_t rank_ = 0, batch_ = 0;
+  std::map<uint32_t, Pin> pinned_states_, pinned_values_;  // by index; values of the copied step
   std::vector<std::string> names_;  // of the step's nodes, which copies have not
 };
 
 void Parallel::CheckOptions() {
-  for (const Axis& axis : mesh_.axes()) {
-    if (axis.name == kDataAxis) continue;
-    throw Refusal{GE_UNIMPLEMENTED, "the mesh '" + mesh_.Text() + "' has axis '" + axis.name +
-                                        "', wanted data alone: splits of weights and of states "
-                                        "are not built"};
-  }
-  axis_ = *mesh_.Find(kDataAxis);
-  const int64_t shares = mesh_.axes()[axis_].size;
+  data_ = mesh_.Find(kDataAxis);
+  const int64_t shares = data_ ? mesh_.axes()[*data_].size : 1;
   if (rank_ < 0 || rank_ >= mesh_.ranks()) {
     throw Refusal{GE_INVALID_ARGUMENT, "rank is " + std::to_string(rank_) + ", wanted 0 to " +
                                            std::to_string(mesh_.ranks() - 1) + " of the mesh '" +
@@ -83,13 +76,54 @@ void Parallel::CheckOptions() {
                                          std::to_string(shares) + " ranks has some"};
 }
 
-std::map<uint32_t, Layout> Parallel::LayoutsOfStates() const {
+std::optional<uint32_t> Parallel::SharedAxis() const {
   const std::string over = passes::TextOption(e_, kStates);
-  if (over.empty()) return {};
-  const auto axis = mesh_.Find(over);
-  if (axis) return SplitStates(e_, mesh_, *axis);
+  if (over.empty()) return std::nullopt;
+  if (const auto axis = mesh_.Find(over)) return axis;
   throw Refusal{GE_INVALID_ARGUMENT, "states is '" + over + "', wanted an axis of the mesh '" +
                                          mesh_.Text() + "', or nothing to keep them whole"};
+}
+
+// By name: a state, else a constant or value of the step.
+void Parallel::ReadPins(const ge_graph* free, passes::CopyNodes* copy) {
+  const ge_model* m = e_->model(e_->host);
+  for (Pin& pin : parallel::ReadPins(passes::TextOption(e_, kPins))) {
+    uint32_t state = 0, value = 0;
+    for (uint32_t i = 1; i < m->n_state; ++i) {
+      if (plugin::View(GE_STATE(m, i)->name) == pin.name) state = i;
+    }
+    for (uint32_t i = 1; i < free->n_value && state == 0; ++i) {
+      if (plugin::View(GE_VALUE(free, i)->name) == pin.name) value = i;
+    }
+    if (state == 0 && value == 0) {
+      throw Refusal{GE_NOT_FOUND, "pin '" + pin.name + "=" + pin.text +
+                                      "': the step has no state, constant or value '" + pin.name +
+                                      "'; ge dump prints their names"};
+    }
+    if (state != 0) pinned_states_[state] = std::move(pin);
+    if (value != 0) pinned_values_[copy->Get(value).id] = std::move(pin);
+  }
+}
+
+// Samples lie over `data`, states and values as they are pinned.
+Asked Parallel::AskedOf(const ge_graph* g) const {
+  Asked asked;
+  asked.shared = SharedAxis();
+  const Places whole(mesh_.axes().size(), kWhole);
+  asked.inputs.assign(g->n_in, whole);
+  for (Places& places : asked.inputs) {
+    if (data_ && mesh_.axes()[*data_].size > 1) places[*data_] = 0;
+  }
+  const ge_model* m = e_->model(e_->host);
+  for (const auto& [state, pin] : pinned_states_) {
+    const ge_type& t = GE_STATE(m, state)->type;
+    asked.states[state] = PlacesOf(pin, mesh_, {t.dims, t.dims + std::max(0, t.rank)});
+  }
+  for (const auto& [value, pin] : pinned_values_) {
+    asked.values[value] = PlacesOf(pin, mesh_, DimsOf(g, value));
+  }
+  asked.states = PlacesOfStates(m, g, mesh_, asked.states, asked.values, asked.shared);
+  return asked;
 }
 
 uint32_t Parallel::NewFunction(const char* name) {
@@ -158,6 +192,7 @@ void Parallel::CopyBound(const ge_graph* g, Fn& to) {
     names_.resize(names_.size() + made.size());
     if (made.size() == 1) names_.back() = plugin::View(n.name);
   }
+  ReadPins(g, &copy);
   std::vector<uint32_t> ids;
   std::vector<ge_str> names;
   for (uint32_t i = 0; i < g->n_out; ++i) {
@@ -191,31 +226,33 @@ void Parallel::Derive() {
   const ge_graph* g = whole.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of a step"};
   WantSizes(g);
-  const std::map<uint32_t, Layout> states = LayoutsOfStates();
-  std::map<uint32_t, int> places;
-  for (const auto& [state, layout] : states) places[state] = PlaceAlong(layout, axis_);
-  const Plan plan = PlanOf(g, std::vector<int>(g->n_in, 0), places, mesh_.axes()[axis_].size);
+  const Asked asked = AskedOf(g);
+  const Plan plan = PlanOf(g, mesh_, asked);
   constexpr uint32_t kInfo = 2;  // level of ge_host_api.log
   for (const std::string& line : plan.gathered) Tell(kInfo, "parallel: no rule: " + line);
+  std::map<uint32_t, Layout> states;
+  for (const auto& [state, places] : asked.states) {
+    const ge_type& t = GE_STATE(e_->model(e_->host), state)->type;
+    states[state] = LayoutOf(places, static_cast<size_t>(std::max(0, t.rank)));
+  }
   RankEntries entries(e_, mesh_, rank_);
   entries.Share(states, kEntry);
   Fn mine(e_, NewFunction("parallel.step"));
   names_.resize(g->n_node);
-  Lower(g, names_, plan, {mesh_, axis_, rank_}, mine);
+  Lower(g, names_, plan, {mesh_, rank_}, mine);
   e_->replace_entry(e_->host, ge_text(kEntry), mine.id());
   entries.GatherInOthers();
   entries.AddWhole();
   entries.AddAgree();
-  Describe(g, &entries);
+  Describe(g, asked, &entries);
 }
 
-void Parallel::Describe(const ge_graph* g, RankEntries* entries) const {
+void Parallel::Describe(const ge_graph* g, const Asked& asked, RankEntries* entries) const {
   std::map<std::string, Placed> inputs;
   for (uint32_t i = 0; i < g->n_in; ++i) {
     Placed& placed = inputs[passes::NameOf(g, g->in[i])];
     placed.dims = DimsOf(g, g->in[i]);
-    placed.layout = Layout::Whole(placed.dims.size());
-    placed.layout.dims[0] = {axis_};
+    placed.layout = LayoutOf(asked.inputs[i], placed.dims.size());
   }
   entries->Describe(inputs, batch_);
 }
@@ -241,7 +278,8 @@ ge_rc Run(const ge_edit* e, ge_err* err) {
 ge_pass_def ParallelPass() {
   static const ge_attr_def options[] = {
       passes::TextSetting("mesh", ""), passes::CountSetting("rank", 0),
-      passes::CountSetting("batch", 0), passes::TextSetting("states", "")};
+      passes::CountSetting("batch", 0), passes::TextSetting("states", ""),
+      passes::TextSetting("pins", "")};
   ge_pass_def pass{};
   pass.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
   pass.name = ge_text("parallel");
@@ -253,7 +291,7 @@ ge_pass_def ParallelPass() {
   pass.after = kBehind;
   pass.n_after = 1;
   pass.option = options;
-  pass.n_option = 4;
+  pass.n_option = 5;
   pass.run = Run;
   return pass;
 }
