@@ -22,6 +22,9 @@ OPTIONS = {"clip": ["--clip", 0.05, "--momentum", 0.9],
 # A batch of 10 lies as 4, 4 and 2 over three.
 UNEVEN = {"uneven": ["--momentum", 0.9], "uneven, accumulate": ["--accumulate", 2]}
 
+# Columns of the first layer, rows of the second.
+PINS = ("w0=-,model", "b0=model", "w1=model,-")
+
 
 class Options(parallel.Checks):
     def net(self):
@@ -74,12 +77,29 @@ class Options(parallel.Checks):
         for name, more in UNEVEN.items():
             self.as_one(name, net, data, "--lr", 0.02, *more, batch=10, meshes=("data=3",))
 
+    def layers(self):
+        """An MLP with a layer by columns and the next by rows, on meshes of one axis and of two."""
+        net, data = self.mlp("layers.onnx"), self.data("rows.npz", self.rows, np.float64)
+        shard = [word for pin in PINS for word in ("--shard", pin)]
+        for name, only in (("layers", shard), ("layers, shares", [*shard, "--shard-states"])):
+            meshes = ("data=2,model=2",) if "--shard-states" in only else ("model=2",
+                                                                           "data=2,model=2")
+            self.as_one(name, net, data, "--optimizer", "adam", "--clip", 0.5, meshes=meshes, only=only)
+        for words, *more in (("no state, constant or value 'w7'", "--shard", "w7=model,-"),
+                             ("too few to give some", "--shard", "b2=data*model"),
+                             ("it has 1 dims, wanted the 2", "--shard", "w0=model")):
+            done = self.call(parallel.GE, "train", net, "--data", data, "--batch", 48, "--steps", 1,
+                             "--mesh", "data=2,model=8", *more,
+                             env={"RANK": "0", "WORLD_SIZE": "16"})
+            self.check(words, done.returncode == 2 and words in done.stderr, done.stderr)
+
 
 def main():
     parallel.want_mpi()
     with tempfile.TemporaryDirectory() as scratch:
         checks = Options(pathlib.Path(scratch))
         checks.each_option()
+        checks.layers()
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     sys.exit(checks.failed != 0)
 
