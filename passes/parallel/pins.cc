@@ -132,7 +132,8 @@ std::map<uint32_t, Places> PlacesOfStates(const ge_model* model, const ge_graph*
   Follow(model, step, mesh, values, &states);
   for (uint32_t i = 1; shared && i < model->n_state; ++i) {
     const ge_state& s = *GE_STATE(model, i);
-    if (s.kind != GE_STATE_OPT && (s.flags & GE_STATE_TRAINABLE) == 0) continue;
+    const bool slot = s.kind == GE_STATE_OPT || s.kind == GE_STATE_BUFFER;  // or an average
+    if (!slot && (s.flags & GE_STATE_TRAINABLE) == 0) continue;
     Places places(mesh.axes().size(), kWhole);
     if (const auto found = states.find(i); found != states.end()) places = found->second;
     Share(mesh, DimsOfType(s.type), *shared, &places);
