@@ -378,7 +378,9 @@ bool TrainedNet::in_shares() const {
   return std::any_of(boxes_.begin(), boxes_.end(), [](auto& b) { return !b.second.whole(); });
 }
 
-Result<std::vector<double>> TrainedNet::SumOfRanks(const std::vector<double>& mine) {
+Result<std::vector<double>> TrainedNet::SumOfRanks(const std::vector<double>& mine,
+                                                   std::vector<double>* least) {
+  if (!many_ && least != nullptr) *least = mine;
   if (!many_) return mine;
   ge_tensor in{}, out[2]{};
   in.size = out[0].size = out[1].size = sizeof in;
@@ -393,6 +395,8 @@ Result<std::vector<double>> TrainedNet::SumOfRanks(const std::vector<double>& mi
   if (status.ok()) {
     const auto* at = static_cast<const double*>(out[0].data);
     sum.assign(at, at + mine.size());
+    at = static_cast<const double*>(out[1].data);
+    if (least != nullptr) least->assign(at, at + mine.size());
   }
   for (ge_tensor& t : out) ge_tensor_release(&t);
   if (!status.ok()) return status;

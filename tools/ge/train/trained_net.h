@@ -54,8 +54,10 @@ class TrainedNet {
   bool in_shares() const;  // so that tests and `States` want all ranks
   Status SetState(const Tensor& state);
 
-  // The sums of what the ranks say, each as many numbers, at once; alone what it says itself.
-  Result<std::vector<double>> SumOfRanks(const std::vector<double>& mine);
+  // The sums of what the ranks say, each as many numbers, at once, and the least of each; alone
+  // what it says itself.
+  Result<std::vector<double>> SumOfRanks(const std::vector<double>& mine,
+                                         std::vector<double>* least = nullptr);
   // Names of states with a NaN or an infinity.
   Result<std::vector<std::string>> StatesNotFinite();
   // The number of steps in the states.

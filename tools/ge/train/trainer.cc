@@ -9,6 +9,7 @@
 
 #include "ge/base/clock.h"
 #include "ge/base/sha256.h"
+#include "tools/ge/train/digest.h"
 
 namespace ge::tool {
 Trainer::Trainer(const TrainOptions& options, std::string pass, std::unique_ptr<TrainData> data,
@@ -23,6 +24,8 @@ Trainer::~Trainer() = default;
 
 Status Trainer::Begin() {
   GE_RETURN_IF_ERROR(net_.Prepare(o_.ranks.RowsOf(o_.batch).size, o_.batch));
+  if (to_.checkpoint || o_.ranks.many()) GE_RETURN_IF_ERROR(TakeFacts());
+  if (o_.ranks.many()) GE_RETURN_IF_ERROR(CompareRanks());
   // What cannot be tested is said before the work begins.
   const uint64_t tested = std::min<uint64_t>(o_.batch, data_->test_rows());
   if (tested > 0) GE_RETURN_IF_ERROR(net_.Evaluate(static_cast<int64_t>(tested)).status());
@@ -33,8 +36,7 @@ Status Trainer::Begin() {
   return to_.journal.Begin(at_.step);
 }
 
-Status Trainer::Resume() {
-  if (!to_.checkpoint) return {};
+Status Trainer::TakeFacts() {
   GE_ASSIGN_OR_RETURN(run_.model, Sha256OfFile(o_.common.model));
   run_.pipe = o_.data;
   run_.data = data_->digest();
@@ -44,7 +46,40 @@ Status Trainer::Resume() {
   run_.seed = o_.common.seed;
   run_.shuffle = !o_.keep_order;
   run_.layout = o_.layout;
-  if (!o_.resume) return {};
+  return {};
+}
+
+// Ranks that were started with other words would learn together what nobody asked for.
+Status Trainer::CompareRanks() {
+  const std::vector<std::pair<std::string, std::string>> facts = {
+      {"the model", run_.model},  // by its digest, wherever the file lies
+      {"--data", run_.pipe},
+      {"the data", run_.data},
+      {"--batch", std::to_string(run_.batch)},
+      {"--seed", std::to_string(run_.seed)},
+      {"--no-shuffle", run_.shuffle ? "false" : "true"},
+      {"--layout", run_.layout},
+      {"--lr", fmt::format("{}", o_.lr)},
+      {"the options of the pass train", run_.pass}};
+  std::vector<double> mine, least;
+  for (const auto& [what, text] : facts) {
+    Digest digest;
+    digest.Add(text);
+    mine.push_back(static_cast<double>(std::stoul(digest.Hex().substr(0, 8), nullptr, 16)));
+  }
+  GE_ASSIGN_OR_RETURN(const std::vector<double> sum, net_.SumOfRanks(mine, &least));
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (sum[i] == least[i] * static_cast<double>(o_.ranks.count)) continue;
+    return Status(Code::kInvalidArgument,
+                  fmt::format("ranks were started with other words: they differ in {}, which is "
+                              "'{}' for rank {}; give all of them the same",
+                              facts[i].first, facts[i].second, o_.ranks.rank));
+  }
+  return {};
+}
+
+Status Trainer::Resume() {
+  if (!to_.checkpoint || !o_.resume) return {};
   GE_ASSIGN_OR_RETURN(const std::optional<Progress> at, to_.checkpoint->Restore(run_, &net_));
   if (at) {
     at_ = *at;

@@ -36,6 +36,8 @@ class Trainer {
 
  private:
   Status Begin();
+  Status TakeFacts();
+  Status CompareRanks();
   Status Resume();
   Status Epoch(uint64_t epoch);
   Status Step(uint64_t epoch);
