@@ -66,6 +66,7 @@ class PngReader {
   bool by_lines() const { return passes_ == 1; }
   // The rows of canvas->part(), by way of one; what lies below is not looked at.
   bool ReadPart(Canvas* canvas) {
+    canvas_ = canvas;
     const ge_image_box& part = canvas->part();
     if (row_ == nullptr) row_.reset(new uint8_t[size_t{width()} * 3]);
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
