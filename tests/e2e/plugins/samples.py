@@ -21,8 +21,9 @@ def main():
     lib = parser.parse_args().build / "lib"
     c = installed.Checks()
     samples = sorted([*(lib / "samples").glob("*.so"), *(lib / "scaffold").glob("*.so")])
-    # A vendor for tests: the simulator and ref's kernels, which need the C++ library.
-    samples = [s for s in samples if s.stem != "simdev"]
+    # Engines for tests, no samples, which need the C++ library: a vendor (the simulator and ref's
+    # kernels), and ranks that are sessions of one process.
+    samples = [s for s in samples if s.stem not in ("simdev", "ranks")]
     c.check(len(samples) >= LEAST, "samples are built", len(samples))
     for sample in samples:
         if sample.stem == "faulty_no_symbol":  # which is its fault
