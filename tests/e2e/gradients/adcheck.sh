@@ -4,20 +4,7 @@
 set -u
 cd "$(dirname "$0")/../../.."
 . tests/e2e/gradients/adcheck_step.bash
-
-# check NAME EXIT COMMAND...: counts whether it ends so.
-check() {
-  local name=$1 wanted=$2
-  shift 2
-  "$@" >/dev/null 2>&1
-  local code=$?
-  if [[ $code -eq $wanted ]]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED  $name: exit $code, wanted $wanted"
-  fi
-}
+. tests/e2e/check_exit.bash
 
 step --ops all --order 2
 step --programs 200

@@ -118,11 +118,11 @@ class Checks:
                                           ":price=1;fail_at=40,mpi")],
                   ["DEVICE_LOST", where + "rank 1 ended with exit code"])
         self.ends("another model", [self.line(), self.line(net="mlp")],
-                  ["ranks were started with other words: they differ in the model"], code="2")
+                  ["ranks were started with different options: they differ in the model"], code="2")
         for option, what in (("--lr=0.5", "--lr, which is '0.001' for rank 0"), ("--seed=7", "--seed"),
                              ("--no-shuffle", "--no-shuffle"), ("--clip=1", "the options of the pass train")):
             self.ends(f"another option: {option}", [self.line(), self.line(option)],
-                      [f"ranks were started with other words: they differ in {what}"], code="2")
+                      [f"ranks were started with different options: they differ in {what}"], code="2")
         self.ends("fewer steps", [self.line(), self.line(steps=3)],
                   ["DEVICE_LOST", where + "rank 1 has ended, with exit code 0"])
         self.ends("who does not come", [self.line("--engines", "native,ref,mpi:wait=1")] +

@@ -6,6 +6,7 @@ cd "$(dirname "$0")/../../.."
 build=${GE_BUILD:-build/release}
 export GE_CACHE_DIR=off GE_PROBE=fixed
 passed=0 failed=0 skipped=0
+. tests/e2e/check_exit.bash
 
 # step ARGUMENTS...: runs ge-shardcheck and adds what its last line counts. Mutants that nobody
 # notices are listed, and fail it only where they are more than 1 in 100.
@@ -22,20 +23,6 @@ step() {
     echo "exit $code of ge-shardcheck $*, which counts nothing:" && echo "$text" | tail -5
   fi
   echo "$text" | grep -E '^(FAILED|UNNOTICED)|mutants are noticed'
-}
-
-# check NAME EXIT COMMAND...: counts whether it ends so.
-check() {
-  local name=$1 wanted=$2
-  shift 2
-  "$@" >/dev/null 2>&1
-  local code=$?
-  if [[ $code -eq $wanted ]]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    echo "FAILED  $name: exit $code, wanted $wanted"
-  fi
 }
 
 step --rules all

@@ -49,7 +49,7 @@ Status Trainer::TakeFacts() {
   return {};
 }
 
-// Ranks that were started with other words would learn together what nobody asked for.
+// Ranks with different options or data would learn together what nobody asked for.
 Status Trainer::CompareRanks() {
   const std::vector<std::pair<std::string, std::string>> facts = {
       {"the model", run_.model},  // by its digest, wherever the file lies
@@ -70,10 +70,11 @@ Status Trainer::CompareRanks() {
   GE_ASSIGN_OR_RETURN(const std::vector<double> sum, net_.SumOfRanks(mine, &least));
   for (size_t i = 0; i < facts.size(); ++i) {
     if (sum[i] == least[i] * static_cast<double>(o_.ranks.count)) continue;
-    return Status(Code::kInvalidArgument,
-                  fmt::format("ranks were started with other words: they differ in {}, which is "
-                              "'{}' for rank {}; give all of them the same",
-                              facts[i].first, facts[i].second, o_.ranks.rank));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("ranks were started with different options: they differ in {}, which is "
+                    "'{}' for rank {}; give all of them the same",
+                    facts[i].first, facts[i].second, o_.ranks.rank));
   }
   return {};
 }
