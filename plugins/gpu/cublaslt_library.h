@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "plugins/device/library.h"
 #include "plugins/gpu/cuda_driver.h"
 #include "plugins/gpu/vendor/cublaslt.h"
-#include "plugins/gpu/vendor/library.h"
 
 struct ge_host_api;
 

@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "plugins/device/driver.h"
+#include "plugins/device/library.h"
 #include "plugins/gpu/vendor/cuda.h"
-#include "plugins/gpu/vendor/library.h"
 
 namespace ge_engines::gpu {
 
 using device::EventHandle;
 using device::GraphHandle;
+using device::Library;
 using device::Outcome;
 using device::Result;
 using device::StreamHandle;

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "ge/ge_plugin.h"
+#include "plugins/device/library.h"
 #include "plugins/gpu/cuda_driver.h"
 #include "plugins/gpu/vendor/cudnn.h"
-#include "plugins/gpu/vendor/library.h"
 
 namespace ge_engines::gpu {
 

@@ -1,7 +1,7 @@
 // cuBLASLt as far as the engine uses it: values, types and functions by their public documentation
 // (cuBLAS 13.0, "Using the cuBLASLt API"). No header of the vendor's is needed to build. Where one
 // is installed, tests/e2e/engines/gpu_headers.sh compares every value and type with it.
-// Declarations alone; ../cublaslt_library.h opens what exports them.
+// Declarations alone; ../cublaslt_plugins/device/library.h opens what exports them.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The CUDA driver interface as far as the engine uses it: values, types and functions by their
 // public documentation (CUDA Driver API 13.0). No header of the vendor's is needed to build. Where
 // one is installed, tests/e2e/engines/gpu_headers.sh compares every value and type with it.
-// Declarations alone; library.h opens what exports them.
+// Declarations alone; plugins/device/library.h opens what exports them.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The backend interface of cuDNN 9 as far as the engine uses it: values, types and functions by
 // their public documentation (cuDNN Backend API). No header of the vendor's is needed to build.
 // Where one is installed, tests/e2e/engines/gpu_cudnn_headers.sh compares every value and type
-// with it. Declarations alone; library.h opens what exports them.
+// with it. Declarations alone; plugins/device/library.h opens what exports them.
 #pragma once
 
 #include <cstddef>

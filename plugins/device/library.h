@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace ge_engines::gpu {
+namespace ge_engines::device {
 
 class Library {
  public:
@@ -30,4 +30,4 @@ class Library {
   std::string name_, why_;
 };
 
-}  // namespace ge_engines::gpu
+}  // namespace ge_engines::device

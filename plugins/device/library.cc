@@ -1,8 +1,8 @@
-#include "plugins/gpu/vendor/library.h"
+#include "plugins/device/library.h"
 
 #include <dlfcn.h>
 
-namespace ge_engines::gpu {
+namespace ge_engines::device {
 
 Library::~Library() {
   if (handle_ != nullptr) (void)dlclose(handle_);
@@ -29,4 +29,4 @@ bool Library::Has(const char* symbol) const {
   return handle_ != nullptr && dlsym(handle_, symbol) != nullptr;
 }
 
-}  // namespace ge_engines::gpu
+}  // namespace ge_engines::device
