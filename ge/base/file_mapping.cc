@@ -160,9 +160,10 @@ void DropMappedPages(const void* data, uint64_t bytes) {
   uintptr_t begin = reinterpret_cast<uintptr_t>(data), end = begin + bytes;
   std::lock_guard<std::mutex> lock(Living().mutex);
   if (Living().Holding(begin, end) == nullptr) return;
-  // Down to the page's start is safe too: the rest of the page is file content as well.
+  // To the page's start and end is safe: the rest of the pages is file content as well. And it is
+  // needed: one read of a few bytes may have mapped the 2 MiB around them.
   begin = begin / page * page;
-  end = end / page * page;
+  end = (end + page - 1) / page * page;
   if (end > begin) (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

@@ -83,8 +83,8 @@ const FileMapping* MappingOf(const void* data, uint64_t bytes);
 // thread.
 std::optional<PlaceInFile> FindInFile(const void* data, uint64_t bytes);
 
-// Drops the whole pages inside [data, data+bytes) when they lie in one living mapping; leaves any
-// other memory alone. Any thread.
+// Drops the pages that [data, data+bytes) has a part of when it lies in one living mapping; leaves
+// any other memory alone. Any thread.
 void DropMappedPages(const void* data, uint64_t bytes);
 
 // A set of the mapped files in use, each once.

@@ -50,6 +50,13 @@ TEST(FileMapping, OnlyPagesOfALivingOneAreDropped) {
     EXPECT_EQ(static_cast<int>(at[4095]), 7);
     EXPECT_EQ(static_cast<int>(at[4096]), 0);
     EXPECT_EQ(static_cast<int>(at[8192]), 7);
+    DropMappedPages(at + 8200, 16);  // of a page that others may read: they fetch it again
+    EXPECT_EQ(static_cast<int>(at[8191]), 0);
+    EXPECT_EQ(static_cast<int>(at[8192]), 0);
+    EXPECT_EQ(static_cast<int>(at[12287]), 0);
+    EXPECT_EQ(static_cast<int>(at[12288]), 7);
+    DropMappedPages(at + 12288, 0);
+    EXPECT_EQ(static_cast<int>(at[12288]), 7);
   }
   ASSERT_EQ(Anonymous(at), at);  // other memory at that address now
   DropMappedPages(at, kBytes);
