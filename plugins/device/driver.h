@@ -3,7 +3,8 @@
 //
 // Rules
 // - Any thread may call. Calls with one stream come one at a time.
-// - No call waits for the device, but Open, Close, Free and PinnedFree.
+// - No call waits for the device, but Open, Close, Free and PinnedFree; and Copy, where it names
+//   host memory that is not page-locked and the vendor's copies on streams want that.
 // - Events are binary. A wait means the newest record at the time of the call; a later record does
 //   not move it. An event never recorded counts as passed, so nothing here waits for one.
 // - A copy from pageable host memory may read it at the call, so that nothing queued before may

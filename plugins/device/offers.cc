@@ -26,8 +26,10 @@ ge_rc Send(const Engine& e, const Device& device, const Unit& unit, const Ids& n
   cost.launch_ns = static_cast<uint64_t>(rates.launch_ns);
   cost.workspace = work.workspace;
   cost.persistent = work.packed;
-  cost.confidence = rates.measured ? 800 : 400;
-  cost.source = rates.measured ? GE_PRICE_MEASURED : GE_PRICE_ANALYTIC;
+  cost.confidence = rates.guessed ? 0 : rates.measured ? 800 : 400;
+  cost.source = rates.guessed    ? GE_PRICE_GUESS
+                : rates.measured ? GE_PRICE_MEASURED
+                                 : GE_PRICE_ANALYTIC;
   ge_offer o = {};
   o.h = GE_HDR(ge_offer, GE_TAG_OFFER);
   o.node = nodes.data();

@@ -18,6 +18,7 @@ struct Rates {
   double pinned_bytes_per_ns = 20, pageable_bytes_per_ns = 8, peer_bytes_per_ns = 50;
   uint64_t timeout_ns = 30'000'000'000;  // ge_device.timeout_ns
   bool measured = false;                 // on this device, not stated
+  bool guessed = false;                  // nobody knows: what a run measures counts alone
 };
 
 // Of one unit.

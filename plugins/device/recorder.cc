@@ -98,6 +98,8 @@ void Recorder::RecordUnit(const Unit& unit) {
   }
 }
 
+int Recorder::number() const { return e_.device(segment_.device)->number(); }
+
 Ref Recorder::Read(uint32_t value) {
   const auto found = places_.find(value);
   if (found != places_.end()) return found->second;

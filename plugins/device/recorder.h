@@ -34,6 +34,7 @@ class Recorder {
   uint32_t current_node() const { return node_; }
   const Parser& parser() const { return p_; }
   uint32_t device() const { return segment_.device; }  // the engine's index
+  int number() const;                                  // the driver's of that device
 
   // ---- for Engine::Record
   // The place of a value that is read; of a constant that of a pack with its bytes as they are.
