@@ -187,8 +187,10 @@ void AscendDriver::Forget(void* block) {
 }
 
 Result AscendDriver::Alloc(int device, uint64_t bytes, void** block) {
+  // Operators may touch this much behind their tensors.
+  constexpr uint64_t kBehind = 32;
   const Result r =
-      Within(device, [&] { return api_.f().aclrtMalloc(block, bytes, acl::kHugeFirst); });
+      Within(device, [&] { return api_.f().aclrtMalloc(block, bytes + kBehind, acl::kHugeFirst); });
   if (r.ok()) Keep(*block, bytes, false);
   return r;
 }
@@ -230,8 +232,8 @@ Result AscendDriver::EventCreate(int device, bool timed, EventHandle* event) {
   const acl::Functions& f = api_.f();
   acl::Event made = nullptr;
   const Result r = Within(device, [&] {
-    if (f.aclrtCreateEventWithFlag == nullptr) return f.aclrtCreateEvent(&made);
-    return f.aclrtCreateEventWithFlag(&made, timed ? acl::kEventTimeLine : acl::kEventSync);
+    return f.aclrtCreateEventExWithFlag(
+        &made, timed ? acl::kEventTimeLine | acl::kEventSync : acl::kEventSync);
   });
   if (r.ok()) *event = Handle<EventHandle>(made);
   return r;
@@ -267,7 +269,7 @@ Status AscendDriver::CopyAtOnce(acl::Stream stream, void* to, const void* from, 
                                 acl::CopyKind kind) const {
   const acl::Functions& f = api_.f();
   acl::Event event = nullptr;
-  Status s = f.aclrtCreateEvent(&event);
+  Status s = f.aclrtCreateEventExWithFlag(&event, acl::kEventSync);
   if (s != acl::kSuccess) return s;
   s = f.aclrtRecordEvent(event, stream);
   const auto begin = std::chrono::steady_clock::now();

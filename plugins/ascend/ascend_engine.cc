@@ -13,7 +13,8 @@ namespace {
 const std::vector<const AscendKind*>& AllKinds() {
   static const std::vector<const AscendKind*> kinds = [] {
     std::vector<const AscendKind*> all;
-    for (const auto family : {PointwiseKinds()}) {
+    for (const auto family :
+         {PointwiseKinds(), ProductKinds(), WindowKinds(), RowKinds(), MoveKinds(), IndexKinds()}) {
       for (const AscendKind& kind : family) all.push_back(&kind);
     }
     return all;

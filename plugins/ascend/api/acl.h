@@ -57,7 +57,7 @@ enum CopyKind : int32_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDe
 enum MallocPolicy : int32_t { kHugeFirst = 0 };
 enum MemoryKind : int32_t { kHbm = 1 };
 enum EventStatus : int32_t { kEventNotReady = 0, kEventComplete = 1 };
-// Of aclrtCreateEventWithFlag.
+// Of aclrtCreateEventExWithFlag, whose events are recorded again without a reset.
 inline constexpr uint32_t kEventSync = 1, kEventTimeLine = 8;
 // How matrix products of float32 may be computed (cubeMathType).
 inline constexpr int8_t kKeepDtype = 0;
@@ -75,10 +75,7 @@ struct Executor;    // aclOpExecutor
 // without one of them.
 #define GE_ACL_FUNCTIONS(F)                                                 \
   F(aclInit, const char*)                                                   \
-  F(aclFinalize)                                                            \
   F(aclrtGetDeviceCount, uint32_t*)                                         \
-  F(aclrtSetDevice, int32_t)                                                \
-  F(aclrtResetDevice, int32_t)                                              \
   F(aclrtCreateContext, Context*, int32_t)                                  \
   F(aclrtDestroyContext, Context)                                           \
   F(aclrtSetCurrentContext, Context)                                        \
@@ -87,7 +84,7 @@ struct Executor;    // aclOpExecutor
   F(aclrtDestroyStream, Stream)                                             \
   F(aclrtSynchronizeStream, Stream)                                         \
   F(aclrtSynchronizeDevice)                                                 \
-  F(aclrtCreateEvent, Event*)                                               \
+  F(aclrtCreateEventExWithFlag, Event*, uint32_t)                           \
   F(aclrtDestroyEvent, Event)                                               \
   F(aclrtRecordEvent, Event, Stream)                                        \
   F(aclrtStreamWaitEvent, Stream, Event)                                    \
@@ -106,11 +103,8 @@ struct Executor;    // aclOpExecutor
 
 // The same, of which the engine works without any.
 #define GE_ACL_OPTIONAL_FUNCTIONS(F)                      \
-  F(aclrtCreateEventWithFlag, Event*, uint32_t)           \
   F(aclrtDeviceCanAccessPeer, int32_t*, int32_t, int32_t) \
-  F(aclrtDeviceEnablePeerAccess, int32_t, uint32_t)       \
-  F(aclrtGetDevice, int32_t*)                             \
-  F(aclrtGetVersion, int32_t*, int32_t*, int32_t*)
+  F(aclrtDeviceEnablePeerAccess, int32_t, uint32_t)
 
 struct Functions {
 #define GE_ACL_POINTER(name, ...) Status (*name)(__VA_ARGS__) = nullptr;

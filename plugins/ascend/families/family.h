@@ -19,5 +19,10 @@ struct AscendKind {
 };
 
 std::span<const AscendKind> PointwiseKinds();
+std::span<const AscendKind> ProductKinds();
+std::span<const AscendKind> WindowKinds();
+std::span<const AscendKind> RowKinds();
+std::span<const AscendKind> MoveKinds();
+std::span<const AscendKind> IndexKinds();
 
 }  // namespace ge_engines::ascend
