@@ -87,11 +87,12 @@ void GatherDim(const ge_node& n, const Group& group, const char* name, ge_dim* d
   const int64_t size = plugin::AttrInt(n, "size");
   const int64_t share = size < 0 ? -1 : ShareOf(size, group.shares, group.share).size;
   if (size < 0 || (dim->value >= 0 && dim->value != share)) {
+    const std::string wanted = share < 0 ? "" : std::to_string(share) + " elements, ";
     throw Refusal{GE_INVALID_ARGUMENT, std::string(name) + " has " + std::to_string(dim->value) +
                                            " elements and size is " + std::to_string(size) +
-                                           ", wanted share " + std::to_string(group.share) +
-                                           " of " + std::to_string(group.shares) +
-                                           " of the whole size"};
+                                           ", wanted " + wanted + "share " +
+                                           std::to_string(group.share) + " of " +
+                                           std::to_string(group.shares) + " of the whole size"};
   }
   *dim = Number(size);
 }

@@ -434,6 +434,9 @@ TEST(Redistribution, KnownTraps) {
       {"a=2,b=2", {6, 4}, {kTerm, kTerm}, {0, 0}, 1},   // all four at once
       {"a=2,b=2", {7, 5}, {kTerm, 0}, {kWhole, 0}, 1},  // a term beside shares
       {"a=2,b=3", {7, 5}, {kMinTerm, 1}, {1, kWhole}, 3},
+      {"a=4", {2, 14}, {1}, {kWhole}, 1},                // 4, 4, 4, 2 of the last dim
+      {"a=2,b=2", {5, 3}, {0, 0}, {kWhole, kWhole}, 1},  // 2, 2, 1, 0 by both axes at once
+      {"a=2,b=2", {5, 3}, {kTerm, kTerm}, {0, 0}, 1},
   };
   std::mt19937 random(3);
   for (const Case& c : cases) {

@@ -21,6 +21,8 @@ struct Options {
 int CheckRules(const Options& options);
 int MutateRules(const Options& options);
 int SearchWays(const Options& options);
+// To stdout: the collectives that take each tensor of a file (README.md) to its other layout.
+int PrintRedistributions(const std::string& file);
 
 // Whether --ops asks for it.
 bool IsAsked(const Options& options, const std::string& name);

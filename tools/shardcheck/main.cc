@@ -5,7 +5,7 @@
 
 int main(int argc, char** argv) {
   ge::shardcheck::Options o;
-  std::string rules, mutants, found;
+  std::string rules, mutants, found, tensors;
   CLI::App app(
       "Checks how operators split over ranks against the whole.\n\n"
       "Example: ge-shardcheck --rules MatMul,ge.AdamStep -v");
@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
       ->type_name("LIST");
   app.add_option("--search", found, "list ways of these operators that are right and not in a rule")
       ->type_name("LIST");
+  app.add_option("--redistributions", tensors, "print as JSON how tensors of a file change layouts")
+      ->type_name("FILE");
   app.add_option("--meshes", o.meshes, "sizes of their axes (default 2,3,4,2x2,2x3,2x4)")
       ->delimiter(',')
       ->type_name("LIST");
@@ -40,6 +42,10 @@ int main(int argc, char** argv) {
     o.ops = found;
     return ge::shardcheck::SearchWays(o);
   }
-  std::fputs("ge-shardcheck: nothing is asked for; give --rules, --mutate or --search\n", stderr);
+  if (!tensors.empty()) return ge::shardcheck::PrintRedistributions(tensors);
+  std::fputs(
+      "ge-shardcheck: nothing is asked for; give --rules, --mutate, --search or "
+      "--redistributions\n",
+      stderr);
   return 2;
 }

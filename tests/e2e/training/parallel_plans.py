@@ -18,6 +18,7 @@ BUILD = ROOT / "build/release"
 GE = BUILD / "bin/ge"
 ENV = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed", OMPI_ALLOW_RUN_AS_ROOT="1",
            OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+UNEVEN = ["columns=-,-,model", "rows=-,model,-", "means=-,model", "shares=-,model"]
 BLOCK = ["wq=-,model", "wk=-,model", "wv=-,model", "wo=model,-", "w1=-,model", "c1=model",
          "w2=model,-"]
 
@@ -93,6 +94,20 @@ def norm(path):
     return n.save(path, 40)
 
 
+def uneven(path):
+    """Where others are known to err: columns that are split become rows, a mean over rows that ranks
+    have unequal numbers of, an elementwise operator on such shares (pytorch 179502, 163241, 172812)."""
+    n = Net((20,))
+    n.put("MatMul", n.weight("w0", 20, 112))
+    n.put("Reshape", n.shape(0, 14, 8))
+    n.put("Tanh", outputs="columns")
+    n.put("Reshape", n.shape(0, 16, 7), outputs="rows")
+    n.put("ReduceMean", axes=[1], keepdims=0, outputs="means")
+    n.put("Sigmoid", outputs="shares")
+    n.put("MatMul", n.weight("w1", 7, 10))
+    return n.save(path, 10)
+
+
 class Checks:
     def __init__(self, scratch):
         self.scratch, self.passed, self.failed = scratch, 0, 0
@@ -103,6 +118,7 @@ class Checks:
         np.savez(scratch / "rows.npz", x=r.standard_normal((10, 20))[y] +
                  r.standard_normal((480, 20)), y=y)
         self.block, self.norm = block(scratch / "block.onnx"), norm(scratch / "norm.onnx")
+        self.uneven = uneven(scratch / "uneven.onnx")
 
     def check(self, name, good, detail=""):
         self.passed += bool(good)
@@ -169,6 +185,14 @@ class Checks:
         done = self.dump(self.norm, "model=7,data=2", "w1=model,-")
         self.check("empty shares", "too few to give some to each of 7 ranks" in done.stderr,
                    done.stderr)
+        graph = self.scratch / "shares.gt"  # sizes of one's own, 2, 3, 4, 5 of 14 (pytorch 144109)
+        graph.write_text('ge 1\nopset "" 27\nopset "comm" 1\nfn main(x: f32[2,3]) -> (y) {\n  y: f32[2,14] = '
+                         'comm.AllGather(x) {mesh="a=4", axes="a", rank=1, dim=1, size=14} effects '
+                         '[collective 1 seq 0]\n}\nentry infer "main" = main\n')
+        done = self.call(GE, "dump", graph, "--plugins", "parallel", "--to", "infer")
+        self.check("a share of another size", done.returncode == 2 and "node 'AllGather#1'" in done.stderr and
+                   "dim has 3 elements and size is 14, wanted 4 elements, share 1 of 4" in done.stderr,
+                   (done.returncode, done.stderr))
         done = self.dump(self.norm, "data=2", more=";states=rows")
         self.check("states over no axis", "wanted an axis of the mesh" in done.stderr, done.stderr)
 
@@ -184,8 +208,10 @@ class Checks:
 
     def learns(self):
         one = {n: self.train(net, data)[0] for n, net, data in
-               (("block", self.block, "tokens.npz"), ("norm", self.norm, "rows.npz"))}
+               (("block", self.block, "tokens.npz"), ("norm", self.norm, "rows.npz"),
+                ("uneven", self.uneven, "rows.npz"))}
         shards = [w for pin in BLOCK for w in ("--shard", pin)]
+        pins = [w for pin in UNEVEN for w in ("--shard", pin)]
         for n, mesh, ranks, more in (
                 ("block", "model=2", 2, shards), ("block", "data=2,model=2", 4, shards),
                 ("block", "data=2,model=2", 4, [*shards, "--shard-states"]),
@@ -193,8 +219,11 @@ class Checks:
                 ("block", "model=2,data=2", 4, ["--shard", "w1=data,-",
                                                 "--shard", "w3=model*data,-"]),
                 ("norm", "data=2", 2, ["--shard", "w1=-,data"]),
-                ("norm", "data=2,model=2", 4, ["--shard-states", "--shard", "w0=model,-"])):
-            net, data = ((self.block, "tokens.npz") if n == "block" else (self.norm, "rows.npz"))
+                ("norm", "data=2,model=2", 4, ["--shard-states", "--shard", "w0=model,-"]),
+                ("uneven", "model=2", 2, pins), ("uneven", "model=3", 3, pins),
+                ("uneven", "data=2,model=2", 4, pins)):
+            net, data = ((self.block, "tokens.npz") if n == "block" else
+                         (self.norm if n == "norm" else self.uneven, "rows.npz"))
             losses, said = self.train(net, data, "--mesh", mesh, *more, ranks=ranks)
             self.check(f"{n} on {mesh} {more[-1]} learns as one",
                        len(losses) == 10 and np.abs(losses - one[n]).max() < 1e-9,

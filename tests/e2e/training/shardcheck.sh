@@ -51,4 +51,25 @@ for line in 'Abs(f64[7) | 0 -> 0' 'Abs(f64[7]) | 0' 'Abs'; do
   printf '%s\n' "$line" >"$folder/wrong.txt"
   check "the line '$line'" 2 "$build/bin/ge-shardcheck" --rules Abs --cases "$folder"
 done
+# Redistributions of tensors that a file says.
+tensor() { printf '{"cases": [{"mesh": "%s", "dims": %s, "element": 4, "from": %s, "to": %s}]}' "$@" >"$folder/t.json"; }
+tensor a=2,b=2 '[5, 3]' '[0, 0]' '["whole", "whole"]'
+check "a plan of one collective" 0 grep -q '"kind":"all-gather"' \
+  <("$build/bin/ge-shardcheck" --redistributions "$folder/t.json")
+refuses() {
+  local words=$1
+  shift
+  tensor "$@"
+  check "tensor $*" 2 "$build/bin/ge-shardcheck" --redistributions "$folder/t.json"
+  check "tensor $*: $words" 0 grep -qF "$words" \
+    <("$build/bin/ge-shardcheck" --redistributions "$folder/t.json" 2>&1)
+}
+refuses 'a place is 2, wanted one of the 2 dims' a=2 '[5, 3]' '[2]' '[0]'
+refuses 'there are 1 places, wanted one for each axis' a=2,b=2 '[5, 3]' '[0]' '[0]'
+refuses 'a dim is -1' a=2 '[-1]' '[0]' '["whole"]'
+refuses 'its terms are of two kinds' a=2,b=2 '[5]' '["sum", "max"]' '[0, 0]'
+refuses "axis 'b' has one rank" a=2,b=1 '[5]' '[0, 0]' '[0, 0]'
+refuses "the mesh is 'a'" a '[5]' '[0]' '[0]'
+refuses 'parse error' a=2 '[5' '[0]' '[0]'
+check "a file that is not there" 2 "$build/bin/ge-shardcheck" --redistributions "$folder/none.json"
 echo "$passed passed, $failed failed, $skipped skipped"
