@@ -254,6 +254,19 @@ void RankEntries::AddAgree() {
   e_->entry(e_->host, ge_text("agree"), fn.id(), GE_ROLE_INFER);
 }
 
+// The first of the ranks that have the same box as this one.
+int64_t RankEntries::HolderOf(const Layout& layout) const {
+  std::vector<bool> splits(mesh_.axes().size(), false);
+  for (const std::vector<uint32_t>& axes : layout.dims) {
+    for (const uint32_t axis : axes) splits[axis] = true;
+  }
+  int64_t holder = 0;
+  for (uint32_t axis = 0; axis < splits.size(); ++axis) {
+    holder = holder * mesh_.axes()[axis].size + (splits[axis] ? mesh_.Coordinate(rank_, axis) : 0);
+  }
+  return holder;
+}
+
 void RankEntries::Describe(const std::map<std::string, Placed>& inputs, int64_t batch) {
   json states = json::object(), given = json::object();
   const ge_model* m = e_->model(e_->host);
@@ -264,7 +277,9 @@ void RankEntries::Describe(const std::map<std::string, Placed>& inputs, int64_t 
         found != shared_.end()
             ? found->second.placed
             : Placed{WholeDims(s.type), Layout::Whole(static_cast<size_t>(s.type.rank))};
-    states[std::string(plugin::View(s.name))] = JsonOf(placed.dims, BoxOf(placed));
+    json& state = states[std::string(plugin::View(s.name))];
+    state = JsonOf(placed.dims, BoxOf(placed));
+    state["holder"] = HolderOf(placed.layout);
   }
   for (const auto& [name, placed] : inputs) given[name] = JsonOf(placed.dims, BoxOf(placed));
   const json all = {{"mesh", mesh_.Text()},

@@ -37,7 +37,8 @@ class RankEntries {
   void AddWhole();
   // agree(values: f64[k]) -> (sum, least), over all ranks.
   void AddAgree();
-  // The metadata `parallel`: the mesh, this rank, its boxes of all states and of `inputs`, by name.
+  // The metadata `parallel`: the mesh, this rank, its boxes of all states and of `inputs`, by name;
+  // and of a state `holder`, the first rank that has the same box.
   void Describe(const std::map<std::string, Placed>& inputs, int64_t batch);
 
  private:
@@ -52,6 +53,7 @@ class RankEntries {
   uint32_t FirstOf(uint32_t init_fn, const std::vector<Part>& box, uint32_t state);
   void GatherIn(const std::string& entry, uint32_t fn);
   passes::Val Gathered(passes::Fn& fn, uint32_t state, uint32_t before, uint32_t* sequence) const;
+  int64_t HolderOf(const Layout& layout) const;
   std::vector<Part> BoxOf(const Placed& placed) const {
     return parallel::BoxOf(mesh_, placed.layout, placed.dims, rank_);
   }

@@ -3,7 +3,7 @@
 same bits of every weight and the samples that come next; what is damaged is refused by name; and
 a run killed at any moment leaves a checkpoint that can be loaded.
 
-  parallel_checkpoints.py [--kills N] [--all]      --all: one to four ranks, each whole and in shares"""
+  parallel_checkpoints.py [--kills N] [--all]      --all: one to four ranks, each whole, in shares, tensor"""
 import argparse
 import json
 import os
@@ -20,9 +20,12 @@ import numpy as np
 
 import parallel
 
-# Behind a mesh "shares": states lie in shares.
+# Behind a mesh "shares": states lie in shares over data; "tensor": weights lie so over model.
 KINDS = ("", "data=2", "data=2 shares", "data=3 shares")
-ALL_KINDS = ("", *(f"data={n}{how}" for n in (2, 3, 4) for how in ("", " shares")))
+GRID = "data=2,model=2 shares tensor"  # some boxes are those of two ranks
+ALL_KINDS = ("", *(f"{axis}={n}{how}" for n in (2, 3, 4) for axis, how in
+                   (("data", ""), ("data", " shares"), ("model", " tensor"))), GRID)
+TENSOR = ("w0=-,model", "b0=model", "w1=model,-", "w2=-,model")
 BATCH, EVERY = 12, 4
 
 
@@ -33,8 +36,10 @@ class Checkpoints(parallel.Checks):
         self.rows_file = self.data("rows.npz", self.rows, np.float64)
 
     def line(self, kind, steps, folder, *more, every=EVERY):
-        mesh, _, shares = kind.partition(" ")
-        ranks = ["--mesh", mesh, *(["--shard-states"] if shares else [])] if mesh else []
+        mesh, *how = kind.split(" ")
+        ranks = ["--mesh", mesh] if mesh else []
+        ranks += ["--shard-states"] if "shares" in how else []
+        ranks += [word for pin in TENSOR if "tensor" in how for word in ("--shard", pin)]
         return [str(x) for x in (
             *(["mpirun", "-np", parallel.ranks_of(mesh)] if mesh else []), parallel.GE, "train",
             self.net, "--data", self.rows_file, "--no-test", "--threads", 1, "--optimizer", "adam",
@@ -54,12 +59,15 @@ class Checkpoints(parallel.Checks):
 
     def pairs(self, kinds):
         """Every mesh goes on with what every mesh has kept."""
-        whole, _, _ = self.train_to("", 3 * EVERY, self.scratch / "whole")
+        for folder in self.scratch.glob("of*"):
+            shutil.rmtree(folder)
+        whole, _, _ = self.train_to("", 3 * EVERY, self.scratch / "of one")
         for kept in kinds:
             folder = self.scratch / f"of_{kept}"
             _, weights, done = self.train_to(kept, 2 * EVERY, folder)
             self.check(f"kept by '{kept}'", done.returncode == 0 and self.step_of(folder) == 2 * EVERY,
                        done.stderr)
+            self.kept_once(kept, folder)
             for mesh in kinds:
                 copy = self.scratch / "copy"
                 shutil.rmtree(copy, ignore_errors=True)
@@ -74,6 +82,20 @@ class Checkpoints(parallel.Checks):
                            len(losses) == EVERY and
                            np.abs(np.array(losses) - whole[2 * EVERY:]).max() < 1e-9,
                            (losses, whole[2 * EVERY:], done.stderr))
+
+    def kept_once(self, kind, folder):
+        """Each element of each state is in one file: boxes lie side by side."""
+        said = json.loads((folder / "checkpoint.json").read_text())["states"]
+        many = kind.endswith(("shares", "tensor"))
+        self.check(f"'{kind}' keeps boxes", ("tensors" in said) == many, said.keys())
+        split = 0
+        for name, state in said.get("tensors", {}).items():
+            times = np.zeros(state["dims"], int)
+            for part in state["parts"]:
+                times[tuple(slice(first, first + size) for first, size in part["box"])] += 1
+            self.check(f"'{kind}' keeps each element of {name} once", (times == 1).all(), state)
+            split += len(state["parts"]) > 1
+        self.check(f"'{kind}' splits states", split > 0 or not many, said)
 
     @staticmethod
     def step_of(folder):
@@ -140,6 +162,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checkpoints(pathlib.Path(scratch))
         checks.pairs(ALL_KINDS if a.all else KINDS)
+        if not a.all:
+            checks.pairs((GRID, ""))
         for kind in ("data=2", "data=2 shares"):
             checks.refuses(kind)
         checks.killed(a.kills)

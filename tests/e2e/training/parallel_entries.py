@@ -78,7 +78,7 @@ class Checks:
                 states = {m[1]: [int(d) for d in m[2].split(",") if d] for m in
                           re.finditer(r'^state "?([\w.]+)"? : \w+\[(.*?)\]', said, re.M)}
                 self.check(f"{name}: whole states", len(states) == 31 and meta.get("states") ==
-                           {k: {"dims": d, "box": [[0, n] for n in d]} for k, d in states.items()},
+                           {k: {"dims": d, "box": [[0, n] for n in d], "holder": 0} for k, d in states.items()},
                            (states, meta.get("states")))
                 entries = re.findall(r'^entry (\w+) "(\w+)"', said, re.M)
                 self.check(f"{name}: entries", [e for e in entries if e[1] != "lenet"][-3:] ==

@@ -65,13 +65,16 @@ Result<StateBoxes> BoxesOfStates(const std::string& metadata) {
   const auto bad = [] {
     return Status(Code::kInternal, "the pass parallel left no boxes of states that can be read");
   };
-  if (!j.is_object() || !j.contains("states") || !j["states"].is_object()) return bad();
+  if (!j.is_object() || !j.contains("states") || !j["states"].is_object() || !j.contains("rank")) {
+    return bad();
+  }
   StateBoxes boxes;
   for (const auto& [name, state] : j["states"].items()) {
     const auto dims = DimsOf(state.value("dims", Json()));
     const auto box = dims ? BoxOf(state.value("box", Json()), *dims) : std::nullopt;
-    if (!box) return bad();
-    boxes[name] = {*dims, *box};
+    const Json holder = state.value("holder", Json());
+    if (!box || !holder.is_number_unsigned()) return bad();
+    boxes[name] = {*dims, *box, holder == j["rank"]};
   }
   return boxes;
 }

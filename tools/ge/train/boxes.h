@@ -23,6 +23,7 @@ struct Box {  // by dim
 struct StateBox {
   std::vector<int64_t> dims;  // of all ranks' together
   Box box;
+  bool first = true;  // of the ranks that have this box this is the first
   bool whole() const { return box == Box::Whole(dims); }
 };
 using StateBoxes = std::map<std::string, StateBox>;

@@ -258,8 +258,7 @@ Status Checkpoint::SaveMine(const std::string& place, const Progress& at, Traine
     GE_ASSIGN_OR_RETURN(f.digest, DigestOfFile(PathOf(f.name), &f.bytes));
     return {};
   }
-  GE_ASSIGN_OR_RETURN(SharePiece piece,
-                      WriteShares(folder_, ShareIn(place, ranks_.rank), ranks_.first(), net));
+  GE_ASSIGN_OR_RETURN(SharePiece piece, WriteShares(folder_, ShareIn(place, ranks_.rank), net));
   piece.step = at.step;
   if (!ranks_.first()) {
     return ReplaceFile(PathOf(PieceIn(place, ranks_.rank)), PieceText(piece), true);

@@ -102,7 +102,7 @@ Status Gather(Files* files, const StoredState& stored, const std::string& name,
 
 }  // namespace
 
-Result<SharePiece> WriteShares(const std::string& folder, const std::string& name, bool whole,
+Result<SharePiece> WriteShares(const std::string& folder, const std::string& name,
                                TrainedNet* net) {
   GE_ASSIGN_OR_RETURN(const std::vector<Tensor> states, net->LocalStates());
   SharePiece piece;
@@ -112,7 +112,7 @@ Result<SharePiece> WriteShares(const std::string& folder, const std::string& nam
   std::vector<const std::byte*> values(1, nullptr);
   for (const Tensor& t : states) {
     const StateBox& box = net->boxes().at(t.name);
-    if (box.whole() && !whole) continue;
+    if (!box.first) continue;
     State state;
     state.name = t.name;
     state.type = TensorType(t.view.dtype, t.view.dims);

@@ -10,10 +10,9 @@
 
 namespace ge::tool {
 
-// Writes this rank's shares of states, and of those that all have whole, if `whole`, into
-// FOLDER/NAME; to the disk itself.
-Result<SharePiece> WriteShares(const std::string& folder, const std::string& name, bool whole,
-                               TrainedNet* net);
+// Writes this rank's boxes of states, but those that a rank ahead of it has, too, into FOLDER/NAME;
+// to the disk itself.
+Result<SharePiece> WriteShares(const std::string& folder, const std::string& name, TrainedNet* net);
 
 // What each rank wrote as one: the files in the order of the ranks.
 void Join(SharePiece piece, Manifest* to);

@@ -403,11 +403,10 @@ Result<std::vector<double>> TrainedNet::SumOfRanks(const std::vector<double>& mi
   return sum;
 }
 
-// From all ranks, some numbers at a time, and how many ranks have each: ranks with the same box
-// have the same bits, so that the sum over their number is what each has. Words of 32 bits are
-// exact.
+// From all ranks, some words of 32 bits at a time: of each box the first rank that has it tells
+// them, one more than they are, others 0, so that the sum is what it told. It is exact.
 Result<Tensor> TrainedNet::Whole(const Tensor& share) {
-  constexpr uint64_t kAtOnce = uint64_t{1} << 16;
+  constexpr uint64_t kAtOnce = uint64_t{1} << 17;
   const StateBox& mine = boxes_.at(share.name);
   const Box all = Box::Whole(mine.dims);
   const auto element = static_cast<uint64_t>(DTypeBytes(share.view.dtype, 1).value_or(0));
@@ -418,10 +417,10 @@ Result<Tensor> TrainedNet::Whole(const Tensor& share) {
   whole.memory = AllocateAligned(std::max<uint64_t>(bytes, 1), 64);
   if (!whole.memory) return Status(Code::kResourceExhausted, "no memory for a whole state");
   whole.view = {share.view.dtype, mine.dims, whole.memory.get(), bytes};
-  std::vector<std::byte> here(bytes), own(share.view.bytes, std::byte{1});
+  std::vector<std::byte> here(bytes), own(share.view.bytes, std::byte{mine.first});
   CopyShared(mine.box, share.memory.get(), all, whole.memory.get(), element);
   CopyShared(mine.box, own.data(), all, here.data(), element);
-  std::vector<double> said(2 * kAtOnce);
+  std::vector<double> said(kAtOnce);
   for (uint64_t at = 0; at < units; at += kAtOnce) {
     const uint64_t n = std::min<uint64_t>(kAtOnce, units - at);
     std::fill(said.begin(), said.end(), 0);
@@ -429,16 +428,14 @@ Result<Tensor> TrainedNet::Whole(const Tensor& share) {
       if (here[(at + i) * unit] == std::byte{0}) continue;
       uint32_t word = 0;
       std::memcpy(&word, whole.memory.get() + (at + i) * unit, unit);
-      said[i] = word;
-      said[kAtOnce + i] = 1;
+      said[i] = 1.0 + word;
     }
     GE_ASSIGN_OR_RETURN(const std::vector<double> sum, SumOfRanks(said));
     for (uint64_t i = 0; i < n; ++i) {
-      const double ranks = sum[kAtOnce + i];
-      if (ranks < 1) {
+      if (sum[i] < 1) {
         return Status(Code::kInternal, fmt::format("no rank has all of state '{}'", share.name));
       }
-      const auto word = static_cast<uint32_t>(sum[i] / ranks);
+      const auto word = static_cast<uint32_t>(sum[i] - 1);
       std::memcpy(whole.memory.get() + (at + i) * unit, &word, unit);
     }
   }
