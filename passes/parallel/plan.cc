@@ -43,6 +43,13 @@ class Planner {
     plan_.moves.resize(g_->n_value);
     there_.assign(g_->n_value, {whole_});
     ways_.resize(g_->n_value);
+    kept_whole_.assign(g_->n_value, false);
+    for (uint32_t i = 0; i < g_->n_node; ++i) {
+      const ge_node& n = *GE_NODE(g_, i);
+      const uint32_t state = StateOf(n);
+      if (state == 0 || asked.states.count(state) != 0) continue;
+      for (uint32_t k = 0; k < n.n_in; ++k) kept_whole_[n.in[k]] = true;
+    }
   }
   Plan Run();
 
@@ -56,6 +63,8 @@ class Planner {
   int64_t CostOf(uint32_t value, const Places& places, uint32_t axis);
   int64_t CostOf(const ge_node& n, const PlannedNode& planned, uint32_t axis, int64_t base);
   int64_t SumsOf(const ge_node& n, const PlannedNode& planned, uint32_t axis) const;
+  int64_t GathersOf(const ge_node& n, const PlannedNode& planned, uint32_t axis) const;
+  int64_t RingOf(const ge_node& n, size_t out, const PlannedNode& planned, uint32_t axis) const;
   std::optional<Way> TermsWay(const ge_node& n, Terms terms, uint32_t axis) const;
   std::vector<Way> Candidates(const ge_node& n, const Split& split, uint32_t axis) const;
   uint64_t BytesOf(uint32_t value) const;
@@ -67,6 +76,7 @@ class Planner {
   const Asked& asked_;
   const Places whole_;
   const Wants wants_;
+  std::vector<bool> kept_whole_;  // by value: a state that is whole becomes it
   Plan plan_;
   std::vector<std::vector<Places>> there_;  // by value: where it is by now
   using Key = std::tuple<std::vector<int64_t>, int64_t, std::vector<Places>>;
@@ -183,20 +193,37 @@ int64_t Planner::CostOf(uint32_t value, const Places& places, uint32_t axis) {
   return gathered == nullptr ? cost->moved : std::max(cost->moved, gathered->moved);
 }
 
+// What a ring along the axis sends of a result that is whole along it.
+int64_t Planner::RingOf(const ge_node& n, size_t out, const PlannedNode& planned,
+                        uint32_t axis) const {
+  Places ahead = planned.Out(out);
+  std::fill(ahead.begin() + axis, ahead.end(), kWhole);
+  const std::vector<int64_t> dims = DimsOf(g_, n.out[out]);
+  int64_t bytes = std::max<int64_t>(1, GE_VALUE(g_, n.out[out])->type.bits / 8);
+  for (const int64_t d : LocalDims(mesh_, LayoutOf(ahead, dims.size()), dims, 0)) bytes *= d;
+  const int64_t p = mesh_.axes()[axis].size;
+  return bytes * (p - 1) * (mesh_.ranks() / p);
+}
+
 // To add what becomes terms along the axis.
 int64_t Planner::SumsOf(const ge_node& n, const PlannedNode& planned, uint32_t axis) const {
   const Way& way = planned.ways[axis];
   if (std::any_of(way.in.begin(), way.in.end(), IsTerm)) return 0;
   int64_t moved = 0;
-  const int64_t p = mesh_.axes()[axis].size;
   for (uint32_t k = 0; k < n.n_out; ++k) {
     if (!IsTerm(way.out[k]) || n.out[k] == 0) continue;
-    Places ahead = planned.Out(k);
-    std::fill(ahead.begin() + axis, ahead.end(), kWhole);
-    const std::vector<int64_t> dims = DimsOf(g_, n.out[k]);
-    int64_t bytes = std::max<int64_t>(1, GE_VALUE(g_, n.out[k])->type.bits / 8);
-    for (const int64_t d : LocalDims(mesh_, LayoutOf(ahead, dims.size()), dims, 0)) bytes *= d;
-    moved += bytes * (p - 1) * (mesh_.ranks() / p) * (wants_.places[n.out[k]][axis] >= 0 ? 1 : 2);
+    moved += RingOf(n, k, planned, axis) * (wants_.places[n.out[k]][axis] >= 0 ? 1 : 2);
+  }
+  return moved;
+}
+
+// To gather what becomes shares along the axis and is kept whole: an optimizer that makes three
+// results of one gradient gathers the gradient.
+int64_t Planner::GathersOf(const ge_node& n, const PlannedNode& planned, uint32_t axis) const {
+  int64_t moved = 0;
+  for (uint32_t k = 0; k < n.n_out; ++k) {
+    const bool gathers = planned.ways[axis].out[k] >= 0 && kept_whole_[n.out[k]];
+    if (gathers) moved += RingOf(n, k, planned, axis);
   }
   return moved;
 }
@@ -261,16 +288,18 @@ PlannedNode Planner::Choose(const ge_node& n) {
     best.of_shape = split.of_shape;
     if (axis == 0) best.ways.assign(n_axis, WholeWay(n, !split.of_shape));
     PlannedNode tried = best;
-    int64_t least = kNever;
+    int64_t least = kNever, spent = kNever;
     for (const Way& way : Candidates(n, split, axis)) {
       if (!Fits(n, best, way, axis)) continue;
       tried.ways[axis] = way;
       const int64_t cost = CostOf(n, tried, axis, base);
-      if (cost >= least) continue;
-      least = cost;
+      const int64_t all = cost == kNever ? kNever : cost + GathersOf(n, tried, axis);
+      if (all >= least) continue;
+      least = all;
+      spent = cost;
       best.ways[axis] = way;
     }
-    base = least;
+    base = spent;
   }
   if (!known && base > 0) Note(n, base / mesh_.ranks());
   return best;

@@ -130,11 +130,11 @@ class Checkpoints(parallel.Checks):
                            (done.returncode, done.stderr))
                 path.write_bytes(good)
 
-    def killed(self, kills):
+    def killed(self, kills, kinds):
         """Ranks killed at random moments of runs that write a checkpoint at each step."""
-        r = random.Random(3)
+        r, saving = random.Random(3), 0
         for i in range(kills):
-            kind, folder = r.choice(KINDS[1:]), self.scratch / "killed"
+            kind, folder = r.choice(kinds[1:]), self.scratch / "killed"
             shutil.rmtree(folder, ignore_errors=True)
             run = subprocess.Popen(self.line(kind, 100000, folder, every=1),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -148,9 +148,19 @@ class Checkpoints(parallel.Checks):
             os.kill(int(r.choice(ranks)), signal.SIGKILL)
             run.wait(timeout=60)
             at = self.step_of(folder)
-            _, _, done = self.train_to(r.choice(KINDS), at + 2, folder, "--resume")
-            self.check(f"kill {i} of {kind}, step {at}", done.returncode == 0 and at > 0 and
+            saving += self.unfinished(folder)
+            then = r.choice(kinds)
+            _, _, done = self.train_to(then, at + 2, folder, "--resume")
+            self.check(f"kill {i} of '{kind}', step {at}, then '{then}'", done.returncode == 0 and at > 0 and
                        f"goes on at step {at}" in done.stderr, done.stderr)
+        print(f"{kills} kills, {saving} of them while a checkpoint was written")
+
+    @staticmethod
+    def unfinished(folder):
+        """Whether there are files of states that the manifest does not name."""
+        said = json.loads((folder / "checkpoint.json").read_text())["states"]
+        named = {f["file"] for f in said.get("files", [said])}
+        return any(str(p.relative_to(folder)) not in named for p in folder.glob("states-*/*"))
 
 
 def main():
@@ -166,7 +176,7 @@ def main():
             checks.pairs((GRID, ""))
         for kind in ("data=2", "data=2 shares"):
             checks.refuses(kind)
-        checks.killed(a.kills)
+        checks.killed(a.kills, ALL_KINDS if a.all else (*KINDS, GRID))
     print(f"{checks.passed} passed, {checks.failed} failed, 0 skipped")
     sys.exit(checks.failed != 0)
 

@@ -175,6 +175,12 @@ class Checks:
                    [x for x in found if x[0] == "AllGather" and x[1] == "16,12"] ==
                    [("AllGather", "16,12", "data", 1)], found)
 
+        for mesh in ("model=2", "model=3"):
+            found = self.step(self.uneven, mesh, *UNEVEN)
+            self.check(f"{mesh}: a gradient in shares, of a weight that is whole, is gathered, not what the "
+                       "optimizer makes of it", [x for x in found if x[0] == "AllGather"] ==
+                       [("AllGather", "7,10", "model", 1)], found)
+
     def refuses(self):
         for pin, words in (("w9=data,-", "no state, constant or value 'w9'"),
                            ("w1=modle,-", "there is no axis 'modle'"),
