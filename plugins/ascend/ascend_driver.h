@@ -1,20 +1,13 @@
-// AscendDriver: plugins/device's driver over the vendor's runtime. It opens libascendcl.so and
-// initializes it at Count, which is the making of an engine, and makes a device's context at Open,
-// which is the first compile. Any thread may call; each call makes a context of our own current and
-// puts back the thread's.
-//
-// The runtime is initialized once a process and never finished by us: somebody else may use it, and
-// a second start after a finish is nowhere said to work.
-// Copies on streams want page-locked memory: one of other memory of the host waits for its stream.
+// AscendDriver: plugins/device's driver over the vendor's runtime. It starts that at Count, which
+// is the making of an engine, and makes a device's context at Open, which is the first compile. Any
+// thread may call; each call makes a context of our own current and puts back the thread's.
 #pragma once
 
-#include <map>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
 #include "plugins/ascend/api/api.h"
-#include "plugins/device/driver.h"
+#include "plugins/device/pageable.h"
 
 namespace ge_engines::ascend {
 
@@ -49,59 +42,24 @@ class AscendDriver final : public device::Driver {
   Result PeerCopy(int device, StreamHandle stream, int to_device, void* to, int from_device,
                   const void* from, uint64_t bytes) override;
   Result Fill(int device, StreamHandle stream, void* to, uint8_t value, uint64_t bytes) override;
-  // It has no kernels of its own: kUnsupported. So are captures.
-  Result Launch(int device, StreamHandle stream, const device::KernelLaunch& launch) override;
-  Result CaptureBegin(int device, StreamHandle origin) override;
-  Result CaptureEnd(int device, StreamHandle origin, GraphHandle* graph) override;
-  Result GraphLaunch(int device, GraphHandle graph, StreamHandle stream) override;
-  void GraphDestroy(int device, GraphHandle graph) override;
   std::string ErrorText(Result result) override;
 
   // ---- for the engine; the runtime is open
   const Api& api() const { return api_; }
-  const std::string& chip() const { return chip_; }  // the vendor's name of it
   // Calls use() -> acl::Status with the device's context current.
   template <class Use>
   Result Within(int device, const Use& use) const {
-    const Current current(*this, devices_[static_cast<size_t>(device)].context);
+    const Current current(api_.f(), contexts_[static_cast<size_t>(device)]);
     return ResultOf(current.status() == acl::kSuccess ? use() : current.status());
   }
   static Result ResultOf(acl::Status status);
 
  private:
-  // What the runtime cannot say. They are no status of it.
-  enum State : int32_t { kNoLibrary = -1, kNoSymbol = -2, kNotInitialized = -3, kNoDevice = -4 };
-  struct Opened {
-    acl::Context context = nullptr;
-  };
-  class Current {
-   public:
-    Current(const AscendDriver& driver, acl::Context context);
-    ~Current();
-    Current(const Current&) = delete;
-    acl::Status status() const { return status_; }
-
-   private:
-    const AscendDriver& driver_;
-    acl::Context before_ = nullptr;
-    acl::Status status_;
-  };
-  struct Block {
-    uintptr_t end = 0;
-    bool pinned = false;  // else a device's
-  };
-  const Block* BlockOf(const void* address) const;  // under mutex_; nullptr: pageable memory
-  void Keep(void* block, uint64_t bytes, bool pinned);
-  void Forget(void* block);
-  acl::Status CopyAtOnce(acl::Stream stream, void* to, const void* from, uint64_t bytes,
-                         acl::CopyKind kind) const;
+  static constexpr int32_t kNotStarted = -1;  // no status of the runtime's
 
   Api api_;
-  std::string chip_;
-  acl::Status refused_ = acl::kSuccess;  // by the initialization
-  std::vector<Opened> devices_;          // by number; sized at Count, and never again
-  mutable std::shared_mutex mutex_;      // of blocks_
-  std::map<uintptr_t, Block> blocks_;    // of ours, by their begin
+  std::vector<acl::Context> contexts_;  // by device; sized at Count, and never again
+  device::Blocks blocks_;
 };
 
 }  // namespace ge_engines::ascend

@@ -1,10 +1,11 @@
 #include "plugins/ascend/ascend_engine.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
-#include "plugins/ascend/data_types.h"
+#include "plugins/ascend/api/data_types.h"
 #include "plugins/units/movement/reshape.h"
 
 namespace ge_engines::ascend {
@@ -57,18 +58,25 @@ std::span<const UnitKind* const> AscendEngine::Kinds() const {
   return kinds;
 }
 
-bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, Why* why) const {
+bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, bool one_float,
+                            Why* why) const {
+  const int32_t made = parser.dtype(unit.out[0] != 0 ? unit.out[0] : unit.in[0]);
+  if (one_float && !parser.IsReal(made)) return why->Say(GE_WHY_DTYPE, "only floats");
   const auto has = [&](uint32_t v) {
     acl::DataType type;
-    return v == 0 || FindDataType(parser.dtype(v), &type);
+    if (v == 0) return true;
+    const int32_t dtype = parser.dtype(v);
+    if (!FindDataType(dtype, &type)) return why->Say(GE_WHY_DTYPE, "no operator for this dtype");
+    if (dtype == GE_BF16 && !ascend_.api().facts().bf16) {
+      return why->Say(GE_WHY_DTYPE, "the chip has no bfloat16");
+    }
+    return !one_float || dtype == made || why->Say(GE_WHY_DTYPE, "its tensors have several dtypes");
   };
-  for (const uint32_t v : unit.in) {
-    if (!has(v)) return why->Say(GE_WHY_DTYPE, "no operator for this dtype");
+  for (const Ids* values : {&unit.in, &unit.out, &unit.bias}) {
+    if (!std::all_of(values->begin(), values->end(), has)) return false;
   }
-  for (const uint32_t v : unit.out) {
-    if (!has(v)) return why->Say(GE_WHY_DTYPE, "no operator for this dtype");
-  }
-  return true;
+  return std::all_of(unit.post_ops.begin(), unit.post_ops.end(),
+                     [&](const PostOp& q) { return has(q.operand); });
 }
 
 bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
@@ -76,8 +84,14 @@ bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const
   const AscendKind* kind = KindOf(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no operator");
   if (!ascend_.api().Ready()) return why->Say(GE_WHY_OTHER, ascend_.api().why());
-  if (!HasTypes(unit, parser, why)) return false;
-  return kind->takes == nullptr || kind->takes(unit, parser, ascend_.api().operators(), why);
+  if (!HasTypes(unit, parser, kind->one_float, why)) return false;
+  try {
+    Calls rehearsal(ascend_, parser, nullptr);
+    kind->record(unit, &rehearsal);
+    return true;
+  } catch (const Declined& declined) {
+    return why->Say(declined.code, declined.what());
+  }
 }
 
 device::Rates AscendEngine::RatesOf(int) const {
@@ -99,14 +113,17 @@ device::Rates AscendEngine::RatesOf(int) const {
 device::Work AscendEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   device::Work work = device::WorkOf(unit, parser);
   const AscendKind* kind = KindOf(unit);
-  if (kind != nullptr && kind->operators != nullptr) work.kernels = kind->operators(unit);
+  if (kind == nullptr || work.kernels == 0) return work;
+  Calls rehearsal(ascend_, parser, nullptr);
+  kind->record(unit, &rehearsal);
+  work.kernels = rehearsal.count();
   return work;
 }
 
 void AscendEngine::Record(const Unit& unit, device::Recorder* recorder) const {
   const AscendKind* kind = KindOf(unit);
   if (kind == nullptr) throw std::runtime_error("no operator");
-  Calls calls(ascend_, recorder);
+  Calls calls(ascend_, recorder->parser(), recorder);
   kind->record(unit, &calls);
 }
 

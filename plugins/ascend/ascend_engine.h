@@ -1,5 +1,6 @@
 // AscendEngine: the engine ascend, over plugins/device and the vendor's runtime and operators. A
-// unit becomes calls of two-phase operators. Its options are those of plugins/device and
+// unit becomes calls of two-phase operators, which a rehearsal tells of at a query. Its options are
+// those of plugins/device and
 //   libraries=DIR    the folder of the vendor's libraries ($ASCEND_HOME_PATH/lib64, then where the
 //                    linker looks)
 #pragma once
@@ -27,7 +28,7 @@ class AscendEngine final : public device::Engine {
   void Record(const Unit& unit, device::Recorder* recorder) const override;
 
  private:
-  bool HasTypes(const Unit& unit, const Parser& parser, Why* why) const;
+  bool HasTypes(const Unit& unit, const Parser& parser, bool one_float, Why* why) const;
   const AscendDriver& ascend_;
 };
 

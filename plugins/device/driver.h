@@ -109,15 +109,16 @@ class Driver {
   virtual Result PeerCopy(int device, StreamHandle stream, int to_device, void* to, int from_device,
                           const void* from, uint64_t bytes) = 0;
   virtual Result Fill(int device, StreamHandle stream, void* to, uint8_t value, uint64_t bytes) = 0;
-  virtual Result Launch(int device, StreamHandle stream, const KernelLaunch& launch) = 0;
+  // kUnsupported where the vendor has no kernels but its own.
+  virtual Result Launch(int device, StreamHandle stream, const KernelLaunch& launch);
 
   // ---- capture: from here on work of `origin`, and of each stream that waits for an event of the
   // capture, is recorded and not run. The end, in the thread of the begin, ends it whatever
-  // happened; only kOk gives a graph.
-  virtual Result CaptureBegin(int device, StreamHandle origin) = 0;
-  virtual Result CaptureEnd(int device, StreamHandle origin, GraphHandle* graph) = 0;
-  virtual Result GraphLaunch(int device, GraphHandle graph, StreamHandle stream) = 0;
-  virtual void GraphDestroy(int device, GraphHandle graph) = 0;
+  // happened; only kOk gives a graph. kUnsupported where DeviceFacts::captures is false.
+  virtual Result CaptureBegin(int device, StreamHandle origin);
+  virtual Result CaptureEnd(int device, StreamHandle origin, GraphHandle* graph);
+  virtual Result GraphLaunch(int device, GraphHandle graph, StreamHandle stream);
+  virtual void GraphDestroy(int device, GraphHandle graph);
 
   // ---- text and time
   virtual std::string ErrorText(Result result) = 0;

@@ -51,7 +51,11 @@ enum Format : int32_t {
   kNd = 2,          // by strides
   kNc1hwc0 = 3,     // axis 1 in blocks of 16, innermost
   kFractalNz = 29,  // the last two axes in blocks of 16 x 16, columns of blocks outermost
+  kNcdhw = 30,
+  kNcl = 47,
 };
+
+inline constexpr int64_t kLanes = 16;  // of a block, in both
 
 enum CopyKind : int32_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice };
 enum MallocPolicy : int32_t { kHugeFirst = 0 };

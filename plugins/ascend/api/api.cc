@@ -19,15 +19,15 @@ bool Api::OpenLibrary(const char* name, device::Library* library) const {
   return library->Open(name);
 }
 
-Api::State Api::Open() {
+bool Api::OpenRuntime() {
   if (!OpenLibrary(kRuntime, &runtime_)) {
-    why_ = runtime_.why();
-    return State::kNoLibrary;
+    why_ = "there is no AscendCL: " + runtime_.why();
+    return false;
   }
-#define GE_ACL_FIND(name, ...)          \
-  if (!runtime_.Set(&f_.name, #name)) { \
-    why_ = runtime_.why();              \
-    return State::kNoSymbol;            \
+#define GE_ACL_FIND(name, ...)                                             \
+  if (!runtime_.Set(&f_.name, #name)) {                                    \
+    why_ = "AscendCL is not one that the engine knows: " + runtime_.why(); \
+    return false;                                                          \
   }
   GE_ACL_FUNCTIONS(GE_ACL_FIND)
   GE_ACL_FIND(aclrtGetSocName)
@@ -36,8 +36,28 @@ Api::State Api::Open() {
   GE_ACL_OPTIONAL_FUNCTIONS(GE_ACL_FIND)
   GE_ACL_FIND(aclGetRecentErrMsg)
 #undef GE_ACL_FIND
+  return true;
+}
+
+bool Api::Start(int* devices) {
+  if (!OpenRuntime()) return false;
+  const acl::Status s = f_.aclInit(nullptr);
+  if (s != acl::kSuccess && s != acl::kRepeatInitialize) {
+    why_ = "AscendCL could not be initialized: it answers " + std::to_string(s);
+    return false;
+  }
+  uint32_t count = 0;
+  if (const acl::Status c = f_.aclrtGetDeviceCount(&count); c != acl::kSuccess || count == 0) {
+    why_ = "AscendCL finds no device";
+    if (c != acl::kSuccess) why_ += ": it answers " + std::to_string(c);
+    return false;
+  }
+  const char* chip = f_.aclrtGetSocName();
+  chip_ = chip == nullptr ? "" : chip;
+  facts_ = ChipOf(chip_);
   simulated_ = runtime_.Has("ge_simulated_device");
-  return State::kOpen;
+  *devices = static_cast<int>(count);
+  return true;
 }
 
 bool Api::Ready() const {
@@ -81,10 +101,21 @@ bool Api::OpenOperators() const {
 #define GE_ACLNN(name, parameters, names)                                       \
   if (!library.Set(&operators_.name.first, "aclnn" #name "GetWorkspaceSize") || \
       !library.Set(&operators_.name.second, "aclnn" #name)) {                   \
-    operators_.name = {};                                                       \
+    operators_.name = {#name};                                                  \
   }
 #include "plugins/ascend/api/operators.def"
   return true;
+}
+
+Current::Current(const acl::Functions& f, acl::Context context) : f_(f) {
+  // Without a context of the thread's the question fails.
+  if (f_.aclrtGetCurrentContext(&before_) != acl::kSuccess) before_ = nullptr;
+  status_ = before_ == context ? acl::kSuccess : f_.aclrtSetCurrentContext(context);
+  if (before_ == context) before_ = nullptr;
+}
+
+Current::~Current() {
+  if (before_ != nullptr) (void)f_.aclrtSetCurrentContext(before_);
 }
 
 }  // namespace ge_engines::ascend

@@ -34,13 +34,14 @@ template <class First>
 struct TwoPhase;
 template <class... A>
 struct TwoPhase<Status (*)(A...)> {
+  const char* name;
   Status (*first)(A..., uint64_t* workspace, Executor** executor) = nullptr;
   Status (*second)(void* workspace, uint64_t bytes, Executor* executor, Stream stream) = nullptr;
 };
 
 // The operators by name; those that a library lacks are null.
 struct Operators {
-#define GE_ACLNN(name, parameters, names) TwoPhase<Status(*) parameters> name;
+#define GE_ACLNN(name, parameters, names) TwoPhase<Status(*) parameters> name{#name};
 #include "plugins/ascend/api/operators.def"
 };
 

@@ -1,21 +1,19 @@
-// What the engine can do with each kind of unit, a table a family. Pure; one thread records.
+// What becomes of each kind of unit, a table a family. Pure; one thread records.
 #pragma once
 
 #include <span>
 
-#include "plugins/ascend/operator_call.h"
-#include "plugins/device/rates.h"
+#include "plugins/ascend/calls.h"
 #include "plugins/units/unit.h"
 
 namespace ge_engines::ascend {
 
 struct AscendKind {
   const UnitKind* kind;
-  // Whether there are operators for it, beside dtypes, which the engine looks at; null: for all.
-  // What a library lacks is null in `op`.
-  bool (*takes)(const Unit& unit, const Parser& parser, const acl::Operators& op, Why* why);
+  // Adds the calls of a unit, or refuses it: also in a rehearsal.
   void (*record)(const Unit& unit, Calls* calls);
-  uint32_t (*operators)(const Unit& unit);  // how many it calls; null: one
+  // Whether all tensors of a unit must have one dtype, of floats; the engine looks at that.
+  bool one_float = true;
 };
 
 std::span<const AscendKind> PointwiseKinds();
@@ -24,5 +22,10 @@ std::span<const AscendKind> WindowKinds();
 std::span<const AscendKind> RowKinds();
 std::span<const AscendKind> MoveKinds();
 std::span<const AscendKind> IndexKinds();
+
+// Adds a unit's bias and post-ops, a call each, in place on its result; of these as many, from the
+// front, are done. `from`: what the first one reads.
+void RecordSteps(const Unit& unit, const Operand& from, Calls* calls, size_t biases = 0,
+                 size_t post_ops = 0);
 
 }  // namespace ge_engines::ascend

@@ -1,7 +1,7 @@
 // Elements that integers name: look-ups, one-hot rows, appends to caches.
 #include <algorithm>
 
-#include "plugins/ascend/families/steps.h"
+#include "plugins/ascend/families/family.h"
 #include "plugins/units/attention/kv_append.h"
 #include "plugins/units/index/gather.h"
 #include "plugins/units/index/gather_scatter.h"
@@ -10,113 +10,78 @@
 namespace ge_engines::ascend {
 namespace {
 
-using device::Ref;
-
-// Whether indices are known, and none counts from the end.
-bool KnownForward(const Parser& p, uint32_t indices) {
-  Dims known;
-  return p.Integers(indices, &known) &&
-         std::all_of(known.begin(), known.end(), [](int64_t k) { return k >= 0; });
-}
-
-bool TakesIndices(const Unit& u, const Parser& p, int64_t size, const acl::Operators& op,
-                  Why* why) {
-  const int32_t dtype = p.dtype(u.in[1]);
-  if (dtype != GE_I64 && dtype != GE_I32) return why->Say(GE_WHY_DTYPE, "indices of this dtype");
-  Dims known;
-  if (p.Integers(u.in[1], &known)) {
-    const bool inside =
-        std::all_of(known.begin(), known.end(), [&](int64_t k) { return k >= -size && k < size; });
-    if (!inside) return why->Say(GE_WHY_SHAPE, "an index is out of range");
+// Indices into an axis of so many elements, counted from the front: those below zero have `size`
+// added, but where it is known that there are none.
+Operand Forward(uint32_t indices, int64_t size, bool backwards, Calls* c) {
+  const acl::Operators& op = c->op();
+  const Operand x = c->In(indices);
+  const acl::DataType type = x.form.type;
+  if (type != acl::kI64 && type != acl::kI32) Calls::Refuse(GE_WHY_DTYPE, "indices of this dtype");
+  if (Dims known; c->parser().Integers(indices, &known)) {
+    backwards = std::any_of(known.begin(), known.end(), [](int64_t k) { return k < 0; });
+    if (std::any_of(known.begin(), known.end(),
+                    [size](int64_t k) { return k < -size || k >= size; })) {
+      Calls::Refuse(GE_WHY_SHAPE, "an index is out of range");
+    }
   }
-  return Has(op.Adds, "Adds", why) && Has(op.LtTensor, "LtTensor", why) &&
-         Has(op.SWhere, "SWhere", why);
-}
-
-// Indices that count from the front: those below zero have `size` added.
-TensorAt Forward(uint32_t indices, int64_t size, bool backwards, Calls* c) {
-  const Form form = c->FormOf(indices);
-  const Ref given = c->recorder().Read(indices);
-  if (!backwards || KnownForward(c->parser(), indices)) return c->In(given, form);
-  const auto n = static_cast<uint64_t>(Product(form.dims));
-  Form flags = form;
-  flags.type = acl::kBool;
-  const Ref below = c->recorder().Between(n), added = c->recorder().Between(given.bytes),
-            made = c->recorder().Between(given.bytes);
-  const Ref zero = c->recorder().Between(8);
-  const Form one = Form::Dense({1}, form.type);
-  TensorAt x = c->In(given, form);
-  c->Add(c->op().InplaceFillScalar, c->Out(zero, one), ScalarOf{0, form.type});
-  x = c->In(given, form);
-  TensorAt z = c->In(zero, one);
-  c->Add(c->op().LtTensor, x, z, c->Out(below, flags));
-  x = c->In(given, form);
-  c->Add(c->op().Adds, x, ScalarOf{static_cast<double>(size), form.type}, ScalarOf{1, form.type},
-         c->Out(added, form));
-  const TensorAt condition = c->In(below, flags), shifted = c->In(added, form);
-  x = c->In(given, form);
-  c->Add(c->op().SWhere, condition, shifted, x, c->Out(made, form));
-  return c->In(made, form);
-}
-
-bool TakesGather(const Unit& u, const Parser& p, const acl::Operators& op, Why* why) {
-  const auto& spec = *As<GatherSpec>(u);
-  return Has(op.GatherV2, "GatherV2", why) &&
-         TakesIndices(u, p, p.dims(u.in[0])[static_cast<size_t>(spec.axis)], op, why);
+  if (!backwards) return x;
+  const Operand below = c->Between(Form::Dense(x.form.dims, acl::kBool)),
+                shifted = c->Between(x.form), made = c->Between(x.form);
+  c->Add(op.LtTensor, x, c->One(0, type), below);
+  c->Add(op.Adds, x, ScalarOf{static_cast<double>(size), type}, ScalarOf{1, type}, shifted);
+  c->Add(op.SWhere, below, shifted, x, made);
+  return made;
 }
 
 void RecordGather(const Unit& u, Calls* c) {
   const auto& spec = *As<GatherSpec>(u);
-  const int64_t size = c->parser().dims(u.in[0])[static_cast<size_t>(spec.axis)];
-  const Ref data = c->recorder().Read(u.in[0]);
-  const TensorAt index = Forward(u.in[1], size, spec.backwards, c);
-  const TensorAt x = c->In(data, c->FormOf(u.in[0])), y = c->Out(u.out[0]);
-  c->Add(c->op().GatherV2, x, int64_t{spec.axis}, index, y);
-}
-uint32_t GatherOperators(const Unit& u) { return As<GatherSpec>(u)->backwards ? 5 : 1; }
-
-bool TakesPick(const Unit& u, const Parser& p, const acl::Operators& op, Why* why) {
-  const auto& spec = *As<IndexSpec>(u);
-  if (spec.scatter || spec.tuples) return why->Say(GE_WHY_OP, "no operator");
-  return Has(op.Gather, "Gather", why) &&
-         TakesIndices(u, p, p.dims(u.in[0])[static_cast<size_t>(spec.axis)], op, why);
+  const Operand x = c->In(u.in[0]);
+  const int64_t size = x.form.dims[static_cast<size_t>(spec.axis)];
+  c->Add(c->op().GatherV2, x, spec.axis, Forward(u.in[1], size, spec.backwards, c),
+         c->Out(u.out[0]));
 }
 
 void RecordPick(const Unit& u, Calls* c) {
   const auto& spec = *As<IndexSpec>(u);
-  const int64_t size = c->parser().dims(u.in[0])[static_cast<size_t>(spec.axis)];
-  const Ref data = c->recorder().Read(u.in[0]);
-  const TensorAt index = Forward(u.in[1], size, true, c);
-  const TensorAt x = c->In(data, c->FormOf(u.in[0])), y = c->Out(u.out[0]);
-  c->Add(c->op().Gather, x, int64_t{spec.axis}, index, y);
-}
-uint32_t PickOperators(const Unit&) { return 5; }
-
-bool TakesOneHot(const Unit& u, const Parser& p, const acl::Operators& op, Why* why) {
-  if (!p.constant(u.in[1])) return why->Say(GE_WHY_DYNAMIC, "the depth is not constant");
-  if (p.dtype(u.in[0]) != GE_I64 && p.dtype(u.in[0]) != GE_I32) {
-    return why->Say(GE_WHY_DTYPE, "indices of this dtype");
-  }
-  if (!KnownForward(p, u.in[0])) return why->Say(GE_WHY_DYNAMIC, "indices that may be below zero");
-  return Has(op.OneHot, "OneHot", why);
+  if (spec.scatter || spec.tuples) Calls::Refuse(GE_WHY_OP, "no operator");
+  const Operand x = c->In(u.in[0]);
+  const int64_t size = x.form.dims[static_cast<size_t>(spec.axis)];
+  c->Add(c->op().Gather, x, spec.axis, Forward(u.in[1], size, true, c), c->Out(u.out[0]));
 }
 
 void RecordOneHot(const Unit& u, Calls* c) {
   const auto axis = As<OneHotSpec>(u)->axis;
-  const Ref values = c->recorder().Read(u.in[2]);
-  Form off = Form::Dense({1}, c->FormOf(u.in[2]).type), on = off;
-  off.storage = on.storage = {2};
-  on.offset = 1;
-  const TensorAt x = c->In(u.in[0]);
-  const TensorAt on_value = c->In(values, on), off_value = c->In(values, off);
-  c->Add(c->op().OneHot, x, u.dims[static_cast<size_t>(axis)], on_value, off_value, int64_t{axis},
+  const int64_t classes = u.dims[static_cast<size_t>(axis)];
+  if (!c->parser().constant(u.in[1])) Calls::Refuse(GE_WHY_DYNAMIC, "the depth is not constant");
+  Dims known;
+  if (!c->parser().Integers(u.in[0], &known)) {
+    Calls::Refuse(GE_WHY_DYNAMIC, "indices that may be out of range");
+  }
+  Operand off = c->In(u.in[2], c->FormOf(u.in[2], {1})), on = off;
+  off.form.storage = on.form.storage = {2};
+  on.form.offset = 1;
+  c->Add(c->op().OneHot, Forward(u.in[0], classes, true, c), classes, on, off, axis,
          c->Out(u.out[0]));
 }
 
+// The rows take the places from the cache's length on, which the device knows alone.
+void RecordAppend(const Unit& u, Calls* c) {
+  const auto axis = As<AppendSpec>(u)->axis;
+  const Operand rows = c->In(u.in[2]), y = c->Out(u.out[0]);
+  const int64_t count = rows.form.dims[static_cast<size_t>(axis)];
+  const auto number = [](int64_t n) { return ScalarOf{static_cast<double>(n), acl::kI64}; };
+  const Operand at = c->Between(Form::Dense({count}, acl::kI64));
+  c->Add(c->op().Arange, number(0), number(count), number(1), at);
+  c->Add(c->op().Add, at, c->In(u.in[1], Form::Dense({1}, acl::kI64)), number(1), at);
+  c->Add(c->op().InplaceCopy, y, c->In(u.in[0]));
+  c->Add(c->op().InplaceIndexCopy, Changed(y), axis, at, rows);
+}
+
 constexpr AscendKind kIndices[] = {
-    {&GatherSpec::kKind, TakesGather, RecordGather, GatherOperators},
-    {&IndexSpec::kKind, TakesPick, RecordPick, PickOperators},
-    {&OneHotSpec::kKind, TakesOneHot, RecordOneHot, nullptr},
+    {&GatherSpec::kKind, RecordGather, false},
+    {&IndexSpec::kKind, RecordPick, false},
+    {&OneHotSpec::kKind, RecordOneHot, false},
+    {&AppendSpec::kKind, RecordAppend, false},
 };
 
 }  // namespace

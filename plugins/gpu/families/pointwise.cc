@@ -2,12 +2,12 @@
 #include "plugins/units/elementwise/pointwise.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "plugins/device/channel_pack.h"
 #include "plugins/gpu/families/family.h"
 #include "plugins/gpu/kernel_call.h"
 #include "plugins/gpu/kernels/chain.h"
@@ -23,6 +23,7 @@
 namespace ge_engines::gpu {
 namespace {
 
+using device::ChannelNumber;
 using device::Reads;
 using device::Recorder;
 using device::Ref;
@@ -35,36 +36,6 @@ struct Operand {
   Dims strides;
   Number of = Number::kF32;
 };
-
-// The factors or summands of a BatchNormalization's channels, worked out from its constants as at
-// the parse. `which`: 0, the scale; 1, the shift.
-Ref ChannelPack(const Unit& unit, size_t norm, int which, int64_t channels, Recorder* recorder) {
-  const Parser& p = recorder->parser();
-  for (const uint32_t n : unit.nodes) {
-    const ge_node& node = p.node(n);
-    if (!gp::IsOp(node, "BatchNormalization") || norm-- != 0) continue;
-    const double eps = gp::AttrFloat(node, "epsilon");
-    std::array<int32_t, 4> dtypes;
-    std::string key = "channels " + std::to_string(which) + " " +
-                      std::to_string(std::bit_cast<uint64_t>(eps)) + " of " +
-                      std::to_string(channels);
-    for (uint32_t k = 0; k < 4; ++k) {
-      dtypes[k] = p.dtype(node.in[k + 1]);
-      key += " " + std::to_string(dtypes[k]);
-    }
-    const auto fill = [eps, which, channels, dtypes](const void* const* from, void* to) {
-      for (size_t c = 0; c < static_cast<size_t>(channels); ++c) {
-        float v[4];
-        for (size_t k = 0; k < 4; ++k) v[k] = ElementAsFloat(from[k], dtypes[k], c);
-        const ChannelFactors f = FactorsOfNorm(v[0], v[1], v[2], v[3], eps);
-        static_cast<float*>(to)[c] = which == 0 ? f.scale : f.shift;
-      }
-    };
-    return recorder->Pack({node.in[1], node.in[2], node.in[3], node.in[4]}, key,
-                          4 * static_cast<uint64_t>(channels), fill, 0);
-  }
-  throw std::runtime_error("factors of channels that no node has");
-}
 
 // A bias times the unit's factor, in float32.
 Ref BiasPack(uint32_t value, float factor, Recorder* recorder) {
@@ -120,7 +91,10 @@ class Chain {
         Add(step, {recorder_.Read(q.operand), BroadcastStrides(p.dims(q.operand), unit_.dims),
                    NumberOf(p.dtype(q.operand))});
       } else if (q.binary()) {
-        Add(step, {ChannelPack(unit_, norm, shift ? 1 : 0, unit_.dims[1], &recorder_), Along(1)});
+        Add(step,
+            {device::ChannelPack(unit_, norm, shift ? ChannelNumber::kShift : ChannelNumber::kScale,
+                                 &recorder_),
+             Along(1)});
         norm += shift;
         shift = !shift;
       } else {

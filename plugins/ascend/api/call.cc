@@ -1,0 +1,111 @@
+#include "plugins/ascend/api/call.h"
+
+namespace ge_engines::ascend::acl {
+namespace {
+
+// In place of an address that nobody knows yet; a first phase reads none.
+void* const kNoAddress = reinterpret_cast<void*>(uintptr_t{512});
+
+}  // namespace
+
+Form Form::Dense(const Dims& dims, DataType type) {
+  Form form;
+  form.dims = form.storage = dims;
+  form.strides = StridesOf(dims);
+  form.type = type;
+  return form;
+}
+
+Form Form::Image(const Dims& dims, DataType type) {
+  Form form = Dense(dims, type);
+  constexpr Format kOfRank[] = {kNcl, kNchw, kNcdhw};
+  if (dims.size() >= 3 && dims.size() <= 5) form.format = kOfRank[dims.size() - 3];
+  return form;
+}
+
+Form Form::Blocked(const Dims& dims, DataType type) {
+  Form form = Dense(dims, type);
+  form.format = kNc1hwc0;
+  form.storage[1] = CeilDiv(dims[1], kLanes);
+  form.storage.push_back(kLanes);
+  return form;
+}
+
+Made::~Made() {
+  for (const auto* list : lists_) (void)f_.aclDestroyTensorList(list);
+  for (const auto* tensor : tensors_) (void)f_.aclDestroyTensor(tensor);
+  for (const auto* scalar : scalars_) (void)f_.aclDestroyScalar(scalar);
+  for (const auto* array : arrays_) (void)f_.aclDestroyIntArray(array);
+}
+
+Tensor* Made::MakeTensor(const TensorAt& given) const {
+  if (given.place == TensorAt::kNone) return nullptr;
+  const Form& form = given.form;
+  return f_.aclCreateTensor(form.dims.data(), form.dims.size(), form.type, form.strides.data(),
+                            form.offset, form.format, form.storage.data(), form.storage.size(),
+                            at_ == nullptr ? kNoAddress : at_[given.place]);
+}
+
+Tensor* Made::Make(const TensorAt& given) {
+  Tensor* made = MakeTensor(given);
+  if (made != nullptr) tensors_.push_back(made);
+  return made;
+}
+
+Scalar* Made::Make(const ScalarOf& given) {
+  union {
+    float real;
+    int32_t whole;
+    int64_t wide;
+    bool flag;
+  } value = {};
+  switch (given.type) {
+    case kI32:
+      value.whole = static_cast<int32_t>(given.value);
+      break;
+    case kI64:
+      value.wide = static_cast<int64_t>(given.value);
+      break;
+    case kBool:
+      value.flag = given.value != 0;
+      break;
+    default:
+      value.real = static_cast<float>(given.value);
+  }
+  scalars_.push_back(f_.aclCreateScalar(&value, given.type));
+  return scalars_.back();
+}
+
+IntArray* Made::Make(const Dims& given) {
+  arrays_.push_back(f_.aclCreateIntArray(given.data(), given.size()));
+  return arrays_.back();
+}
+
+TensorList* Made::Make(const std::vector<TensorAt>& given) {
+  std::vector<const Tensor*> tensors;
+  for (const TensorAt& one : given) tensors.push_back(MakeTensor(one));  // the list's from here
+  lists_.push_back(f_.aclCreateTensorList(tensors.data(), tensors.size()));
+  return lists_.back();
+}
+
+Status OperatorCall::Workspace(uint64_t* bytes) const {
+  Executor* executor = nullptr;
+  Made made(f_, nullptr);
+  const Status s = First(&made, bytes, &executor);
+  if (s == kSuccess && f_.aclDestroyAclOpExecutor != nullptr) {
+    (void)f_.aclDestroyAclOpExecutor(executor);
+  }
+  return s;
+}
+
+Status OperatorCall::Launch(void* const* at, void* workspace, uint64_t room, Stream stream) const {
+  uint64_t bytes = 0;
+  Executor* executor = nullptr;
+  Made made(f_, at);
+  const Status s = First(&made, &bytes, &executor);
+  if (s != kSuccess) return s;
+  if (bytes > room) return kInternal;  // more than it told before
+  return Second(bytes > 0 ? workspace : nullptr, bytes, executor, stream);
+}
+
+}  // namespace ge_engines::ascend::acl
