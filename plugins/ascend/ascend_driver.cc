@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 namespace ge_engines::ascend {
 namespace {
@@ -162,23 +164,48 @@ Result AscendDriver::StreamWait(int device, StreamHandle stream, EventHandle eve
   return Within(device, [&] { return api_.f().aclrtStreamWaitEvent(Of(stream), Of(event)); });
 }
 
+bool AscendDriver::HasTimes() const {
+  const acl::Functions& f = api_.f();
+  return f.aclrtCreateEventWithFlag != nullptr && f.aclrtResetEvent != nullptr &&
+         f.aclrtEventElapsedTime != nullptr;
+}
+
 Result AscendDriver::EventCreate(int device, bool timed, EventHandle* event) {
   const acl::Functions& f = api_.f();
+  if (timed && !HasTimes()) return ResultOf(acl::kNotSupported);
   acl::Event made = nullptr;
   const Result r = Within(device, [&] {
-    return f.aclrtCreateEventExWithFlag(
-        &made, timed ? acl::kEventTimeLine | acl::kEventSync : acl::kEventSync);
+    return timed ? f.aclrtCreateEventWithFlag(&made, acl::kEventDefault)
+                 : f.aclrtCreateEventExWithFlag(&made, acl::kEventSync);
   });
-  if (r.ok()) *event = Handle<EventHandle>(made);
+  if (!r.ok()) return r;
+  *event = Handle<EventHandle>(made);
+  if (timed) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    timed_[*event] = false;
+  }
   return r;
 }
 
 void AscendDriver::EventDestroy(int device, EventHandle event) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    timed_.erase(event);
+  }
   (void)Within(device, [&] { return api_.f().aclrtDestroyEvent(Of(event)); });
 }
 
 Result AscendDriver::EventRecord(int device, EventHandle event, StreamHandle stream) {
-  return Within(device, [&] { return api_.f().aclrtRecordEvent(Of(event), Of(stream)); });
+  bool again = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto timed = timed_.find(event);
+    if (timed != timed_.end()) again = std::exchange(timed->second, true);
+  }
+  return Within(device, [&] {
+    const Status s = again ? api_.f().aclrtResetEvent(Of(event), Of(stream)) : acl::kSuccess;
+    return s == acl::kSuccess ? api_.f().aclrtRecordEvent(Of(event), Of(stream)) : s;
+  });
 }
 
 Result AscendDriver::EventQuery(int device, EventHandle event) {

@@ -3,6 +3,8 @@
 // thread may call; each call makes a context of our own current and puts back the thread's.
 #pragma once
 
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -55,11 +57,14 @@ class AscendDriver final : public device::Driver {
   static Result ResultOf(acl::Status status);
 
  private:
+  bool HasTimes() const;
   static constexpr int32_t kNotStarted = -1;  // no status of the runtime's
 
   Api api_;
   std::vector<acl::Context> contexts_;  // by device; sized at Count, and never again
   device::Blocks blocks_;
+  std::mutex mutex_;                   // of timed_
+  std::map<EventHandle, bool> timed_;  // events with times, and whether they were recorded
 };
 
 }  // namespace ge_engines::ascend

@@ -1,7 +1,8 @@
 // The vendor's runtime interface as far as the engine uses it: values, types and functions by our
 // own declarations, from facts that callers of it show. docs/ascend/sources.md says where each was
 // read, and tests/e2e/engines/ascend_sources.sh holds that list complete. Declarations alone; api.h
-// opens what exports them.
+// opens what exports them. A value has the vendor's name behind it, `error N` where callers know
+// the number alone.
 #pragma once
 
 #include <cstddef>
@@ -11,59 +12,69 @@ namespace ge_engines::ascend::acl {
 
 // What functions answer. Others than these are told by number.
 enum Status : int32_t {
-  kSuccess = 0,
-  kInvalidParameter = 100000,
-  kUninitialized = 100001,
-  kRepeatInitialize = 100002,
-  kWrongParameter = 107000,  // of the runtime below
-  kInvalidDevice = 107001,
-  kNoContext = 107002,
-  kOtherContext = 107003,  // a stream or an event of another
-  kNotSupported = 207000,
-  kOutOfMemory = 207001,
-  kNoEvents = 207007,   // all of the device's are in use
-  kNoStreams = 207008,  // likewise
-  kInternal = 507000,
-  kCoreException = 507015,  // work on the device failed
-  kDeviceLost = 507899,
+  kSuccess = 0,                // ACL_SUCCESS
+  kInvalidParameter = 100000,  // ACL_ERROR_INVALID_PARAM
+  kUninitialized = 100001,     // ACL_ERROR_UNINITIALIZE
+  kRepeatInitialize = 100002,  // ACL_ERROR_REPEAT_INITIALIZE
+  kWrongParameter = 107000,    // ACL_ERROR_RT_PARAM_INVALID
+  kInvalidDevice = 107001,     // ACL_ERROR_RT_INVALID_DEVICEID
+  kNoContext = 107002,         // ACL_ERROR_RT_CONTEXT_NULL
+  kOtherContext = 107003,      // error 107003: a stream of another context
+  kNotSupported = 207000,      // ACL_ERROR_RT_FEATURE_NOT_SUPPORT
+  kOutOfMemory = 207001,       // ACL_ERROR_RT_MEMORY_ALLOCATION
+  kNoEvents = 207007,          // error 207007: all events are in use
+  kNoStreams = 207008,         // error 207008: all streams are in use
+  kInternal = 507000,          // error 507000
+  kCoreException = 507015,     // error 507015: work on the device failed
+  kDeviceLost = 507899,        // error 507899: of the driver
 };
 
 enum DataType : int32_t {
-  kF32 = 0,
-  kF16 = 1,
-  kI8 = 2,
-  kI32 = 3,
-  kU8 = 4,
-  kI16 = 6,
-  kU16 = 7,
-  kU32 = 8,
-  kI64 = 9,
-  kU64 = 10,
-  kF64 = 11,
-  kBool = 12,
-  kBf16 = 27,
+  kF32 = 0,    // ACL_FLOAT
+  kF16 = 1,    // ACL_FLOAT16
+  kI8 = 2,     // ACL_INT8
+  kI32 = 3,    // ACL_INT32
+  kU8 = 4,     // ACL_UINT8
+  kI16 = 6,    // ACL_INT16
+  kI64 = 9,    // ACL_INT64
+  kF64 = 11,   // ACL_DOUBLE
+  kBool = 12,  // ACL_BOOL
+  kBf16 = 27,  // ACL_BF16
 };
 
 // How a tensor's elements lie in its storage.
 enum Format : int32_t {
-  kNchw = 0,
-  kNhwc = 1,
-  kNd = 2,          // by strides
-  kNc1hwc0 = 3,     // axis 1 in blocks of 16, innermost
-  kFractalNz = 29,  // the last two axes in blocks of 16 x 16, columns of blocks outermost
-  kNcdhw = 30,
-  kNcl = 47,
+  kNchw = 0,        // ACL_FORMAT_NCHW
+  kNd = 2,          // ACL_FORMAT_ND: by strides
+  kNc1hwc0 = 3,     // ACL_FORMAT_NC1HWC0: axis 1 in blocks of 16, innermost
+  kFractalNz = 29,  // ACL_FORMAT_FRACTAL_NZ: the last two axes in blocks of 16 x 16, columns of
+                    // blocks outermost
+  kNcdhw = 30,      // ACL_FORMAT_NCDHW
+  kNcl = 47,        // ACL_FORMAT_NCL
 };
+inline constexpr int64_t kLanes = 16;  // of a block, in both; rule:nc1hwc0-shape, rule:nz-shape
 
-inline constexpr int64_t kLanes = 16;  // of a block, in both
-
-enum CopyKind : int32_t { kHostToHost, kHostToDevice, kDeviceToHost, kDeviceToDevice };
-enum MallocPolicy : int32_t { kHugeFirst = 0 };
-enum MemoryKind : int32_t { kHbm = 1 };
-enum EventStatus : int32_t { kEventNotReady = 0, kEventComplete = 1 };
+enum CopyKind : int32_t {
+  kHostToHost = 0,      // ACL_MEMCPY_HOST_TO_HOST
+  kHostToDevice = 1,    // ACL_MEMCPY_HOST_TO_DEVICE
+  kDeviceToHost = 2,    // ACL_MEMCPY_DEVICE_TO_HOST
+  kDeviceToDevice = 3,  // ACL_MEMCPY_DEVICE_TO_DEVICE
+};
+enum MallocPolicy : int32_t {
+  kHugeFirst = 0,  // ACL_MEM_MALLOC_HUGE_FIRST
+};
+enum MemoryKind : int32_t {
+  kHbm = 1,  // ACL_HBM_MEM
+};
+enum EventStatus : int32_t {
+  kEventNotReady = 0,  // ACL_EVENT_RECORDED_STATUS_NOT_READY
+  kEventComplete = 1,  // ACL_EVENT_RECORDED_STATUS_COMPLETE
+};
 // Of aclrtCreateEventExWithFlag, whose events are recorded again without a reset.
-inline constexpr uint32_t kEventSync = 1, kEventTimeLine = 8;
-// How matrix products of float32 may be computed (cubeMathType).
+inline constexpr uint32_t kEventSync = 1;  // ACL_EVENT_SYNC
+// Of aclrtCreateEventWithFlag, whose events are reset ahead of another record: with times.
+inline constexpr uint32_t kEventDefault = 14;  // ACL_EVENT_DEFAULT
+// How matrix products of float32 may be computed: as they are. rule:cube-math
 inline constexpr int8_t kKeepDtype = 0;
 
 using Context = void*;
@@ -94,7 +105,6 @@ struct Executor;    // aclOpExecutor
   F(aclrtStreamWaitEvent, Stream, Event)                                    \
   F(aclrtSynchronizeEvent, Event)                                           \
   F(aclrtQueryEventStatus, Event, EventStatus*)                             \
-  F(aclrtEventElapsedTime, float*, Event, Event)                            \
   F(aclrtMalloc, void**, size_t, MallocPolicy)                              \
   F(aclrtFree, void*)                                                       \
   F(aclrtMallocHost, void**, size_t)                                        \
@@ -107,6 +117,9 @@ struct Executor;    // aclOpExecutor
 
 // The same, of which the engine works without any.
 #define GE_ACL_OPTIONAL_FUNCTIONS(F)                      \
+  F(aclrtCreateEventWithFlag, Event*, uint32_t)           \
+  F(aclrtResetEvent, Event, Stream)                       \
+  F(aclrtEventElapsedTime, float*, Event, Event)          \
   F(aclrtDeviceCanAccessPeer, int32_t*, int32_t, int32_t) \
   F(aclrtDeviceEnablePeerAccess, int32_t, uint32_t)
 
