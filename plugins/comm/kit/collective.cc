@@ -84,7 +84,9 @@ Refused WhyNotValues(const ge_graph* g, const ge_node& n, const Transport& trans
     uint64_t bytes = 0;
     if (!TensorBytes(v.type, &bytes)) return {GE_WHY_SHAPE, "a size is not known"};
     if (v.type.bits % 8 != 0) return {GE_WHY_DTYPE, "elements of less than a byte"};
-    if (v.flags & GE_VALUE_CONSTANT) return {GE_WHY_OTHER, "an input is a constant"};
+    if ((v.flags & GE_VALUE_CONSTANT) != 0 && v.data == nullptr && bytes > 0) {
+      return {GE_WHY_OTHER, "an input is a constant whose content is not there"};
+    }
     if (kind != Kind::kReduce && bytes > transport.MostBytes()) {
       return {GE_WHY_SHAPE, "more than " + std::to_string(transport.MostBytes()) +
                                 " bytes in one " + std::string(View(n.op))};
@@ -230,6 +232,13 @@ uint64_t Collective::Room(uint64_t bytes) {
   return at;
 }
 
+Collective::Source Collective::SourceOf(const ge_segment& s, uint32_t value) {
+  const ge_value& v = *GE_VALUE(s.graph, value);
+  if ((v.flags & GE_VALUE_CONSTANT) != 0)
+    return {0, v.data == nullptr ? "" : static_cast<const char*>(v.data)};
+  return {PositionOf(s.in, s.n_in, value), nullptr};
+}
+
 // Small tensors of one dtype lie one behind the other in the workspace, and are reduced at once.
 // What is packed follows from sizes alone: all ranks have to pack alike.
 void Collective::ReadTensors(const ge_segment& s, const ge_node& n) {
@@ -237,7 +246,7 @@ void Collective::ReadTensors(const ge_segment& s, const ge_node& n) {
   for (uint32_t i = 0; i < n.n_in; ++i) {
     const ge_type& t = GE_VALUE(s.graph, n.in[i])->type;
     Tensor x;
-    x.in = PositionOf(s.in, s.n_in, n.in[i]);
+    x.from = SourceOf(s, n.in[i]);
     x.out = PositionOf(s.out, s.n_out, n.out[i]);
     x.dtype = t.dtype;
     (void)TensorBytes(t, &x.bytes);
@@ -247,9 +256,10 @@ void Collective::ReadTensors(const ge_segment& s, const ge_node& n) {
     } else if (x.out == UINT32_MAX) {
       x.room = Room(x.bytes);
     }
-    const auto same = [&](const Tensor& other) { return other.in == x.in; };
-    if (in_place_ && x.out != UINT32_MAX && std::none_of(tensors_.begin(), tensors_.end(), same)) {
-      alias_.insert(alias_.end(), {x.out, x.in});
+    const auto same = [&](const Tensor& other) { return other.from.in == x.from.in; };
+    if (in_place_ && x.out != UINT32_MAX && x.from.constant == nullptr &&
+        std::none_of(tensors_.begin(), tensors_.end(), same)) {
+      alias_.insert(alias_.end(), {x.out, x.from.in});
     }
     tensors_.push_back(x);
   }
@@ -272,6 +282,7 @@ void Collective::ReadParts(const ge_segment& s, const ge_node& n) {
   const ge_type &x = GE_VALUE(s.graph, n.in[0])->type, &y = GE_VALUE(s.graph, n.out[0])->type;
   const size_t ranks = group_.members.size();
   dtype_ = x.dtype;
+  source_ = SourceOf(s, n.in[0]);
   read_ = s.n_out > 0;
   if (kind_ == Kind::kScatter) {
     const int64_t dim = AttrInt(n, "dim");
@@ -293,17 +304,17 @@ void Collective::ReadParts(const ge_segment& s, const ge_node& n) {
 void Collective::Pack(const Places& at, std::vector<Transfer>* transfers) const {
   transfers->clear();
   if (kind_ != Kind::kReduce) {
-    Transfer t{kind_, reduction_, dtype_, at.in[0], nullptr, 0, &from_.bytes, &to_.bytes};
+    Transfer t{kind_, reduction_, dtype_, source_.At(at), nullptr, 0, &from_.bytes, &to_.bytes};
     t.to = to_room_ == UINT64_MAX ? at.out[0] : at.room + to_room_;
     if (from_room_ != UINT64_MAX) {
-      from_.Take(at.in[0], at.room + from_room_);
+      from_.Take(source_.At(at), at.room + from_room_);
       t.from = at.room + from_room_;
     }
     transfers->push_back(t);
     return;
   }
   for (const Tensor& x : tensors_) {
-    if (x.packed && x.bytes > 0) std::memcpy(at.room + x.room, at.in[x.in], x.bytes);
+    if (x.packed && x.bytes > 0) std::memcpy(at.room + x.room, x.from.At(at), x.bytes);
   }
   for (const PackOf& p : packs_) {
     transfers->push_back({kind_, reduction_, p.dtype, at.room + p.room, at.room + p.result, p.bytes,
@@ -312,7 +323,8 @@ void Collective::Pack(const Places& at, std::vector<Transfer>* transfers) const 
   for (const Tensor& x : tensors_) {
     if (x.packed) continue;
     char* to = x.out == UINT32_MAX ? at.room + x.room : at.out[x.out];
-    transfers->push_back({kind_, reduction_, x.dtype, at.in[x.in], to, x.bytes, nullptr, nullptr});
+    transfers->push_back(
+        {kind_, reduction_, x.dtype, x.from.At(at), to, x.bytes, nullptr, nullptr});
   }
 }
 

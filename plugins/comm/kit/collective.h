@@ -48,8 +48,15 @@ class Collective {
   void Unpack(const Places& at) const;
 
  private:
+  // An input of the launch, or a constant, which the host keeps as long as the exec.
+  struct Source {
+    uint32_t in = 0;  // position in the launch
+    const char* constant = nullptr;
+    const char* At(const Places& at) const { return constant != nullptr ? constant : at.in[in]; }
+  };
   struct Tensor {
-    uint32_t in = 0, out = 0;  // positions in the launch; out UINT32_MAX: nobody reads it
+    Source from;
+    uint32_t out = 0;  // position in the launch; UINT32_MAX: nobody reads it
     int32_t dtype = 0;
     uint64_t bytes = 0;
     uint64_t room = UINT64_MAX;  // in the workspace; UINT64_MAX: not needed
@@ -68,6 +75,7 @@ class Collective {
     void Put(const char* blocks, char* tensor) const;
   };
 
+  static Source SourceOf(const ge_segment& s, uint32_t value);
   uint64_t Room(uint64_t bytes);
   void ReadTensors(const ge_segment& s, const ge_node& n);
   void ReadParts(const ge_segment& s, const ge_node& n);
@@ -85,7 +93,8 @@ class Collective {
     uint64_t room, result, bytes;  // in the workspace
   };
   std::vector<PackOf> packs_;  // one a dtype
-  // The others: of the input, of the output; their blocks in the workspace, where apart.
+  Source source_;              // of the others
+  // Of the input, of the output; their blocks in the workspace, where apart.
   Parts from_, to_;
   uint64_t from_room_ = UINT64_MAX, to_room_ = UINT64_MAX;
   int32_t dtype_ = 0;
