@@ -62,7 +62,12 @@ void PadBack(Back& b) {
   if (mode != "constant") {
     return b.Give(0, PutAt(b.ct(), Again(b, {Places(b.x()), b.x(1), Val{}, b.x(3)}, 1)[0], b.x()));
   }
-  const Val back = b.fn().Op("Pad", {b.ct(), -b.x(1), Val{}, b.x(3)});
+  // Where the numbers are known, so is the result's shape.
+  std::vector<int64_t> pads;
+  const bool known = b.Known(b.x(1), &pads);
+  for (int64_t& n : pads) n = -n;
+  const Val cut = known ? b.fn().Ints(pads) : -b.x(1);
+  const Val back = b.fn().Op("Pad", {b.ct(), cut, Val{}, b.x(3)});
   b.Give(0, back);
   const Attrs whole = Attrs().Int("keepdims", 0);
   if (b.wants(2))
@@ -74,10 +79,14 @@ void TileBack(Back& b) {
   const int32_t rank = b.rank(b.x());
   if (rank < 0) return b.Fail("an input's rank is not known");
   if (rank == 0) return b.Give(0, b.ct());
-  const Val pairs = Concat({Unsqueeze(b.x(1), {1}), Unsqueeze(b.fn().ShapeOf(b.x()), {1})}, 1);
+  std::vector<Val> sizes;
   std::vector<int64_t> times;
-  for (int64_t i = 0; i < rank; ++i) times.push_back(2 * i);
-  b.Give(0, ReduceSum(ReshapeTo(b.ct(), {Reshape(pairs, {-1})}), times, false));
+  for (int64_t i = 0; i < rank; ++i) {
+    sizes.push_back(Slice(b.x(1), {i}, {i + 1}, {0}));
+    sizes.push_back(SizeOf(b.x(), i));
+    times.push_back(2 * i);
+  }
+  b.Give(0, ReduceSum(ReshapeTo(b.ct(), sizes), times, false));
 }
 
 void TriluBack(Back& b) { b.Give(0, Again(b, {b.ct(), b.x(1)}, 1)[0]); }
