@@ -63,6 +63,7 @@ class Lowering {
   void Place(uint32_t i, std::vector<uint32_t>* later);
   void PutShape(const ge_node& n);
   void Put(uint32_t node, const PlannedNode& planned);
+  void WantBox(const ge_node& n, uint32_t k, const Places& places, Val made) const;
   Val Input(uint32_t value, const PlannedNode& planned, uint32_t i);
   Val Take(uint32_t value, const Places& places);
   void Have(uint32_t value, const Places& places, Val val);
@@ -89,6 +90,12 @@ class Lowering {
   std::set<std::pair<uint32_t, uint32_t>> held_;  // objects of their effects
   uint32_t sequence_ = 0;                         // of the next collective
 };
+
+std::string TextOfDims(const std::vector<int64_t>& dims) {
+  std::string text;
+  for (const int64_t d : dims) text += (text.empty() ? "" : ",") + std::to_string(d);
+  return "[" + text + "]";
+}
 
 int KindOf(const Places& places) {
   const auto found = std::find_if(places.begin(), places.end(), IsTerm);
@@ -188,8 +195,27 @@ void Lowering::Put(uint32_t node, const PlannedNode& planned) {
   e->node(e->host, to_.id(), 0, &made, &id, out.data());
   node_[n.id] = id;
   for (uint32_t k = 0; k < n.n_out; ++k) {
-    if (n.out[k] != 0) Have(n.out[k], planned.Out(k), to_.At(out[k]));
+    if (n.out[k] == 0) continue;
+    WantBox(n, k, planned.Out(k), to_.At(out[k]));
+    Have(n.out[k], planned.Out(k), to_.At(out[k]));
   }
+}
+
+// What the plugin of an operator states may be wrong; then parts of other sizes come of it.
+void Lowering::WantBox(const ge_node& n, uint32_t k, const Places& places, Val made) const {
+  const std::string_view domain = plugin::View(n.domain);
+  if (domain.empty() || domain == "ge" || LayoutOf(places, DimsOf(g_, n.out[k]).size()).whole()) {
+    return;
+  }
+  const Type type = to_.TypeOf(made);
+  const std::vector<int64_t> sizes = SizesOf(n.out[k], places);
+  std::vector<int64_t> found;
+  for (const ge_dim& d : type.dims) found.push_back(d.value);
+  if (type.known() && found == sizes) return;
+  throw passes::Refusal{GE_INTERNAL, NodeText(n) +
+                                         ": its function shard states a way that is wrong: of a " +
+                                         "rank's parts output " + std::to_string(k) + " is " +
+                                         TextOfDims(found) + ", wanted " + TextOfDims(sizes)};
 }
 
 Val Lowering::Input(uint32_t value, const PlannedNode& planned, uint32_t i) {

@@ -17,6 +17,7 @@
 #include "passes/parallel/pins.h"
 #include "passes/parallel/plan.h"
 #include "passes/parallel/rules.h"
+#include "passes/parallel/rules/stated.h"
 #include "passes/parallel/rules/take_apart.h"
 
 namespace ge::parallel {
@@ -43,7 +44,7 @@ class Parallel {
   void CheckOptions();
   std::optional<uint32_t> SharedAxis() const;
   void ReadPins(const ge_graph* free, passes::CopyNodes* copy);
-  Asked AskedOf(const ge_graph* g) const;
+  Asked AskedOf(const ge_graph* g, const Rules& rules) const;
   void Describe(const ge_graph* g, const Asked& asked, RankEntries* entries) const;
   uint32_t NewFunction(const char* name);
   int64_t SizeOf(const ge_graph* g, uint32_t input, int32_t dim) const;
@@ -106,7 +107,7 @@ void Parallel::ReadPins(const ge_graph* free, passes::CopyNodes* copy) {
 }
 
 // Samples lie over `data`, states and values as they are pinned.
-Asked Parallel::AskedOf(const ge_graph* g) const {
+Asked Parallel::AskedOf(const ge_graph* g, const Rules& rules) const {
   Asked asked;
   asked.shared = SharedAxis();
   const Places whole(mesh_.axes().size(), kWhole);
@@ -122,7 +123,7 @@ Asked Parallel::AskedOf(const ge_graph* g) const {
   for (const auto& [value, pin] : pinned_values_) {
     asked.values[value] = PlacesOf(pin, mesh_, DimsOf(g, value));
   }
-  asked.states = PlacesOfStates(m, g, mesh_, asked.states, asked.values, asked.shared);
+  asked.states = PlacesOfStates(m, g, mesh_, asked.states, asked.values, asked.shared, rules);
   return asked;
 }
 
@@ -210,9 +211,9 @@ void Parallel::WantSizes(const ge_graph* g) const {
       bool known = t.rank >= 0;
       for (int32_t d = 0; known && d < t.rank; ++d) known = t.dims[d] >= 0;
       if (known) continue;
-      throw Refusal{GE_UNIMPLEMENTED,
-                    std::string(plugin::View(n.op)) + " '" + std::string(plugin::View(n.name)) +
-                        "' has a result of no known size, which a step on many ranks wants"};
+      throw Refusal{
+          GE_UNIMPLEMENTED,
+          NodeText(n) + " has a result of no known size, which a step on many ranks wants"};
     }
   }
 }
@@ -226,8 +227,11 @@ void Parallel::Derive() {
   const ge_graph* g = whole.Picture();
   if (g == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of a step"};
   WantSizes(g);
-  const Asked asked = AskedOf(g);
-  const Plan plan = PlanOf(g, mesh_, asked);
+  const Rules rules = [&](const ge_node& n, int64_t shares) {
+    return SplitOf(e_, whole.id(), g, n, shares);
+  };
+  const Asked asked = AskedOf(g, rules);
+  const Plan plan = PlanOf(g, mesh_, asked, rules);
   constexpr uint32_t kInfo = 2;  // level of ge_host_api.log
   for (const std::string& line : plan.gathered) Tell(kInfo, "parallel: no rule: " + line);
   std::map<uint32_t, Layout> states;

@@ -51,10 +51,11 @@ void Share(const Mesh& mesh, const std::vector<int64_t>& dims, uint32_t axis, Pl
 
 // What an optimizer writes to its slots is wanted as the weight is: so the slots lie there.
 void Follow(const ge_model* model, const ge_graph* step, const Mesh& mesh,
-            const std::map<uint32_t, Places>& values, std::map<uint32_t, Places>* states) {
+            const std::map<uint32_t, Places>& values, const Rules& rules,
+            std::map<uint32_t, Places>* states) {
   for (bool more = true; more;) {
     more = false;
-    const Wants wants = WantsOf(step, mesh, *states, values);
+    const Wants wants = WantsOf(step, mesh, *states, values, rules);
     for (uint32_t i = 0; i < step->n_node; ++i) {
       const ge_node& n = *GE_NODE(step, i);
       const uint32_t state = StateOf(n);
@@ -80,6 +81,7 @@ std::vector<Pin> ReadPins(const std::string& text) {
     }
     Pin pin{one.substr(0, equals), one.substr(equals + 1), {}};
     pin.dims = passes::Listed(pin.text);
+    std::replace(pin.text.begin(), pin.text.end(), '+', ',');  // as users write it
     pins.push_back(std::move(pin));
   }
   return pins;
@@ -127,9 +129,9 @@ std::map<uint32_t, Places> PlacesOfStates(const ge_model* model, const ge_graph*
                                           const Mesh& mesh,
                                           const std::map<uint32_t, Places>& pinned,
                                           const std::map<uint32_t, Places>& values,
-                                          std::optional<uint32_t> shared) {
+                                          std::optional<uint32_t> shared, const Rules& rules) {
   std::map<uint32_t, Places> states = pinned;
-  Follow(model, step, mesh, values, &states);
+  Follow(model, step, mesh, values, rules, &states);
   for (uint32_t i = 1; shared && i < model->n_state; ++i) {
     const ge_state& s = *GE_STATE(model, i);
     const bool slot = s.kind == GE_STATE_OPT || s.kind == GE_STATE_BUFFER;  // or an average

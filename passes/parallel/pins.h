@@ -11,6 +11,7 @@
 #include "ge/ge_plugin_pass.h"
 #include "passes/parallel/layout.h"
 #include "passes/parallel/mesh.h"
+#include "passes/parallel/rules.h"
 
 namespace ge::parallel {
 
@@ -34,6 +35,6 @@ std::map<uint32_t, Places> PlacesOfStates(const ge_model* model, const ge_graph*
                                           const Mesh& mesh,
                                           const std::map<uint32_t, Places>& pinned,
                                           const std::map<uint32_t, Places>& values,
-                                          std::optional<uint32_t> shared);
+                                          std::optional<uint32_t> shared, const Rules& rules);
 
 }  // namespace ge::parallel

@@ -33,12 +33,13 @@ bool OneKind(const Places& places) {
 
 class Planner {
  public:
-  Planner(const ge_graph* graph, const Mesh& mesh, const Asked& asked)
+  Planner(const ge_graph* graph, const Mesh& mesh, const Asked& asked, const Rules& rules)
       : g_(graph),
         mesh_(mesh),
         asked_(asked),
+        rules_(rules),
         whole_(mesh.axes().size(), kWhole),
-        wants_(WantsOf(graph, mesh, asked.states, asked.values)) {
+        wants_(WantsOf(graph, mesh, asked.states, asked.values, rules)) {
     plan_.made.assign(g_->n_value, whole_);
     plan_.moves.resize(g_->n_value);
     there_.assign(g_->n_value, {whole_});
@@ -74,6 +75,7 @@ class Planner {
   const ge_graph* g_;
   const Mesh& mesh_;
   const Asked& asked_;
+  const Rules& rules_;
   const Places whole_;
   const Wants wants_;
   std::vector<bool> kept_whole_;  // by value: a state that is whole becomes it
@@ -165,7 +167,7 @@ bool Planner::Fits(const ge_node& n, const PlannedNode& planned, const Way& way,
     }
   }
   if (twice) {
-    const Split split = SplitOf(g_, n, shares);
+    const Split split = rules_(n, shares);
     if (std::find(split.ways.begin(), split.ways.end(), way) == split.ways.end()) return false;
   }
   PlannedNode with = planned;
@@ -283,7 +285,7 @@ PlannedNode Planner::Choose(const ge_node& n) {
   int64_t base = 0;
   const auto n_axis = static_cast<uint32_t>(mesh_.axes().size());
   for (uint32_t axis = 0; axis < n_axis; ++axis) {
-    const Split split = SplitOf(g_, n, mesh_.axes()[axis].size);
+    const Split split = rules_(n, mesh_.axes()[axis].size);
     known = known && split.known;
     best.of_shape = split.of_shape;
     if (axis == 0) best.ways.assign(n_axis, WholeWay(n, !split.of_shape));
@@ -311,9 +313,7 @@ void Planner::Note(const ge_node& n, int64_t bytes) {
     for (const int place : plan_.made[n.in[i]]) split = split || place >= 0;
   }
   if (!split) return;
-  plan_.gathered.push_back(std::string(plugin::View(n.op)) + " '" +
-                           std::string(plugin::View(n.name)) + "' gathers " +
-                           std::to_string(bytes) + " bytes");
+  plan_.gathered.push_back(NodeText(n) + " gathers " + std::to_string(bytes) + " bytes");
 }
 
 Plan Planner::Run() {
@@ -365,8 +365,8 @@ bool PlannedNode::ReadsShape(size_t i) const {
   return std::any_of(ways.begin(), ways.end(), [&](const Way& w) { return w.in[i] == kShape; });
 }
 
-Plan PlanOf(const ge_graph* graph, const Mesh& mesh, const Asked& asked) {
-  return Planner(graph, mesh, asked).Run();
+Plan PlanOf(const ge_graph* graph, const Mesh& mesh, const Asked& asked, const Rules& rules) {
+  return Planner(graph, mesh, asked, rules).Run();
 }
 
 }  // namespace ge::parallel

@@ -14,6 +14,7 @@
 #include "passes/parallel/layout.h"
 #include "passes/parallel/mesh.h"
 #include "passes/parallel/redistribute.h"
+#include "passes/parallel/rules.h"
 
 namespace ge::parallel {
 
@@ -48,6 +49,6 @@ struct Plan {
 };
 
 // All sizes of the picture are known.
-Plan PlanOf(const ge_graph* graph, const Mesh& mesh, const Asked& asked);
+Plan PlanOf(const ge_graph* graph, const Mesh& mesh, const Asked& asked, const Rules& rules);
 
 }  // namespace ge::parallel

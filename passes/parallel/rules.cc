@@ -73,6 +73,12 @@ std::vector<int64_t> DimsOf(const ge_graph* graph, uint32_t value) {
   return {t.dims, t.dims + std::max(0, t.rank)};
 }
 
+std::string NodeText(const ge_node& node) {
+  const std::string domain(plugin::View(node.domain)), name(plugin::View(node.name));
+  return domain + (domain.empty() ? "" : ".") + std::string(plugin::View(node.op)) +
+         (name.empty() ? "" : " '" + name + "'");
+}
+
 Split SplitOf(const ge_graph* graph, const ge_node& node, int64_t shares) {
   return SplitOf(graph, node, shares, nullptr);
 }

@@ -25,6 +25,9 @@ enum class Terms {
   kQuotient,
 };
 
+// "acme.Scale 'name'", for people.
+std::string NodeText(const ge_node& node);
+
 struct Split {
   bool known = false;  // there is a rule for the operator
   // The output follows from shapes alone: every rank makes the whole without reading the input.
@@ -34,6 +37,8 @@ struct Split {
 };
 // Of a node of a picture where all sizes are known, over so many shares.
 Split SplitOf(const ge_graph* graph, const ge_node& node, int64_t shares);
+// Of the nodes of one step: that, or what plugins say of operators of their own, too (stated.h).
+using Rules = std::function<Split(const ge_node& node, int64_t shares)>;
 // The ways in which it makes a term of its result from terms.
 std::vector<Way> WaysOfTerms(const ge_node& node, Terms terms);
 

@@ -16,7 +16,8 @@ int64_t CountOf(const std::vector<int64_t>& dims) {
 
 class Reader {
  public:
-  Reader(const ge_graph* graph, const Mesh& mesh) : g_(graph), mesh_(mesh) {
+  Reader(const ge_graph* graph, const Mesh& mesh, const Rules& rules)
+      : g_(graph), mesh_(mesh), rules_(rules) {
     wants_.places.assign(g_->n_value, Places(mesh.axes().size(), kWhole));
     wants_.readers.assign(g_->n_value, 0);
   }
@@ -28,6 +29,7 @@ class Reader {
 
   const ge_graph* g_;
   const Mesh& mesh_;
+  const Rules& rules_;
   Wants wants_;
 };
 
@@ -44,7 +46,7 @@ bool Reader::HandOn(const ge_node& n, uint32_t axis, std::vector<bool>* told) {
   if (dim < 0) return false;
   const std::vector<int64_t> dims = DimsOf(g_, n.out[0]);
   const int64_t all = CountOf(dims);
-  for (const Way& way : SplitOf(g_, n, mesh_.axes()[axis].size).ways) {
+  for (const Way& way : rules_(n, mesh_.axes()[axis].size).ways) {
     bool alike = std::all_of(way.out.begin(), way.out.end(), [&](int p) { return p == dim; });
     for (uint32_t i = 0; i < n.n_in && alike; ++i) {
       const std::vector<int64_t> in = DimsOf(g_, n.in[i]);
@@ -92,8 +94,8 @@ uint32_t StateOf(const ge_node& node) {
 }
 
 Wants WantsOf(const ge_graph* graph, const Mesh& mesh, const std::map<uint32_t, Places>& states,
-              const std::map<uint32_t, Places>& values) {
-  return Reader(graph, mesh).Run(states, values);
+              const std::map<uint32_t, Places>& values, const Rules& rules) {
+  return Reader(graph, mesh, rules).Run(states, values);
 }
 
 }  // namespace ge::parallel

@@ -11,6 +11,7 @@
 #include "passes/parallel/layout.h"
 #include "passes/parallel/mesh.h"
 #include "passes/parallel/plan.h"
+#include "passes/parallel/rules.h"
 
 namespace ge::parallel {
 
@@ -24,6 +25,6 @@ struct Wants {
 };
 // Through nodes that calculate element by element, backward from states and pinned values.
 Wants WantsOf(const ge_graph* graph, const Mesh& mesh, const std::map<uint32_t, Places>& states,
-              const std::map<uint32_t, Places>& values);
+              const std::map<uint32_t, Places>& values, const Rules& rules);
 
 }  // namespace ge::parallel

@@ -10,6 +10,7 @@
 namespace ge::parallel {
 
 // SplitOf of a node of function `fn`, of which the graph is the picture; asks its plugin, too.
+// Throws a Refusal that names the operator: its function fails, or states what cannot be.
 Split SplitOf(const ge_edit* edit, uint32_t fn, const ge_graph* graph, const ge_node& node,
               int64_t shares);
 
