@@ -305,4 +305,8 @@ Arrays FillInputs(const Case& sample, std::mt19937_64& random) {
   return arrays;
 }
 
+bool IsListed(const std::string& list, const std::string& name) {
+  return list == "all" || ("," + list + ",").find("," + name + ",") != std::string::npos;
+}
+
 }  // namespace ge::adcheck

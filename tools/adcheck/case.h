@@ -46,6 +46,9 @@ Result<std::vector<Case>> ReadCases(const std::string& folder);
 Result<Case> ParseCase(const std::string& line, const std::string& where,
                        bool whole_numbers = false);
 
+// Whether a list asks for an operator, "ge.AdamStep": all, or "MatMul,ge.AdamStep".
+bool IsListed(const std::string& list, const std::string& name);
+
 // Output k as y<k>; input i as x<i>. `symbolic`: sizes of filled inputs are symbols.
 std::string TextOf(const Case& sample, bool symbolic);
 // Indices of the inputs that are filled.

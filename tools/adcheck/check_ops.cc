@@ -196,9 +196,7 @@ std::string FullName(const std::string& domain, const std::string& op) {
 }
 
 bool IsAsked(const Options& options, const std::string& name) {
-  if (options.ops == "all" || options.ops.empty()) return true;
-  const std::string list = "," + (options.ops == "core" ? kCore : options.ops) + ",";
-  return list.find("," + name + ",") != std::string::npos;
+  return options.ops.empty() || IsListed(options.ops == "core" ? kCore : options.ops, name);
 }
 
 int CheckOps(const Options& options) { return OpsRun(options).Run(); }

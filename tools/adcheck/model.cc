@@ -43,6 +43,17 @@ std::vector<char> BytesOf(const Array& a) {
   return bytes;
 }
 
+ge_tensor Given(const Array& a, const std::vector<char>& bytes) {
+  ge_tensor t{};
+  t.size = sizeof t;
+  t.dtype = a.dtype;
+  t.rank = static_cast<int32_t>(a.dims.size());
+  std::copy(a.dims.begin(), a.dims.end(), t.dims);
+  t.data = const_cast<char*>(bytes.data());  // which the session reads alone
+  t.bytes = static_cast<uint64_t>(Array::Count(a.dims)) * ElementSize(a.dtype);
+  return t;
+}
+
 Result<Array> ArrayOf(const ge_tensor& t) {
   Array a;
   a.dtype = t.dtype;
@@ -166,14 +177,8 @@ Result<Arrays> Model::Run(const std::string& entry, const Arrays& inputs) const 
       return Status(Code::kInvalidArgument,
                     fmt::format("entry '{}' takes '{}', which is not given", entry, in[i]));
     }
-    const Array& a = found->second;
-    bytes.push_back(BytesOf(a));
-    given[i].size = sizeof given[i];
-    given[i].dtype = a.dtype;
-    given[i].rank = static_cast<int32_t>(a.dims.size());
-    std::copy(a.dims.begin(), a.dims.end(), given[i].dims);
-    given[i].data = bytes.back().data();
-    given[i].bytes = static_cast<uint64_t>(Array::Count(a.dims)) * ElementSize(a.dtype);
+    bytes.push_back(BytesOf(found->second));
+    given[i] = Given(found->second, bytes.back());
   }
   for (ge_tensor& t : got) t.size = sizeof t;
   ge_error e = NoError();
@@ -191,6 +196,39 @@ Result<Arrays> Model::Run(const std::string& entry, const Arrays& inputs) const 
   for (ge_tensor& t : got) ge_tensor_release(&t);
   if (!bad.ok()) return bad;
   return made;
+}
+
+Result<Arrays> Model::States() const {
+  uint32_t n = 0;
+  ge_session_state_count(session_, &n);
+  Arrays states;
+  for (uint32_t i = 0; i < n; ++i) {
+    ge_tensor_info info{};
+    info.size = sizeof info;
+    ge_session_state_info(session_, i, &info);
+    ge_tensor t{};
+    t.size = sizeof t;
+    ge_error e = NoError();
+    GE_RETURN_IF_ERROR(Of(ge_session_get_state(session_, info.name, &t, &e), e));
+    std::vector<char> bytes(std::max<uint64_t>(1, t.bytes));
+    t.data = bytes.data();
+    GE_RETURN_IF_ERROR(Of(ge_session_get_state(session_, info.name, &t, &e), e));
+    GE_ASSIGN_OR_RETURN(states[info.name], ArrayOf(t));
+  }
+  return states;
+}
+
+Status Model::SetState(const std::string& name, const Array& value) {
+  const std::vector<char> bytes = BytesOf(value);
+  const ge_tensor t = Given(value, bytes);
+  ge_error e = NoError();
+  return Of(ge_session_set_state(session_, name.c_str(), &t, &e), e);
+}
+
+std::string Model::Metadata(const std::string& key) const {
+  const char* text = nullptr;
+  const bool there = ge_session_metadata(session_, key.c_str(), &text) == GE_STATUS_OK;
+  return there && text != nullptr ? text : "";
 }
 
 Result<std::string> Model::Text() const {

@@ -31,7 +31,7 @@ Result<Graph> ParseAndInfer(const std::string& text);
 
 struct ModelOptions {
   std::string engines = "ref";
-  std::string plugin;    // the path of grad.so
+  std::string plugin;    // the path of grad.so; several, joined by commas
   uint32_t threads = 0;  // 0 = as many as usual
 };
 
@@ -47,6 +47,10 @@ class Model {
   // Takes the entry's inputs by name and ignores all others.
   Result<Arrays> Run(const std::string& entry, const Arrays& inputs) const;
   bool HasInput(const std::string& entry, const std::string& name) const;
+  // The states as they are now, by name.
+  Result<Arrays> States() const;
+  Status SetState(const std::string& name, const Array& value);
+  std::string Metadata(const std::string& key) const;  // empty: there is none
   // The .gt text after rewriting with all elements of all constants. A dump of ge.h is for people
   // and leaves out long ones.
   Result<std::string> Text() const;

@@ -87,7 +87,7 @@ void RulesRun::RunCases(const std::vector<ShardCase>& cases) {
   std::atomic<size_t> next = 0;
   const auto work = [&] {
     for (size_t i = next++; i < cases.size(); i = next++) {
-      if (IsAsked(options_, cases[i].name)) RunCase(cases[i]);
+      if (adcheck::IsListed(options_.ops, cases[i].name)) RunCase(cases[i]);
     }
   };
   std::thread other(work);
@@ -99,7 +99,7 @@ void RulesRun::RunCases(const std::vector<ShardCase>& cases) {
 // A rule that nothing tries is a failure; so is a name that nothing has.
 void RulesRun::WantCases() {
   for (const std::string& name : parallel::RuleNames()) {
-    if (!IsAsked(options_, name) || rules_.count(name) != 0) continue;
+    if (!adcheck::IsListed(options_.ops, name) || rules_.count(name) != 0) continue;
     rules_[name].failed = 1;
     Fail(name, "it has a rule and no case; write one in " + options_.cases);
   }
@@ -144,11 +144,6 @@ int RulesRun::Run() {
 }
 
 }  // namespace
-
-bool IsAsked(const Options& options, const std::string& name) {
-  if (options.ops == "all") return true;
-  return ("," + options.ops + ",").find("," + name + ",") != std::string::npos;
-}
 
 int CheckRules(const Options& options) { return RulesRun(options).Run(); }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/adcheck/model.h"
+#include "tools/shardcheck/train_ranks.h"
 
 namespace ge::shardcheck {
 
@@ -15,6 +16,10 @@ struct Options {
   std::vector<std::string> meshes = {"2", "3", "4", "2x2", "2x3", "2x4"};
   adcheck::ModelOptions model{.threads = 1};
   uint64_t seed = 1;
+  int programs = 0;
+  uint64_t program = 0;  // one of them, by the number that a failure is told with
+  std::string file;      // or a file or folder of them
+  TrainOptions train;
   bool json = false, verbose = false;
 };
 
@@ -23,8 +28,6 @@ int MutateRules(const Options& options);
 int SearchWays(const Options& options);
 // To stdout: the collectives that take each tensor of a file (README.md) to its other layout.
 int PrintRedistributions(const std::string& file);
-
-// Whether --ops asks for it.
-bool IsAsked(const Options& options, const std::string& name);
+int CheckPrograms(const Options& options);
 
 }  // namespace ge::shardcheck

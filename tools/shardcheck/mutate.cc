@@ -147,7 +147,7 @@ int MutateRun::Run() {
   }
   std::map<std::pair<std::string, std::string>, Text> texts;
   for (const ShardCase& c : *cases) {
-    if (!IsAsked(options_, c.name)) continue;
+    if (!adcheck::IsListed(options_.ops, c.name)) continue;
     const auto view = CaseView::Make(c);
     if (!view.ok()) continue;  // --rules tells
     const std::string rule = (*view)->RuleText();

@@ -82,7 +82,7 @@ int SearchWays(const Options& options) {
   }
   int found = 0;
   for (const ShardCase& c : *cases) {
-    if (IsAsked(options, c.name)) Search(c, options, &found);
+    if (adcheck::IsListed(options.ops, c.name)) Search(c, options, &found);
   }
   fmt::print("{} more ways give the whole\n", found);
   return 0;

@@ -1,32 +1,20 @@
 #!/usr/bin/env bash
 # ge-shardcheck: every way and pair of ways of every rule of passes/parallel against the whole on six
-# meshes, and every letter of every rule changed: seconds, all of it. GE_BUILD is the build folder.
+# meshes, every letter of every rule changed, and random nets and steps on ranks against one process: less
+# than a minute, all of it. GE_BUILD is the build folder.
 set -u
 cd "$(dirname "$0")/../../.."
 build=${GE_BUILD:-build/release}
-export GE_CACHE_DIR=off GE_PROBE=fixed
-passed=0 failed=0 skipped=0
+. tests/e2e/counted_step.bash
 . tests/e2e/check_exit.bash
 
-# step ARGUMENTS...: runs ge-shardcheck and adds what its last line counts. Mutants that nobody
-# notices are listed, and fail it only where they are more than 1 in 100.
-step() {
-  local text code
-  text=$("$build/bin/ge-shardcheck" "$@" 2>&1)
-  code=$?
-  if [[ $text =~ ([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped ]]; then
-    passed=$((passed + BASH_REMATCH[1]))
-    [[ $code -eq 0 ]] || failed=$((failed + BASH_REMATCH[2]))
-    [[ $code -le 1 ]] || { failed=$((failed + 1)) && echo "exit $code of ge-shardcheck $*"; }
-  else
-    failed=$((failed + 1))
-    echo "exit $code of ge-shardcheck $*, which counts nothing:" && echo "$text" | tail -5
-  fi
-  echo "$text" | grep -E '^(FAILED|UNNOTICED)|mutants are noticed'
-}
+step() { counted ge-shardcheck "$@"; }
 
 step --rules all
 step --mutate all
+step --programs 40
+# What failed once, and what random programs seldom draw.
+step --model tools/shardcheck/programs
 # What it refuses.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -47,6 +35,21 @@ check "rules that say all there is" 0 grep -qx '0 more ways give the whole' \
 printf 'MaxPool(f64[7,5,4,4]) {kernel_shape=[2,2], strides=[2,2]} | 0 -> 0 | 1 -> 1\n' >"$folder/wrong.txt"
 check "a rule that leaves something out" 0 grep -qx '2 more ways give the whole' \
   <("$build/bin/ge-shardcheck" --search MaxPool --cases "$folder")
+# Programs: files that are none, one that ranks refuse, one that says nothing.
+check "programs of a folder without any" 2 "$build/bin/ge-shardcheck" --model "$folder"
+sed 's/# mesh .*/# mesh data/' tools/shardcheck/programs/plugin.gt >"$folder/wrong.gt"
+check "a program whose mesh is none" 2 "$build/bin/ge-shardcheck" --model "$folder/wrong.gt"
+sed 's/data,model refused/data,model/; s/k1=model,-/k1=-,-,-/' tools/shardcheck/programs/pins_of_values.gt \
+  >"$folder/wrong.gt"
+check "a program with a pin that cannot be" 1 "$build/bin/ge-shardcheck" --model "$folder/wrong.gt"
+sed 's/w1 : .*/w1 : f64[3,4] = splat 1e9/' tools/shardcheck/programs/plugin.gt >"$folder/wrong.gt"
+check "a program of numbers that are too large" 1 "$build/bin/ge-shardcheck" --model "$folder/wrong.gt"
+for op in Rows Ninth Fails; do
+  sed "s/acme.Half/acme.$op/; s/f64\[3,4\] = .*/f64[3,7] = splat 0.5/; s/label f64 7,4/label f64 7,7/" \
+    tools/shardcheck/programs/plugin.gt >"$folder/wrong.gt"
+  check "an operator acme.$op that states what is wrong" 0 grep -q "FAILED.*acme.$op: its function shard" \
+    <("$build/bin/ge-shardcheck" --model "$folder/wrong.gt")
+done
 for line in 'Abs(f64[7) | 0 -> 0' 'Abs(f64[7]) | 0' 'Abs'; do
   printf '%s\n' "$line" >"$folder/wrong.txt"
   check "the line '$line'" 2 "$build/bin/ge-shardcheck" --rules Abs --cases "$folder"
