@@ -291,16 +291,18 @@ TEST(Ranks, CollectivesOverMeshesAndAxesAreThoseOfWholeTensors) {
 
 // ---- wrong use ---------------------------------------------------------------------------------
 
-// Runs each turn on a thread of its own, as the rank that it names; answers their messages.
+// Runs each turn on a thread of its own, as the rank that it names; answers their messages. All
+// live until all have ended: a mesh is broken as long as one of its ranks is there.
 std::vector<std::string> Ends(const Mesh& mesh, const std::vector<Turn>& turns,
                               const std::vector<int64_t>& ranks, const std::string& options) {
   std::vector<std::thread> threads;
   std::vector<std::string> said(turns.size());
+  std::vector<std::unique_ptr<Rank>> rank(turns.size());
   for (size_t i = 0; i < turns.size(); ++i) {
     threads.emplace_back([&, i] {
-      Rank rank(TextOf(mesh, ranks[i], turns[i], kF64), options);
+      rank[i] = std::make_unique<Rank>(TextOf(mesh, ranks[i], turns[i], kF64), options);
       std::vector<std::vector<char>> out;
-      said[i] = rank.Run(turns[i], kF64, &out).ToString();
+      said[i] = rank[i]->Run(turns[i], kF64, &out).ToString();
     });
   }
   for (std::thread& t : threads) t.join();
