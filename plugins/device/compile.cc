@@ -43,6 +43,11 @@ bool UnitsOf(const Engine& e, const ge_segment& segment, const Parser& parser, b
   return true;
 }
 
+// A segment without nodes, which brings a value into another layout.
+bool Converts(const ge_segment& segment) {
+  return segment.n_taken == 1 && segment.taken[0].n_node == 0;
+}
+
 // False where *c says why not.
 bool Build(const Engine& e, Recorder* recorder, const std::vector<Unit>& units, ge_compiled* c) {
   const auto refuse = [&](ge_rc rc, const char* why) {
@@ -50,7 +55,11 @@ bool Build(const Engine& e, Recorder* recorder, const std::vector<Unit>& units, 
     return false;
   };
   try {
-    recorder->Record(units);
+    if (units.empty()) {
+      recorder->RecordConversion();
+    } else {
+      recorder->Record(units);
+    }
     return true;
   } catch (const Stopped& x) {
     return refuse(GE_CANCELLED, x.what());
@@ -87,7 +96,7 @@ void CompileSegment(const Engine& engine, const ge_segment& segment, bool unaske
   if (c->rc != GE_OK) return;
   const Parser parser(*segment.graph, engine.Kinds(), engine.Halves());
   std::vector<Unit> units;
-  if (!UnitsOf(engine, segment, parser, unasked, &units, c)) return;
+  if (!Converts(segment) && !UnitsOf(engine, segment, parser, unasked, &units, c)) return;
   auto exec = std::make_unique<ge_exec>(engine, device);
   Program& program = exec->program;
   Recorder recorder(engine, &engine.book(), parser, segment, &program);
@@ -99,7 +108,7 @@ void CompileSegment(const Engine& engine, const ge_segment& segment, bool unaske
   c->internal = program.internals.data();
   c->n_internal = static_cast<uint32_t>(program.internals.size());
   c->n_step = std::max<uint32_t>(1, static_cast<uint32_t>(program.steps.size()));
-  if (!program.steps.empty()) {
+  if (!units.empty() && !program.steps.empty()) {
     c->step = program.told.records();
     c->step_stride = sizeof(ge_step);
   }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,7 @@
 #include "ge/ge_plugin.hpp"
 #include "plugins/device/capture.h"
 #include "plugins/device/device.h"
+#include "plugins/device/layouts.h"
 #include "plugins/device/memory.h"
 #include "plugins/device/program.h"
 #include "plugins/device/rates.h"
@@ -67,6 +69,23 @@ class Engine {
   }
   // Adds the kernels of a unit. Throws where it has none.
   virtual void Record(const Unit& unit, Recorder* recorder) const = 0;
+
+  // ---- layouts of images: without any, all values are plain. layouts.h has the rules, and what
+  // padding holds.
+  // Those, beside plain, in which images may lie in a device's memory; a table of the program's.
+  virtual std::span<const LayoutTag> Layouts() const { return {}; }
+  // The one of them in which the unit reads and makes images; nullopt where none is better than
+  // another. Plain images are converted inside the segment.
+  virtual std::optional<LayoutTag> Prefers(const Unit&, const Parser&) const {
+    return std::nullopt;
+  }
+  // Whether a unit that prefers none works in whichever layout its images have. It makes images in
+  // the same one; else it reads and makes plain ones.
+  virtual bool KeepsLayout(const Unit&, const Parser&) const { return false; }
+  // Adds the kernel that brings a value of any type, from a border's too, into another layout.
+  // Throws where it has none.
+  virtual void RecordConversion(const Conversion& conversion, const Ref& from, const Ref& to,
+                                Recorder* recorder) const;
 
   // ---- for the entry points
   // Finds the devices that the options name; throws Refusal.

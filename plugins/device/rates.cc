@@ -77,6 +77,12 @@ double NsOf(const Work& work, const Rates& rates) {
   return std::max(busy + rates.kernel_ns * work.kernels, rates.queue_ns * work.kernels);
 }
 
+double ConversionNsOf(double bytes, const Rates& rates) {
+  const double rate =
+      rates.convert_bytes_per_ns > 0 ? rates.convert_bytes_per_ns : rates.bytes_per_ns;
+  return std::max(rates.kernel_ns + bytes / rate, rates.queue_ns);
+}
+
 double BorderNsOf(const Work& work, const Rates& rates) {
   if (work.border_bytes <= 0) return 0;
   return std::max(rates.kernel_ns + work.border_bytes / rates.bytes_per_ns, rates.queue_ns);

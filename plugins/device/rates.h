@@ -16,6 +16,7 @@ struct Rates {
   // Copies: before the first byte, and by where the host's end lies.
   double copy_ns = 5000;
   double pinned_bytes_per_ns = 20, pageable_bytes_per_ns = 8, peer_bytes_per_ns = 50;
+  double convert_bytes_per_ns = 0;       // read and written by a change of layout; 0 = bytes_per_ns
   uint64_t timeout_ns = 30'000'000'000;  // ge_device.timeout_ns
   bool measured = false;                 // on this device, not stated
   bool guessed = false;                  // nobody knows: what a run measures counts alone
@@ -34,6 +35,8 @@ double BytesOf(const Parser& parser, uint32_t value);
 Work WorkOf(const Unit& unit, const Parser& parser);
 // Time of the device, or of the host where that queues more slowly.
 double NsOf(const Work& work, const Rates& rates);
+// Of a change of layout that reads and writes so many bytes.
+double ConversionNsOf(double bytes, const Rates& rates);
 // Of a copy that a view's result costs at a border.
 double BorderNsOf(const Work& work, const Rates& rates);
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "plugins/device/engine.h"
+#include "plugins/units/copy_layout.h"
 #include "plugins/units/movement/reshape.h"
+#include "plugins/units/tagged_layout.h"
 
 namespace ge_engines::device {
 namespace {
@@ -39,27 +42,36 @@ uint32_t FlagsOfConstant(int32_t dtype) {
 
 Recorder::Recorder(const Engine& engine, PackBook* book, const Parser& parser,
                    const ge_segment& segment, Program* program)
-    : e_(engine), book_(*book), p_(parser), segment_(segment), out_(*program) {
-  const auto plain = [](const uint32_t* ids, uint32_t at) {
-    if (ids != nullptr && ids[at] != 0) {
-      throw std::runtime_error("a border is in a layout that was not offered");
-    }
-  };
-  for (uint32_t i = 0; i < segment.n_in; ++i) {
-    plain(segment.in_layout, i);
-    const uint32_t v = segment.in[i];
-    places_[v] = NewStorage(Kind::kIn, i, v, Bytes(v));
+    : e_(engine), book_(*book), p_(parser), segment_(segment), out_(*program) {}
+
+// What comes, and where that goes which leaves.
+void Recorder::TakeBorders() {
+  for (uint32_t i = 0; i < segment_.n_in; ++i) {
+    const uint32_t v = segment_.in[i];
+    const LayoutTag tag = Border(v, segment_.in_layout, i);
+    Give(v, {tag, NewStorage(Kind::kIn, i, v, Bytes(v, tag))});
   }
-  for (uint32_t i = 0; i < segment.n_out; ++i) {
-    plain(segment.out_layout, i);
-    const uint32_t v = segment.out[i];
-    leaves_[v] = NewStorage(Kind::kOut, i, v, Bytes(v));
+  for (uint32_t i = 0; i < segment_.n_out; ++i) {
+    const uint32_t v = segment_.out[i];
+    const LayoutTag tag = Border(v, segment_.out_layout, i);
+    leaves_[v] = {tag, NewStorage(Kind::kOut, i, v, Bytes(v, tag))};
   }
   workspace_ = NewStorage(Kind::kWorkspace, 0, 0, 0).storage;
 }
 
-uint64_t Recorder::Bytes(uint32_t value) const {
-  return static_cast<uint64_t>(Product(p_.dims(value))) * static_cast<uint64_t>(p_.size(value));
+// The host's layout for `value`; ids may be nullptr.
+LayoutTag Recorder::Border(uint32_t value, const uint32_t* ids, uint32_t at) const {
+  const uint32_t id = ids != nullptr ? ids[at] : 0;
+  if (id == 0) return {};
+  const std::optional<LayoutTag> tag =
+      id < segment_.n_layout && segment_.layout[id] != nullptr
+          ? LayoutTagOf(*segment_.layout[id], p_.dims(value).size())
+          : std::nullopt;
+  const std::span<const LayoutTag> known = e_.Layouts();
+  if (!tag || std::find(known.begin(), known.end(), *tag) == known.end()) {
+    throw std::runtime_error("a border is in a layout that was not offered");
+  }
+  return *tag;
 }
 
 Ref Recorder::NewStorage(Kind kind, uint32_t index, uint32_t value, uint64_t bytes) {
@@ -69,6 +81,7 @@ Ref Recorder::NewStorage(Kind kind, uint32_t index, uint32_t value, uint64_t byt
 
 void Recorder::Record(const std::vector<Unit>& units) {
   places_.reserve(2 * units.size());
+  TakeBorders();
   for (const Unit& u : units) {
     node_ = u.root;
     if (segment_.stop != nullptr && __atomic_load_n(segment_.stop, __ATOMIC_RELAXED) != 0) {
@@ -76,14 +89,24 @@ void Recorder::Record(const std::vector<Unit>& units) {
     }
     const size_t first = out_.steps.size();
     RecordUnit(u);
+    for (uint32_t v : u.out) Publish(v);
     TellSteps(u, first);
   }
-  for (const auto& [v, place] : leaves_) {
+  for (const auto& [v, rep] : leaves_) {
     if (Bytes(v) != 0 && places_.count(v) == 0) throw std::runtime_error("an output is not made");
   }
-  ListInternals();
-  ListMade();
+  ListReports();
   ListConstants(units);
+}
+
+void Recorder::RecordConversion() {
+  if (segment_.n_in != 1 || segment_.n_out != 1 || segment_.in[0] != segment_.out[0]) {
+    throw std::runtime_error("a conversion has one value to convert");
+  }
+  node_ = UINT32_MAX;
+  TakeBorders();
+  Publish(segment_.out[0]);
+  ListReports();
 }
 
 void Recorder::RecordUnit(const Unit& unit) {
@@ -100,23 +123,94 @@ void Recorder::RecordUnit(const Unit& unit) {
 
 int Recorder::number() const { return e_.device(segment_.device)->number(); }
 
-Ref Recorder::Read(uint32_t value) {
-  const auto found = places_.find(value);
-  if (found != places_.end()) return found->second;
-  if (!p_.constant(value)) throw std::runtime_error("a value is read before it is made");
-  const uint64_t bytes = Bytes(value);
-  if (bytes == 0) return {workspace_, 0, 0};
-  const auto copy = [bytes](const void* const* from, void* to) { std::memcpy(to, from[0], bytes); };
-  return Pack({value}, "plain " + std::to_string(bytes), bytes, copy,
-              FlagsOfConstant(p_.dtype(value)), true);
+// ---- values and their layouts ------------------------------------------------------------------
+
+void Recorder::Give(uint32_t value, const Rep& rep) {
+  const auto [home, fresh] = places_.try_emplace(value, rep);
+  if (fresh) return;
+  const bool better = home->second.tag.plain();
+  const Rep other = better ? std::exchange(home->second, rep) : rep;
+  converted_[{value, other.tag}] = other.place;
 }
 
-Ref Recorder::Write(uint32_t value) {
-  const auto leaf = leaves_.find(value);
-  const Ref place =
-      leaf != leaves_.end() ? leaf->second : NewStorage(Kind::kInternal, 0, value, Bytes(value));
-  places_[value] = place;
+LayoutTag Recorder::TagOf(uint32_t value) const {
+  const auto found = places_.find(value);
+  return found == places_.end() ? LayoutTag() : found->second.tag;
+}
+
+LayoutTag Recorder::LayoutOf(const Unit& unit) const {
+  return LayoutOfWork(e_, unit, p_, [this](uint32_t v) { return TagOf(v); });
+}
+
+Ref Recorder::Read(uint32_t value, const LayoutTag& tag) {
+  const auto found = places_.find(value);
+  if (found == places_.end()) return Constant(value, tag);
+  const Rep home = found->second;
+  if (home.tag == tag || SameMemory(LayoutIn(home.tag, value), LayoutIn(tag, value))) {
+    return home.place;
+  }
+  const auto known = converted_.find({value, tag});
+  if (known != converted_.end()) return known->second;
+  const Ref place = NewStorage(Kind::kInternal, 0, value, Bytes(value, tag));
+  Convert(value, home, {tag, place});
+  converted_[{value, tag}] = place;
   return place;
+}
+
+Ref Recorder::Constant(uint32_t value, const LayoutTag& tag) {
+  if (!p_.constant(value)) throw std::runtime_error("a value is read before it is made");
+  const Layout to = LayoutIn(tag, value);
+  const uint64_t bytes = to.bytes();
+  const uint32_t flags = FlagsOfConstant(p_.dtype(value));
+  if (bytes == 0) return {workspace_, 0, 0};
+  if (tag.plain()) {
+    const auto copy = [bytes](const void* const* from, void* to) {
+      std::memcpy(to, from[0], bytes);
+    };
+    return Pack({value}, "plain " + std::to_string(bytes), bytes, copy, flags, true);
+  }
+  const std::string key = (tag.last ? "last " : "blocks " + std::to_string(tag.block) + " ") +
+                          ToText(to.dims()) + " " + std::to_string(to.size);
+  const auto lay_out = [to](const void* const* from, void* place) {
+    CopyLayout(Layout::Dense(to.dims(), to.size), from[0], to, place);
+  };
+  return Pack({value}, key, bytes, lay_out, flags, true);
+}
+
+// What leaves in blocks has zeros for padding: a kernel's own place may have anything there, so it
+// lies elsewhere until Publish.
+Ref Recorder::Write(uint32_t value, const LayoutTag& tag) {
+  const auto leaf = leaves_.find(value);
+  const bool there =
+      leaf != leaves_.end() && leaf->second.tag == tag && !LayoutIn(tag, value).padded();
+  const Ref place =
+      there ? leaf->second.place : NewStorage(Kind::kInternal, 0, value, Bytes(value, tag));
+  places_[value] = {tag, place};
+  return place;
+}
+
+void Recorder::Convert(uint32_t value, const Rep& from, const Rep& to) {
+  if (to.place.bytes == 0) return;
+  const Layout x = LayoutIn(from.tag, value), y = LayoutIn(to.tag, value);
+  if (!y.padded() && (from.tag == to.tag || SameMemory(x, y))) {
+    return Add(std::make_unique<Move>(), {Writes(to.place), Reads(from.place)});
+  }
+  e_.RecordConversion({p_.dims(value), p_.dtype(value), p_.size(value), from.tag, to.tag},
+                      from.place, to.place, this);
+}
+
+// Brings a result into its output, unless it was written there. Later units read it there, too.
+void Recorder::Publish(uint32_t value) {
+  const auto leaf = leaves_.find(value);
+  const auto home = places_.find(value);
+  if (leaf == leaves_.end() || home == places_.end()) return;
+  const Rep to = leaf->second;
+  if (home->second.place.storage == to.place.storage) return;
+  const auto [other, fresh] = converted_.try_emplace({value, to.tag}, to.place);
+  if (!fresh && other->second.storage == to.place.storage) return;
+  Convert(value, fresh ? home->second : Rep{to.tag, other->second}, to);
+  if (home->second.tag == to.tag) home->second = to;
+  other->second = to.place;
 }
 
 Ref Recorder::Between(uint64_t bytes) { return NewStorage(Kind::kInternal, 0, 0, bytes); }
@@ -149,13 +243,7 @@ Ref Recorder::Pack(const Ids& values, const std::string& key, uint64_t bytes, Fi
 }
 
 void Recorder::View(uint32_t result, uint32_t value) {
-  const Ref place = Read(value);
-  if (leaves_.count(result) == 0) {
-    places_[result] = place;
-    return;
-  }
-  const Ref to = Write(result);
-  if (to.bytes != 0) Add(std::make_unique<Move>(), {Writes(to), Reads(place)});
+  places_[result] = {LayoutTag(), Read(value)};
 }
 
 void Recorder::Add(std::unique_ptr<Kernel> kernel, std::vector<Use> uses) {
@@ -170,6 +258,11 @@ void Recorder::Add(std::unique_ptr<Kernel> kernel, std::vector<Use> uses) {
 }
 
 // ---- what the host is told ---------------------------------------------------------------------
+
+void Recorder::ListReports() {
+  ListInternals();
+  ListMade();
+}
 
 void Recorder::ListInternals() {
   for (Storage& s : out_.storages) {
@@ -193,20 +286,26 @@ void Recorder::TellSteps(const Unit& unit, size_t first) {
     const auto place = places_.find(v);
     if (v == 0 || p_.constant(v) || place == places_.end()) continue;
     // A view of what was there before the first step is told behind that one.
-    made_.push_back({v, static_cast<uint32_t>(end == 0 ? 0 : end - 1), place->second});
+    const auto leaf = leaves_.find(v);
+    made_.push_back({v, static_cast<uint32_t>(end == 0 ? 0 : end - 1),
+                     leaf != leaves_.end() ? leaf->second : place->second});
   }
 }
 
 void Recorder::ListMade() {
   const auto n_step = static_cast<uint32_t>(out_.steps.size());
   for (const Made& m : made_) {
-    const Storage& s = out_.storages[m.place.storage];
+    const Storage& s = out_.storages[m.rep.place.storage];
     // Behind the last step that touches it, the place may hold another value.
     if (m.step >= n_step || (s.kind == Kind::kInternal && m.step > s.last)) continue;
     ge_made made = {};
     made.value = m.value;
     made.index = s.index;
-    made.offset = m.place.offset;
+    made.offset = m.rep.place.offset;
+    if (!m.rep.tag.plain()) {
+      made.layout = TaggedLayout(m.rep.tag, p_.dims(m.value).size());
+      if (made.layout == nullptr) continue;
+    }
     switch (s.kind) {
       case Kind::kIn:
         made.place = GE_PLACE_IN;

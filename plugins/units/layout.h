@@ -31,12 +31,13 @@ inline Dims StridesOf(const Dims& dims) {
   return s;
 }
 
-// With cblock = b > 0, axis 1 is cut in blocks of b innermost channels; the last block is padded
-// with zeros. stride[1] is then the distance between blocks. Strides count elements.
+// With cblock = b > 0, axis 1 is cut in blocks of b innermost channels; the last block is padded:
+// its lanes behind the last channel are nobody's. stride[1] is then the distance between blocks.
+// Strides count elements.
 struct Layout {
   int rank = 0;
   int cblock = 0;
-  int size = 4;  // bytes of an element; loops over strides and blocks move 4
+  int size = 4;  // bytes of an element; loops of CPU engines over strides and blocks move 4
   int64_t dim[kMaxRank] = {};
   int64_t stride[kMaxRank] = {};
 
@@ -52,8 +53,8 @@ struct Layout {
     }
     return l;
   }
-  static Layout Blocked(const Dims& dims, int block) {
-    Layout l = Dense(dims);
+  static Layout Blocked(const Dims& dims, int block, int size = 4) {
+    Layout l = Dense(dims, size);
     l.cblock = block;
     int64_t s = block;
     for (int i = l.rank - 1; i >= 0; --i) {
@@ -80,7 +81,7 @@ struct Layout {
     if (dims.size() < 3 || static_cast<int>(dims.size()) != model.rank) {
       return Dense(dims, model.size);
     }
-    if (model.cblock > 0) return Blocked(dims, model.cblock);
+    if (model.cblock > 0) return Blocked(dims, model.cblock, model.size);
     const bool last = !model.dense() && model == ChannelsLast(model.dims(), model.size);
     return last ? ChannelsLast(dims, model.size) : Dense(dims, model.size);
   }
@@ -103,6 +104,8 @@ struct Layout {
     }
     return n;
   }
+  // Of padding and all.
+  uint64_t bytes() const { return static_cast<uint64_t>(extent()) * static_cast<uint64_t>(size); }
   bool dense() const { return cblock == 0 && *this == Dense(dims(), size); }
   // No gaps: every element of the extent belongs to the tensor (or to its block padding).
   bool gapless() const {
@@ -124,6 +127,16 @@ struct Layout {
   }
 };
 
+// Same elements in the same order: one may be read as the other.
+inline bool SameMemory(const Layout& x, const Layout& y) {
+  const auto plain = [](const Layout& l) {
+    if (l.dense()) return true;
+    if (l.cblock == 0 || l.padded()) return false;
+    return std::all_of(l.dim + 2, l.dim + l.rank, [](int64_t d) { return d == 1; });
+  };
+  return x.size == y.size && x.elements() == y.elements() && plain(x) && plain(y);
+}
+
 // A layout without its dims; engines exchange these names: plain, channels last, or channels in
 // blocks. Other layouts do not leave a segment.
 struct LayoutTag {
@@ -140,7 +153,7 @@ struct LayoutTag {
     return {};
   }
   Layout On(const Dims& dims, int size = 4) const {
-    return block > 0 ? Layout::Blocked(dims, block)
+    return block > 0 ? Layout::Blocked(dims, block, size)
            : last    ? Layout::ChannelsLast(dims, size)
                      : Layout::Dense(dims, size);
   }

@@ -13,6 +13,8 @@ TEST(Layout, LikeKeepsTheSizeOfElements) {
     EXPECT_EQ(Layout::Like(two, Layout::ChannelsLast(four, size)), Layout::Dense(two, size));
     EXPECT_EQ(Layout::Like(four, Layout::ChannelsLast(four, size)),
               Layout::ChannelsLast(four, size));
+    EXPECT_EQ(Layout::Like(four, Layout::Blocked(four, 16, size)), Layout::Blocked(four, 16, size));
+    EXPECT_EQ((LayoutTag{16, false}.On(four, size).bytes()), uint64_t(2 * 16 * 9 * size));
   }
 }
 

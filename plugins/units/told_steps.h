@@ -11,10 +11,6 @@
 
 namespace ge_engines {
 
-// The record of a layout that is not plain, of 3 to kMaxRank axes; lives for ever. nullptr where
-// there is none.
-const ge_layout* TaggedLayout(const LayoutTag& tag, size_t rank);
-
 class ToldSteps {
  public:
   // Step `step` runs work of `nodes`.

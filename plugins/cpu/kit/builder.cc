@@ -3,7 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "plugins/cpu/kit/offers.h"
+#include "plugins/units/copy_layout.h"
+#include "plugins/units/tagged_layout.h"
 
 namespace ge_engines::cpu {
 namespace {
@@ -22,6 +23,16 @@ class Move final : public Loop {
   uint64_t bytes_;
 };
 
+// The same into another order: of an element each, since hardly any image of theirs comes here.
+class Reorder final : public Loop {
+ public:
+  Reorder(const Layout& from, const Layout& to) : from_(from), to_(to) {}
+  void Run(float* const* p) const override { CopyLayout(from_, p[1], to_, p[0]); }
+
+ private:
+  Layout from_, to_;
+};
+
 // Whole numbers of 16 bits and more may be sizes or indices, which somebody has checked where they
 // lay.
 uint32_t FlagsOfConstant(const Parser& parser, uint32_t value) {
@@ -36,19 +47,6 @@ uint32_t FlagsOfConstant(const Parser& parser, uint32_t value) {
     default:
       return 0;
   }
-}
-
-// Same elements in the same order: one may be read as the other.
-bool SameMemory(const Layout& x, const Layout& y) {
-  auto plain = [](const Layout& l) {
-    if (l.dense()) return true;
-    if (l.cblock == 0 || l.padded()) return false;
-    for (int i = 2; i < l.rank; ++i) {
-      if (l.dim[i] != 1) return false;
-    }
-    return true;  // one element for each channel: blocks are in order
-  };
-  return x.size == y.size && x.elements() == y.elements() && plain(x) && plain(y);
 }
 
 }  // namespace
@@ -86,10 +84,10 @@ Layout Builder::Border(uint32_t value, const uint32_t* ids, uint32_t at) const {
       id < segment_.n_layout && segment_.layout[id] != nullptr
           ? LayoutTagOf(*segment_.layout[id], p_.dims(value).size())
           : std::nullopt;
-  if (!form || p_.size(value) != 4) {
+  if (!form || (p_.size(value) != 4 && !Converts())) {
     throw std::runtime_error("a border is in a layout that was not offered");
   }
-  return form->On(p_.dims(value));
+  return form->On(p_.dims(value), p_.size(value));
 }
 
 void Builder::BuildConversion() {
@@ -204,7 +202,9 @@ void Builder::EmitMain(const Unit&) { throw std::runtime_error("the engine has n
 void Builder::AddConversion(const Rep& from, const Rep& to) {
   if (to.layout.size != 4) {
     if (!from.layout.dense() || !to.layout.dense()) {
-      throw std::runtime_error("elements that are not 4 bytes in another order");
+      AddStep("convert " + Sizes(to.layout.dims()),
+              std::make_unique<Reorder>(from.layout, to.layout), {to.place, from.place});
+      return;
     }
     AddStep("move " + Sizes(to.layout.dims()), std::make_unique<Move>(Bytes(to.layout)),
             {to.place, from.place});

@@ -60,6 +60,8 @@ class Builder {
   virtual void Start(const std::vector<Unit>&) {}
   // Adds a step: it copies `from` into the layout of `to`, a value of the same dims.
   virtual void AddConversion(const Rep& from, const Rep& to);
+  // Whether the segment is a conversion: of a value of any type.
+  bool Converts() const { return segment_.n_taken == 1 && segment_.taken[0].n_node == 0; }
   // Called after the last step.
   virtual void Finish() {}
   // How to write a dense constant in the layout `want`, with the same dims.

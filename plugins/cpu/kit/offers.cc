@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plugins/cpu/kit/price.h"
+#include "plugins/units/tagged_layout.h"
 
 namespace ge_engines::cpu {
 namespace {
@@ -10,14 +11,6 @@ namespace {
 // Bytes a ns of bringing an image into another order, ours and oneDNN's: 3.5 to 13, least where
 // channels become the last axis.
 constexpr double kReorderRate = 5.5;
-
-// The axes of a channels-last tensor, outermost first.
-std::vector<uint32_t> LastOrder(size_t rank) {
-  std::vector<uint32_t> perm = {0};
-  for (uint32_t i = 2; i < rank; ++i) perm.push_back(i);
-  perm.push_back(1);
-  return perm;
-}
 
 // Whether its result lies as what it reads.
 bool Follows(const Unit& u) { return u.kind().follows; }
@@ -29,22 +22,6 @@ bool IsFilter(const Unit& u, uint32_t v) {
 }
 
 }  // namespace
-
-std::optional<LayoutTag> LayoutTagOf(const ge_layout& layout, size_t rank) {
-  if (rank < 3 || layout.n_perm != rank) return std::nullopt;
-  const std::vector<uint32_t> perm(layout.perm, layout.perm + layout.n_perm);
-  if (layout.kind == GE_LAYOUT_STRIDED && perm == LastOrder(rank)) return LayoutTag{0, true};
-  if (layout.kind != GE_LAYOUT_BLOCKED || layout.n_block != 1 || layout.block_axis[0] != 1) {
-    return std::nullopt;
-  }
-  for (uint32_t i = 0; i < rank; ++i) {
-    if (perm[i] != i) return std::nullopt;
-  }
-  const uint32_t block = layout.block_size[0];
-  return block == 4 || block == 8 || block == 16
-             ? std::optional(LayoutTag{static_cast<int>(block), false})
-             : std::nullopt;
-}
 
 bool Offers::Image(uint32_t value) const {
   if (value == 0 || p_.constant(value) || p_.dtype(value) != GE_F32) return false;

@@ -6,16 +6,12 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "plugins/cpu/kit/engine.h"
 
 namespace ge_engines::cpu {
-
-// The tag of a host's layout of `rank` axes; nullopt if no tag describes it.
-std::optional<LayoutTag> LayoutTagOf(const ge_layout& layout, size_t rank);
 
 class Offers {
  public:

@@ -104,8 +104,9 @@ Rep NativeBuilder::Lanes(uint32_t value) {
 
 void NativeBuilder::AddConversion(const Rep& from, const Rep& to) {
   const Dims d = to.layout.dims();
-  const bool images =
-      to.layout.size == 1 && d.size() > 2 && from.layout.dense() != to.layout.dense();
+  const bool images = to.layout.size == 1 && d.size() > 2 &&
+                      from.layout.dense() != to.layout.dense() && from.layout.cblock == 0 &&
+                      to.layout.cblock == 0;
   if (!images) return Builder::AddConversion(from, to);
   const int64_t pixels = Product(d) / (d[0] * d[1]);
   const bool last = !to.layout.dense();

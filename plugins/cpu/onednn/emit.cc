@@ -159,6 +159,8 @@ void OnednnBuilder::EmitMain(const Unit& unit) {
 }
 
 void OnednnBuilder::AddConversion(const Rep& from, const Rep& to) {
+  // What is not float32 at a border is nothing to calculate with.
+  if (Converts() && to.layout.size != 4) return Builder::AddConversion(from, to);
   const auto prim = vendor_.Reorder(from.layout, to.layout);
   if (!prim) throw std::runtime_error("oneDNN has no reorder for " + ToText(to.layout.dims()));
   AddPrim("reorder", *prim,

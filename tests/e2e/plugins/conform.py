@@ -202,7 +202,7 @@ def everything():
           "--options", f"wrap={(ENGINES / 'ref.so').resolve()};capture=2")
     sound(checks, "scaffold_device_cpp", "L0-L8", BUILD / "lib/scaffold/scaffold_device_cpp.so",
           "--timeout", "120", "--xfail", "sdk/scaffold/device/conform.txt")
-    for schedule in ["seeded", "adversarial"]:
+    for schedule in ["seeded", "adversarial", "seeded;layouts=1"]:
         sound(checks, f"simdev, {schedule}", "L0-L8", SAMPLES / "simdev.so", "--timeout", "120",
               "--options", f"device=all;schedule={schedule}", "--xfail",
               "plugins/device/sim/engine/conform.txt")

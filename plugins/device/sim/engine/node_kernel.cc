@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "plugins/units/copy_layout.h"
+
 namespace ge_engines::device::sim {
 namespace {
 
@@ -28,16 +30,23 @@ bool Overlap(const Buffer& x, const Buffer& y) {
   return a < b + y.bytes && b < a + x.bytes;
 }
 
-// Places: those of NodeSteps.
-class NodeKernel final : public device::Kernel {
+// NaNs where a layout has padding: as bytes 0xFF, whatever the type of float.
+void PoisonPadding(const Layout& layout, void* data) {
+  if (!layout.padded()) return;
+  std::vector<char> poisoned(layout.bytes(), '\xFF');
+  CopyElements(layout, data, layout, poisoned.data());
+  std::memcpy(data, poisoned.data(), poisoned.size());
+}
+
+class HostWork final : public device::Kernel {
  public:
-  NodeKernel(std::shared_ptr<const NodeSteps> steps, std::string name, int64_t cost_ns)
+  HostWork(std::function<bool(std::span<const Buffer>)> run, std::string name, int64_t cost_ns)
       : name_(std::move(name)) {
     auto kernel = std::make_shared<HostKernel>();
     kernel->cost_ns = cost_ns;
-    kernel->run = [steps = std::move(steps)](std::span<const Buffer> at) {
+    kernel->run = [run = std::move(run)](std::span<const Buffer> at) {
       try {
-        return steps->Run(at);
+        return run(at);
       } catch (const std::exception&) {  // no memory
         return false;
       }
@@ -132,7 +141,7 @@ bool NodeSteps::AddNode(const Parser& parser, uint32_t index, Why* why) {
   return true;
 }
 
-std::shared_ptr<const NodeSteps> NodeSteps::Of(const Unit& unit, const Parser& parser, Why* why) {
+std::shared_ptr<NodeSteps> NodeSteps::Of(const Unit& unit, const Parser& parser, Why* why) {
   auto steps = std::make_shared<NodeSteps>();
   for (const uint32_t n : unit.nodes) {
     if (!steps->AddNode(parser, n, why)) return nullptr;
@@ -145,50 +154,84 @@ std::shared_ptr<const NodeSteps> NodeSteps::Of(const Unit& unit, const Parser& p
   return steps;
 }
 
+void NodeSteps::LieIn(uint32_t value, const Layout& layout) {
+  if (layout.dense()) return;
+  for (Value& v : values_) {
+    if (v.value == value) v.layout = layout;
+  }
+}
+
 bool NodeSteps::Run(std::span<const Buffer> at) const {
   Scratch scratch;
   std::vector<char*> place(values_.size());
-  struct Late {
-    char *to, *from;
-    uint64_t bytes;
-  };
-  std::vector<Late> late;  // results that lie where something is read
+  std::vector<size_t> late;  // results that lie where something is read, or not plain
   const std::span<const Buffer> read = at.first(reads_.size());
+  const auto place_of = [&](const Value& v) {
+    return static_cast<char*>(at[reads_.size() + v.result].data);
+  };
   for (size_t i = 0; i < values_.size(); ++i) {
     const Value& v = values_[i];
     if (v.buffer != kNone) {
       place[i] = static_cast<char*>(at[v.buffer].data);
+      if (!v.layout) continue;
+      char* const plain = scratch.Take(v.type.bytes);
+      CopyLayout(*v.layout, place[i], v.plain(), plain);
+      place[i] = plain;
       continue;
     }
     const Buffer* to = v.result != kNone ? &at[reads_.size() + v.result] : nullptr;
     const bool shared =
         to != nullptr &&
         std::any_of(read.begin(), read.end(), [&](const Buffer& r) { return Overlap(r, *to); });
-    place[i] = to != nullptr && !shared ? static_cast<char*>(to->data) : scratch.Take(v.type.bytes);
-    if (shared) late.push_back({static_cast<char*>(to->data), place[i], v.type.bytes});
+    const bool later = to != nullptr && (shared || v.layout);
+    place[i] = to != nullptr && !later ? place_of(v) : scratch.Take(v.type.bytes);
+    if (later) late.push_back(i);
   }
   for (const Node& node : nodes_) {
     const NodeCall call(*this, node, place, scratch.Take(node.prepared->workspace));
     if (node.prepared->Run(call) != GE_OK) return false;
   }
-  for (const Late& l : late) std::memcpy(l.to, l.from, l.bytes);
+  for (const size_t i : late) {
+    const Value& v = values_[i];
+    if (v.layout) {
+      CopyElements(v.plain(), place[i], *v.layout, place_of(v));
+      PoisonPadding(*v.layout, place_of(v));
+    } else {
+      std::memcpy(place_of(v), place[i], v.type.bytes);
+    }
+  }
   return true;
 }
 
 void RecordNodes(const Unit& unit, int64_t cost_ns, Recorder* recorder) {
   Why why;
   const Parser& parser = recorder->parser();
-  std::shared_ptr<const NodeSteps> steps = NodeSteps::Of(unit, parser, &why);
+  const std::shared_ptr<NodeSteps> steps = NodeSteps::Of(unit, parser, &why);
   if (steps == nullptr) throw std::runtime_error(why.text);
+  const LayoutTag work = recorder->LayoutOf(unit);
+  const auto tag_of = [&](uint32_t v) {
+    const LayoutTag tag = IsLaidOut(unit, parser, v) ? work : LayoutTag();
+    steps->LieIn(v, tag.On(parser.dims(v), parser.size(v)));
+    return tag;
+  };
   std::vector<Use> uses;
-  for (const uint32_t v : steps->reads()) uses.push_back(Reads(recorder->Read(v)));
-  for (const uint32_t v : steps->writes()) uses.push_back(Writes(recorder->Write(v)));
+  for (const uint32_t v : steps->reads()) uses.push_back(Reads(recorder->Read(v, tag_of(v))));
+  for (const uint32_t v : steps->writes()) uses.push_back(Writes(recorder->Write(v, tag_of(v))));
   std::string name;
   for (const uint32_t n : unit.nodes) {
     name += (name.empty() ? "" : "+") + std::string(gp::View(parser.node(n).op));
   }
-  recorder->Add(std::make_unique<NodeKernel>(std::move(steps), std::move(name), cost_ns),
-                std::move(uses));
+  const auto run = [steps](std::span<const Buffer> at) { return steps->Run(at); };
+  recorder->Add(std::make_unique<HostWork>(run, std::move(name), cost_ns), std::move(uses));
+}
+
+void RecordLayout(const Conversion& conversion, const Ref& from, const Ref& to, int64_t cost_ns,
+                  Recorder* recorder) {
+  const auto run = [x = conversion.From(), y = conversion.To()](std::span<const Buffer> at) {
+    CopyLayout(x, at[1].data, y, at[0].data);
+    return true;
+  };
+  recorder->Add(std::make_unique<HostWork>(run, "layout", cost_ns), {Writes(to), Reads(from)});
 }
 
 }  // namespace ge_engines::device::sim

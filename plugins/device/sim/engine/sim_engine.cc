@@ -79,6 +79,8 @@ SimOptions SimOptionsOf(ge_str text) {
       o.price = number(0, 1000);
     } else if (t.key == "captures") {
       o.captures = number(0, 1) != 0;
+    } else if (t.key == "layouts") {
+      o.layouts = number(0, 1) != 0;
     } else if (t.key == "label") {
       o.label = t.value;
     } else if (t.key != "device" && t.key != "memory") {
@@ -155,6 +157,28 @@ void SimEngine::Record(const Unit& unit, Recorder* recorder) const {
   Rates r = RatesOf(0);
   r.kernel_ns = r.queue_ns = 0;  // of the simulator's own clock
   RecordNodes(unit, static_cast<int64_t>(NsOf(WorkFor(unit, recorder->parser()), r)), recorder);
+}
+
+std::span<const LayoutTag> SimEngine::Layouts() const {
+  static constexpr LayoutTag kBlocks[] = {{.block = 16}};
+  return options_.layouts ? std::span<const LayoutTag>(kBlocks) : std::span<const LayoutTag>();
+}
+
+std::optional<LayoutTag> SimEngine::Prefers(const Unit& unit, const Parser&) const {
+  if (Layouts().empty() || !Is<ConvSpec, PoolSpec>(unit)) return std::nullopt;
+  return Layouts()[0];
+}
+
+bool SimEngine::KeepsLayout(const Unit& unit, const Parser&) const {
+  return Is<PointwiseSpec>(unit);
+}
+
+void SimEngine::RecordConversion(const Conversion& conversion, const Ref& from, const Ref& to,
+                                 Recorder* recorder) const {
+  Rates r = RatesOf(0);
+  r.kernel_ns = r.queue_ns = 0;
+  const double ns = ConversionNsOf(static_cast<double>(from.bytes + to.bytes), r);
+  RecordLayout(conversion, from, to, static_cast<int64_t>(ns), recorder);
 }
 
 // Findings go to the log, and to the file.

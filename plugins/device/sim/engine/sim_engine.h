@@ -9,6 +9,8 @@
 //   timeout_ms=N       silence that is taken for loss (30000)
 //   host_gbps=N        speed of copies to and from the host (12)
 //   price=PERCENT      of what a launch and the begin of a copy take, in prices alone (100)
+//   layouts=1          convolutions and pools work on images in blocks of 16 channels, pointwise
+//                      functions in the layout of theirs (0)
 //   captures=0         the devices capture nothing (1)
 //   label=NAME         simdev_engine(NAME) finds the engine (none)
 #pragma once
@@ -30,7 +32,7 @@ struct SimOptions {
   std::string reports;
   uint64_t timeout_ms = 30000;
   PlantedFaults faults;
-  bool captures = true;
+  bool captures = true, layouts = false;
   uint64_t price = 100;
   std::string label;
 };
@@ -54,6 +56,11 @@ class SimEngine final : public Engine {
   Rates RatesOf(int device) const override;
   Work WorkFor(const Unit& unit, const Parser& parser) const override;
   void Record(const Unit& unit, Recorder* recorder) const override;
+  std::span<const LayoutTag> Layouts() const override;
+  std::optional<LayoutTag> Prefers(const Unit& unit, const Parser& parser) const override;
+  bool KeepsLayout(const Unit& unit, const Parser& parser) const override;
+  void RecordConversion(const Conversion& conversion, const Ref& from, const Ref& to,
+                        Recorder* recorder) const override;
 
  private:
   void Tell(const std::vector<Report>& reports) const;
