@@ -1,12 +1,12 @@
 #include "passes/parallel/entries.h"
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "passes/kit/copy_nodes.h"
 #include "passes/kit/refusal.h"
+#include "passes/parallel/box_content.h"
 #include "passes/parallel/collectives.h"
 
 namespace ge::parallel {
@@ -34,51 +34,7 @@ json JsonOf(const std::vector<int64_t>& dims, const std::vector<Part>& box) {
 
 std::vector<int64_t> WholeDims(const ge_type& type) { return {type.dims, type.dims + type.rank}; }
 
-// A box of a dense tensor in bytes.
-struct Strides {
-  Strides(uint64_t bytes, const std::vector<int64_t>& dims, const std::vector<Part>& box)
-      : row(dims.size()), mine(bytes) {
-    uint64_t whole = bytes;
-    for (size_t d = dims.size(); d-- > 0;) {
-      row[d] = whole;
-      first += static_cast<uint64_t>(box[d].first) * whole;
-      whole *= static_cast<uint64_t>(dims[d]);
-      mine *= static_cast<uint64_t>(box[d].size);
-      if (box[d].size != dims[d]) run = std::max(run, d);
-    }
-    for (size_t d = 0; d < run; ++d) one_run = one_run && box[d].size == 1;
-  }
-  std::vector<uint64_t> row;  // of one index, by dim
-  uint64_t first = 0, mine;   // where it begins, and how many it has
-  size_t run = 0;             // dims behind it are taken in full
-  bool one_run = true;        // its bytes lie in a row
-};
-
-// Copies it from dim `d` on. Answers the end of what it wrote.
-char* CopyBox(const char* from, const Strides& s, const std::vector<Part>& box, size_t d,
-              char* to) {
-  from += static_cast<uint64_t>(box[d].first) * s.row[d];
-  const auto size = static_cast<uint64_t>(box[d].size);
-  if (d == s.run) {
-    std::memcpy(to, from, size * s.row[d]);
-    return to + size * s.row[d];
-  }
-  for (uint64_t i = 0; i < size; ++i) to = CopyBox(from + i * s.row[d], s, box, d + 1, to);
-  return to;
-}
-
 }  // namespace
-
-BoxContent::BoxContent(const char* whole, uint64_t bytes, const std::vector<int64_t>& dims,
-                       const std::vector<Part>& box) {
-  const Strides s(bytes, dims, box);
-  size = s.mine;
-  data = whole + (size == 0 ? 0 : s.first);
-  if (s.one_run || size == 0) return;
-  copy_.resize(size);
-  CopyBox(whole, s, box, 0, copy_.data());
-  data = copy_.data();
-}
 
 bool RankEntries::Uses(const ge_function& f) const {
   for (uint32_t i = 0; i < f.n_effect; ++i) {
@@ -174,6 +130,10 @@ void RankEntries::Replace(uint32_t state, ge_state s, const Shared& shared) {
                     "state '" + shared.name + "' has elements of less than a byte; keep it whole"};
     }
     content.emplace(static_cast<const char*>(s.data), s.type.bits / 8, shared.placed.dims, box);
+    // Its pages in the file were read for the copy, and are read no more.
+    if (content->copied() && e_->api->const_done != nullptr) {
+      e_->api->const_done(e_->api->host, s.data, s.data_bytes);
+    }
     s.data = content->data;
     s.data_bytes = content->size;
   }

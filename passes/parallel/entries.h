@@ -65,19 +65,4 @@ class RankEntries {
   std::map<std::string, uint32_t> readers_;  // entries that read them: their functions
 };
 
-// The elements of a box of a dense tensor, row by row: a part of `whole` where they lie in a row
-// there, else a copy. `bytes`: of an element.
-class BoxContent {
- public:
-  BoxContent(const char* whole, uint64_t bytes, const std::vector<int64_t>& dims,
-             const std::vector<Part>& box);
-  BoxContent(const BoxContent&) = delete;
-  BoxContent& operator=(const BoxContent&) = delete;
-  const char* data = nullptr;
-  uint64_t size = 0;
-
- private:
-  std::vector<char> copy_;
-};
-
 }  // namespace ge::parallel

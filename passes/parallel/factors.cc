@@ -62,7 +62,8 @@ class Reader {
     out_.resize(o.out.size());
     for (size_t i = 0; fits_ && i < in_.size(); ++i) {
       zero_.push_back(in_[i].rfind('~', 0) == 0);
-      if (zero_[i]) in_[i].erase(0, 1);
+      added_.push_back(in_[i].rfind('+', 0) == 0);
+      if (zero_[i] || added_[i]) in_[i].erase(0, 1);
       if (!o.omitted[i] && !IsSetting(in_[i])) WriteOut(&in_[i], o.in[i]);
     }
     for (size_t i = 0; fits_ && i < out_.size(); ++i) {
@@ -118,7 +119,7 @@ class Reader {
     for (size_t i = 0; i < in_.size(); ++i) {
       const bool read = !o_.omitted[i] && !IsSetting(in_[i]);
       way.in.push_back(in_[i] == "S" ? kShape : read ? PlaceOf(in_[i], f.letter) : kWhole);
-      if (read && !zero_[i]) all = all && way.in.back() >= 0;
+      if (read && !zero_[i] && !added_[i]) all = all && way.in.back() >= 0;
     }
     size_t having = 0, lacking = 0;
     for (size_t i = 0; i < out_.size(); ++i) {
@@ -128,14 +129,17 @@ class Reader {
     if (lacking == 0) return way;
     if (having > 0 || !all) return std::nullopt;
     for (size_t i = 0; i < out_.size(); ++i) way.out[i] = Unmade(i) ? kWhole : term_;
+    for (size_t i = 0; i < in_.size(); ++i) {
+      if (added_[i] && !o_.omitted[i] && way.in[i] == kWhole) way.in[i] = kKept;
+    }
     return way;
   }
 
   const Operands& o_;
   const int64_t shares_;
   std::vector<std::string> in_, out_;
-  std::vector<bool> zero_;  // of inputs
-  int term_ = kTerm;        // what outputs without a letter are then
+  std::vector<bool> zero_, added_;  // of inputs
+  int term_ = kTerm;                // what outputs without a letter are then
   bool fits_ = true;
   std::vector<Factor> factors_;  // in the order of the text
 };

@@ -9,8 +9,9 @@
 // have are summed over that range, so that each rank has terms; then all inputs must have it. With
 // `-> max:` or `-> min:` they are the greatest or least of terms. `.` is a dim that is not split,
 // `*` any number of them. `~` ahead of an input: it is all zeros, which need not have the letter of
-// a sum. An input `-` is a setting, read whole; `S` is a setting, too: the shape of the first
-// output, of the rank's own box (no factor is called S). Pure; any thread.
+// a sum; `+` ahead of one: it is added once, so that where the others have the letter of a sum the
+// first rank alone gives it. An input `-` is a setting, read whole; `S` is a setting, too: the
+// shape of the first output, of the rank's own box (no factor is called S). Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,9 @@ inline constexpr int kUnread = -3;  // an input that the node does without
 inline constexpr int kShape = -4;
 inline constexpr int kMaxTerm = -5;  // the greatest over the ranks
 inline constexpr int kMinTerm = -6;  // the least over the ranks
+// An input that is whole: the first rank along the axis gives it, the others give zeros, so that
+// they are terms.
+inline constexpr int kKept = -7;
 
 struct Way {
   std::vector<int> in, out;  // places, by position

@@ -42,6 +42,17 @@ TEST(Factors, Zeros) {
   EXPECT_EQ(WaysOf("~.c,n,nc->.c", o, 2), both);
 }
 
+// What is added once is given by one rank.
+TEST(Factors, AddedOnce) {
+  const Operands o = Sized({{9, 4}, {4, 6}, {6}}, {{9, 6}});
+  const std::vector<Way> ways = {
+      {{0, kWhole, kWhole}, {0}}, {{1, 0, kKept}, {kTerm}}, {{kWhole, 1, 0}, {1}}};
+  EXPECT_EQ(WaysOf("ik,kj,+j->ij", o, 2), ways);
+  Operands without = o;
+  without.omitted[2] = true;
+  EXPECT_EQ(WaysOf("ik,kj,+j->ij", without, 2)[1].in[2], kWhole);
+}
+
 TEST(Factors, OutputsLeftOut) {
   Operands o = Sized({{6, 4}}, {{6, 4}, {}});
   o.unmade = {false, true};

@@ -9,6 +9,7 @@
 
 #include "passes/kit/new_function.h"
 #include "passes/kit/refusal.h"
+#include "passes/parallel/box_content.h"
 #include "passes/parallel/collectives.h"
 #include "passes/parallel/layout.h"
 #include "passes/parallel/rules.h"
@@ -75,6 +76,7 @@ class Lowering {
   void AddUpFor(const std::vector<uint32_t>& later);
   const Step* StepInto(uint32_t value, const Places& places) const;
   bool GoesOn(uint32_t value, const Places& places) const;
+  Val Cut(Val whole, uint32_t value, const Places& places);
   Val CutOf(uint32_t constant, const Places& places);
 
   const ge_graph* g_;
@@ -111,15 +113,19 @@ void Lowering::AddParams() {
   for (uint32_t i = 0; i < g_->n_in; ++i) {
     const uint32_t value = g_->in[i];
     const ge_value& v = *GE_VALUE(g_, value);
+    const Places& made = plan_.made[value];
+    const Places whole(made.size(), kWhole);
     Type type;
     type.dtype = v.type.dtype;
     type.rank = v.type.rank;
-    for (const int64_t size : SizesOf(value, plan_.made[value])) {
+    for (const int64_t size : SizesOf(value, r_.whole_inputs ? whole : made)) {
       ge_dim dim{};
       dim.value = dim.min = dim.max = size;
       type.dims.push_back(dim);
     }
-    Have(value, plan_.made[value], to_.Param(plugin::View(v.name), type));
+    Val given = to_.Param(plugin::View(v.name), type);
+    if (r_.whole_inputs && made != whole) given = Cut(given, value, made);
+    Have(value, made, given);
   }
 }
 
@@ -304,18 +310,33 @@ Val Lowering::Take(uint32_t value, const Places& places) {
   return at_[{value, places}] = Sliced(value, *StepInto(value, places));
 }
 
-// Every rank has all of it.
-Val Lowering::CutOf(uint32_t constant, const Places& places) {
-  const ge_value& v = *GE_VALUE(g_, constant);
-  const Places whole(places.size(), kWhole);
-  if (places == whole) return to_.Constant(v.type, v.data, v.data_bytes);
+// This rank's box of a tensor that it has whole.
+Val Lowering::Cut(Val whole, uint32_t value, const Places& places) {
   std::vector<int64_t> starts, ends, axes;
-  for (const Part& part : BoxOf(constant, places)) {
+  for (const Part& part : BoxOf(value, places)) {
     axes.push_back(static_cast<int64_t>(axes.size()));
     starts.push_back(part.first);
     ends.push_back(part.first + part.size);
   }
-  return passes::Slice(Take(constant, whole), starts, ends, axes);
+  return passes::Slice(whole, starts, ends, axes);
+}
+
+// Every rank can read all of it, and keeps its box alone.
+Val Lowering::CutOf(uint32_t constant, const Places& places) {
+  const ge_value& v = *GE_VALUE(g_, constant);
+  const Places whole(places.size(), kWhole);
+  if (places == whole) return to_.Constant(v.type, v.data, v.data_bytes);
+  if (v.data == nullptr || v.type.bits % 8 != 0)
+    return Cut(Take(constant, whole), constant, places);
+  const BoxContent box(static_cast<const char*>(v.data), v.type.bits / 8, DimsOf(g_, constant),
+                       BoxOf(constant, places));
+  const std::vector<int64_t> sizes = SizesOf(constant, places);
+  ge_type type = v.type;
+  type.dims = sizes.data();
+  const Val made = to_.Constant(type, box.data, box.size);
+  const ge_host_api& api = *to_.edit()->api;
+  if (box.copied() && api.const_done != nullptr) api.const_done(api.host, v.data, v.data_bytes);
+  return made;
 }
 
 // Whether the value is there, maybe but for slices.

@@ -15,6 +15,7 @@ namespace ge::parallel {
 struct Rank {
   const Mesh& mesh;
   int64_t rank;
+  bool whole_inputs = false;  // parameters are whole tensors, of which it takes its boxes
 };
 
 // graph: the step with whole tensors, all sizes known; names: of its nodes, by index. Fills `to`, a

@@ -1,6 +1,7 @@
 #include "passes/parallel/parallel_pass.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,47 +30,89 @@ using passes::Type;
 using passes::Val;
 
 constexpr char kEntry[] = "train_step", kDataAxis[] = "data";
-enum Option : uint32_t { kMesh, kRank, kBatch, kStates, kPins };
+enum Option : uint32_t { kMesh, kRank, kBatch, kStates, kPins, kEntryName, kSizes };
+
+// "5x784|2x16|scalar": sizes of the inputs, by place.
+std::vector<std::vector<int64_t>> ReadSizes(const std::string& text) {
+  std::vector<std::vector<int64_t>> all(1);
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('|', at), text.size());
+    const std::string one = text.substr(at, end - at);
+    for (size_t d = one == "scalar" ? one.size() + 1 : 0; d <= one.size();) {
+      const size_t until = std::min(one.find('x', d), one.size());
+      int64_t n = -1;
+      const auto read = std::from_chars(one.data() + d, one.data() + until, n);
+      if (read.ec != std::errc() || read.ptr != one.data() + until || n < 0) {
+        throw Refusal{GE_INVALID_ARGUMENT, "sizes is '" + text +
+                                               "', wanted those of each input, as 5x784|5x16, and "
+                                               "scalar for one without axes"};
+      }
+      all.back().push_back(n);
+      d = until + 1;
+    }
+    if (end < text.size()) all.emplace_back();
+    at = end + 1;
+  }
+  return all;
+}
 
 class Parallel {
  public:
-  explicit Parallel(const ge_edit* e) : e_(e), mesh_(Mesh::Of(passes::TextOption(e, kMesh))) {
+  explicit Parallel(const ge_edit* e)
+      : e_(e), mesh_(Mesh::Of(passes::TextOption(e, kMesh))), data_(mesh_.Find(kDataAxis)) {
     rank_ = e->option[kRank].i;
     batch_ = e->option[kBatch].i;
-    CheckOptions();
+    CheckRank();
+    const std::string sizes = passes::TextOption(e, kSizes);
+    if (!sizes.empty()) sizes_ = ReadSizes(sizes);
+    CheckBatch();
   }
   void Derive();
 
  private:
-  void CheckOptions();
+  void CheckRank() const;
+  void CheckBatch() const;
   std::optional<uint32_t> SharedAxis() const;
   void ReadPins(const ge_graph* free, passes::CopyNodes* copy);
   Asked AskedOf(const ge_graph* g, const Rules& rules) const;
   void Describe(const ge_graph* g, const Asked& asked, RankEntries* entries) const;
   uint32_t NewFunction(const char* name);
   int64_t SizeOf(const ge_graph* g, uint32_t input, int32_t dim) const;
+  std::vector<int64_t> SizesOfStep(const ge_graph* g, uint32_t input) const;
+  void FindRows(const ge_graph* g);
+  std::vector<int64_t> SizesOf(const ge_graph* g, uint32_t input) const;
   void CopyBound(const ge_graph* g, Fn& to);
   void WantSizes(const ge_graph* g) const;
+  void TellOfPins(const ge_graph* g, const Plan& plan) const;
   void Tell(uint32_t level, const std::string& text) const {
     e_->api->log(e_->api->host, level, plugin::Str(text));
   }
 
   const ge_edit* e_;
   const Mesh mesh_;
-  std::optional<uint32_t> data_;  // the axis of samples, where there is one
+  const std::optional<uint32_t> data_;  // the axis of samples, where there is one
   int64_t rank_ = 0, batch_ = 0;
+  // Of the whole inputs, by place: the entry is one of inference, which takes and gives those.
+  std::optional<std::vector<std::vector<int64_t>>> sizes_;
   std::map<uint32_t, Pin> pinned_states_, pinned_values_;  // by index; values of the copied step
   std::vector<std::string> names_;  // of the step's nodes, which copies have not
 };
 
-void Parallel::CheckOptions() {
-  data_ = mesh_.Find(kDataAxis);
-  const int64_t shares = data_ ? mesh_.axes()[*data_].size : 1;
-  if (rank_ < 0 || rank_ >= mesh_.ranks()) {
-    throw Refusal{GE_INVALID_ARGUMENT, "rank is " + std::to_string(rank_) + ", wanted 0 to " +
-                                           std::to_string(mesh_.ranks() - 1) + " of the mesh '" +
-                                           mesh_.Text() + "'"};
+void Parallel::CheckRank() const {
+  if (rank_ >= 0 && rank_ < mesh_.ranks()) return;
+  throw Refusal{GE_INVALID_ARGUMENT, "rank is " + std::to_string(rank_) + ", wanted 0 to " +
+                                         std::to_string(mesh_.ranks() - 1) + " of the mesh '" +
+                                         mesh_.Text() + "'"};
+}
+
+void Parallel::CheckBatch() const {
+  if (sizes_ && batch_ == 0) return;
+  if (sizes_) {
+    throw Refusal{GE_INVALID_ARGUMENT,
+                  "batch is of the entry train_step and sizes of one of inference: give one of "
+                  "both"};
   }
+  const int64_t shares = data_ ? mesh_.axes()[*data_].size : 1;
   if (batch_ > 0 && ShareOf(batch_, shares, shares - 1).size > 0) return;
   throw Refusal{GE_INVALID_ARGUMENT, "batch is " + std::to_string(batch_) +
                                          ", wanted the samples of a step of all ranks, enough "
@@ -112,8 +155,10 @@ Asked Parallel::AskedOf(const ge_graph* g, const Rules& rules) const {
   asked.shared = SharedAxis();
   const Places whole(mesh_.axes().size(), kWhole);
   asked.inputs.assign(g->n_in, whole);
-  for (Places& places : asked.inputs) {
-    if (data_ && mesh_.axes()[*data_].size > 1) places[*data_] = 0;
+  for (uint32_t i = 0; i < g->n_in && data_ && mesh_.axes()[*data_].size > 1; ++i) {
+    const std::vector<int64_t> dims = DimsOf(g, g->in[i]);
+    const bool rows = !sizes_ || (!dims.empty() && dims[0] == batch_);
+    if (rows) asked.inputs[i][*data_] = 0;
   }
   const ge_model* m = e_->model(e_->host);
   for (const auto& [state, pin] : pinned_states_) {
@@ -159,23 +204,72 @@ int64_t Parallel::SizeOf(const ge_graph* g, uint32_t input, int32_t dim) const {
                                          "of all but the first"};
 }
 
-// The step for `batch` samples.
+std::vector<int64_t> Parallel::SizesOfStep(const ge_graph* g, uint32_t input) const {
+  const ge_value& v = *GE_VALUE(g, g->in[input]);
+  if (v.type.rank < 1) {
+    throw Refusal{GE_INVALID_ARGUMENT, "input '" + std::string(plugin::View(v.name)) +
+                                           "' has no axis of samples to split"};
+  }
+  std::vector<int64_t> sizes;
+  for (int32_t d = 0; d < v.type.rank; ++d) sizes.push_back(SizeOf(g, input, d));
+  return sizes;
+}
+
+// The rows of the first input that has some; each rank along `data` takes some of them.
+void Parallel::FindRows(const ge_graph* g) {
+  if (sizes_->size() != g->n_in) {
+    throw Refusal{GE_INVALID_ARGUMENT, "sizes has those of " + std::to_string(sizes_->size()) +
+                                           " inputs and the entry takes " +
+                                           std::to_string(g->n_in) + ": give each its own"};
+  }
+  std::string name;
+  for (uint32_t i = 0; i < g->n_in && name.empty(); ++i) {
+    const std::vector<int64_t> sizes = SizesOf(g, i);
+    if (sizes.empty()) continue;
+    batch_ = sizes[0];
+    name = passes::NameOf(g, g->in[i]);
+  }
+  const int64_t shares = data_ ? mesh_.axes()[*data_].size : 1;
+  const auto some = [&](int64_t rows) { return ShareOf(rows, shares, shares - 1).size > 0; };
+  if (shares == 1 || some(batch_)) return;
+  int64_t enough = std::max(shares, batch_);
+  while (!some(enough)) ++enough;
+  throw Refusal{GE_INVALID_ARGUMENT,
+                name.empty() ? "no input has an axis of samples to lie over the axis 'data' of '" +
+                                   mesh_.Text() + "'; take a mesh without it"
+                             : "input '" + name + "' has " + std::to_string(batch_) +
+                                   " rows, too few to give each of " + std::to_string(shares) +
+                                   " ranks of the axis 'data' some; give it " +
+                                   std::to_string(enough) + ", or take a mesh without that axis"};
+}
+
+// Of an entry of inference: as given, where the input takes them.
+std::vector<int64_t> Parallel::SizesOf(const ge_graph* g, uint32_t input) const {
+  const ge_value& v = *GE_VALUE(g, g->in[input]);
+  const std::vector<int64_t>& sizes = (*sizes_)[input];
+  bool fits = v.type.rank < 0 || static_cast<size_t>(v.type.rank) == sizes.size();
+  for (int32_t d = 0; fits && d < v.type.rank; ++d) {
+    fits = v.type.dims[d] < 0 || v.type.dims[d] == sizes[static_cast<size_t>(d)];
+  }
+  if (fits) return sizes;
+  throw Refusal{GE_INVALID_ARGUMENT, "input '" + passes::NameOf(g, g->in[input]) +
+                                         "' is given other sizes than the entry takes; "
+                                         "ge dump prints its type"};
+}
+
+// The entry for `batch` samples, or for inputs of the sizes given.
 void Parallel::CopyBound(const ge_graph* g, Fn& to) {
   passes::CopyNodes copy(g, to);
   for (uint32_t i = 0; i < g->n_in; ++i) {
     const ge_value& v = *GE_VALUE(g, g->in[i]);
     Type type;
     type.dtype = v.type.dtype;
-    type.rank = v.type.rank;
-    if (type.rank < 1) {
-      throw Refusal{GE_INVALID_ARGUMENT, "input '" + std::string(plugin::View(v.name)) +
-                                             "' has no axis of samples to split"};
-    }
-    for (int32_t d = 0; d < type.rank; ++d) {
+    for (const int64_t size : sizes_ ? SizesOf(g, i) : SizesOfStep(g, i)) {
       ge_dim dim{};
-      dim.value = dim.min = dim.max = SizeOf(g, i, d);
+      dim.value = dim.min = dim.max = size;
       type.dims.push_back(dim);
     }
+    type.rank = static_cast<int32_t>(type.dims.size());
     copy.Set(g->in[i], to.Param(plugin::View(v.name), type));
   }
   for (uint32_t i = 0; i < g->n_node; ++i) {
@@ -218,10 +312,25 @@ void Parallel::WantSizes(const ge_graph* g) const {
   }
 }
 
+// A constant is no part of a collective: where one is read otherwise than it is pinned, that is cut
+// from the whole one, and stays there.
+void Parallel::TellOfPins(const ge_graph* g, const Plan& plan) const {
+  constexpr uint32_t kWarning = 1;
+  for (const auto& [value, pin] : pinned_values_) {
+    if ((GE_VALUE(g, value)->flags & GE_VALUE_CONSTANT) == 0) continue;
+    const auto moved = [](const Step& step) { return step.kind != StepKind::kSlice; };
+    if (std::none_of(plan.moves[value].begin(), plan.moves[value].end(), moved)) continue;
+    Tell(kWarning, "parallel: pin '" + pin.name + "=" + pin.text + "': an operator reads '" +
+                       pin.name + "' otherwise, so that each rank has more of it than its share");
+  }
+}
+
 void Parallel::Derive() {
-  const passes::Source source = passes::EntryOf(e_, kEntry);
+  const passes::Source source =
+      passes::EntryOf(e_, sizes_ ? passes::TextOption(e_, kEntryName) : kEntry);
   const ge_graph* free = e_->graph(e_->host, source.fn);
   if (free == nullptr) throw Refusal{GE_OUT_OF_MEMORY, "there is no memory for a copy of a step"};
+  if (sizes_) FindRows(free);
   Fn whole(e_, NewFunction("parallel.whole"));
   CopyBound(free, whole);
   const ge_graph* g = whole.Picture();
@@ -234,17 +343,18 @@ void Parallel::Derive() {
   const Plan plan = PlanOf(g, mesh_, asked, rules);
   constexpr uint32_t kInfo = 2;  // level of ge_host_api.log
   for (const std::string& line : plan.gathered) Tell(kInfo, "parallel: no rule: " + line);
+  TellOfPins(g, plan);
   std::map<uint32_t, Layout> states;
   for (const auto& [state, places] : asked.states) {
     const ge_type& t = GE_STATE(e_->model(e_->host), state)->type;
     states[state] = LayoutOf(places, static_cast<size_t>(std::max(0, t.rank)));
   }
   RankEntries entries(e_, mesh_, rank_);
-  entries.Share(states, kEntry);
-  Fn mine(e_, NewFunction("parallel.step"));
+  entries.Share(states, source.name);
+  Fn mine(e_, NewFunction(sizes_ ? "parallel.run" : "parallel.step"));
   names_.resize(g->n_node);
-  Lower(g, names_, plan, {mesh_, rank_}, mine);
-  e_->replace_entry(e_->host, ge_text(kEntry), mine.id());
+  Lower(g, names_, plan, {mesh_, rank_, sizes_.has_value()}, mine);
+  e_->replace_entry(e_->host, plugin::Str(source.name), mine.id());
   entries.GatherInOthers();
   entries.AddWhole();
   entries.AddAgree();
@@ -256,7 +366,8 @@ void Parallel::Describe(const ge_graph* g, const Asked& asked, RankEntries* entr
   for (uint32_t i = 0; i < g->n_in; ++i) {
     Placed& placed = inputs[passes::NameOf(g, g->in[i])];
     placed.dims = DimsOf(g, g->in[i]);
-    placed.layout = LayoutOf(asked.inputs[i], placed.dims.size());
+    placed.layout =
+        sizes_ ? Layout::Whole(placed.dims.size()) : LayoutOf(asked.inputs[i], placed.dims.size());
   }
   entries->Describe(inputs, batch_);
 }
@@ -281,13 +392,15 @@ ge_rc Run(const ge_edit* e, ge_err* err) {
 
 ge_pass_def ParallelPass() {
   static const ge_attr_def options[] = {
-      passes::TextSetting("mesh", ""), passes::CountSetting("rank", 0),
+      passes::TextSetting("mesh", ""),  passes::CountSetting("rank", 0),
       passes::CountSetting("batch", 0), passes::TextSetting("states", ""),
-      passes::TextSetting("pins", "")};
+      passes::TextSetting("pins", ""),  passes::TextSetting("entry", ""),
+      passes::TextSetting("sizes", "")};
   ge_pass_def pass{};
   pass.h = GE_HDR(ge_pass_def, GE_TAG_PASS_DEF);
   pass.name = ge_text("parallel");
-  pass.summary = ge_text("makes of train_step the program of one rank of a mesh");
+  pass.summary = ge_text(
+      "makes of train_step, or of an entry of inference, the program of one rank of a mesh");
   pass.kind = GE_PASS_DERIVE;
   pass.phases = GE_PHASE_LOAD | GE_PHASE_ASKED;
   pass.before = kAheadOf;
@@ -295,7 +408,7 @@ ge_pass_def ParallelPass() {
   pass.after = kBehind;
   pass.n_after = 1;
   pass.option = options;
-  pass.n_option = 5;
+  pass.n_option = 7;
   pass.run = Run;
   return pass;
 }

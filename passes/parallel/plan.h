@@ -27,10 +27,6 @@ struct Asked {
   std::optional<uint32_t> shared;
 };
 
-// A place of an input, beside those of factors.h: whole, but only the first rank along the axis
-// gives it and the others give zeros, so that they are terms.
-inline constexpr int kKept = -7;
-
 struct PlannedNode {
   std::vector<Way> ways;  // by axis
   bool of_shape = false;  // made of the shape of its input, by PutShape

@@ -30,7 +30,8 @@ struct Options {
                                               output_file;
   std::string plot;  // file of the picture, empty = none
   std::vector<std::string> inputs;
-  std::vector<std::string> data_roots;  // folders that links of external data may lead into
+  std::vector<std::string> initializer_inputs;  // initializers among them, where that is known
+  std::vector<std::string> data_roots;          // folders that links of external data may lead into
   bool strict_dims = false, strict = false;
   std::vector<std::string> plugin_paths;             // of plugins; empty = the search path
   bool open_plugins = false;                         // of plugins: those with a manifest, too
@@ -47,6 +48,7 @@ struct Options {
   uint64_t seed = 1, memory_limit_bytes = 0;
   bool no_fuse = false, json = false, times = false, no_check = false;
   bool verbose = false, accuracy = false;
+  bool quiet = false;            // of run: another rank prints
   int64_t kv_cache = 0;          // rows at first; 0 = the past stays inputs and outputs
   std::string values;            // of dump: which are recorded; empty = no run is recorded
   std::string from;              // of replay: load or plan; empty = plan where the capsule has one

@@ -147,7 +147,7 @@ int64_t SizeOf(const DimTable& table, Dim d, Sizes* sizes) {
   return table.Evaluate(d, *sizes).value_or(1);
 }
 
-Result<Tensor> Default(const DimTable& table, const Value& param, Sizes* sizes) {
+Result<Tensor> Default(const DimTable& table, const Value& param, bool quiet, Sizes* sizes) {
   if (!param.type.ranked) {
     return Status(
         Code::kInvalidArgument,
@@ -171,6 +171,7 @@ Result<Tensor> Default(const DimTable& table, const Value& param, Sizes* sizes) 
   std::string shape;
   for (int64_t d : dims) shape += (shape.empty() ? "" : "x") + std::to_string(d);
   GE_ASSIGN_OR_RETURN(Tensor made, Made(param, std::move(dims)));
+  if (quiet) return made;
   fmt::print(stderr, "note: input '{}' is random, {}{}\n", param.name,
              shape.empty() ? "scalar" : shape,
              free ? " (sizes that are free: as other inputs have them, else the least)" : "");
@@ -222,7 +223,7 @@ Result<std::vector<Tensor>> MakeInputs(const Session& session, const Entry& entr
   for (size_t i = 0; i < n; ++i) {
     const Value& param = f.value(f.params[i]);
     if (!known[i]) {
-      GE_ASSIGN_OR_RETURN(out[i], Default(table, param, &sizes));
+      GE_ASSIGN_OR_RETURN(out[i], Default(table, param, options.quiet, &sizes));
       random[i] = true;
     }
     if (random[i]) FillRandom(&out[i], &rng);
@@ -287,6 +288,7 @@ Result<SessionOptions> SessionOptionsOf(const Options& options) {
   }
   s.kv_cache = options.kv_cache;
   s.load.data_roots = options.data_roots;
+  s.load.initializer_inputs = options.initializer_inputs;
   s.strict_dims = options.strict_dims;
   s.strict = options.strict;
   s.build.check = !options.no_check;

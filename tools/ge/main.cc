@@ -147,7 +147,8 @@ void AddRun(SubcommandList* to, Options* o, int* code) {
   run->footer(
       "\nExample:\n  ge run resnet50.onnx --input x=1x3x224x224:rand --repeat 30 "
       "--threads 1\n  ge run lenet.onnx --trace lenet.pftrace\n"
-      "  ge run lenet.onnx --profile\n  ge run lenet.onnx --watch 'nan,inf,abs>1e4'\n");
+      "  ge run lenet.onnx --profile\n  ge run lenet.onnx --watch 'nan,inf,abs>1e4'\n"
+      "  mpirun -np 2 ge run lenet.onnx --mesh data=2 --input x=4x1x28x28:rand --threads 1\n");
   run->callback([=] {
     constexpr uint32_t kProfiledRuns = 11;
     if (o->look.profile && run->count("--repeat") == 0) o->repeat = kProfiledRuns;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tools/ge/command.h"
+#include "tools/ge/train/digest.h"
 
 namespace ge::tool {
 namespace {
@@ -143,6 +144,19 @@ std::string Plain(std::string text) {
   return text;
 }
 
+void Ask(const MeshOptions& o, const Ranks& ranks, const std::string& of, Options* to) {
+  if (!ranks.many()) return;
+  std::string pass = fmt::format("parallel:mesh={};rank={};{}", Plain(o.mesh), ranks.rank, of);
+  std::string pins;
+  for (const std::string& shard : o.shard) pins += (pins.empty() ? "" : "|") + Plain(shard);
+  if (!pins.empty()) pass += ";pins=" + pins;
+  if (o.shard_states) pass += fmt::format(";states={}", kDataAxis);
+  to->passes.push_back(std::move(pass));
+  to->plugins = to->plugins.empty() ? "parallel" : "parallel," + to->plugins;
+  // A list of engines is of those that compute.
+  if (!to->engines.empty() && to->engines.find("mpi") == std::string::npos) to->engines += ",mpi";
+}
+
 }  // namespace
 
 RowShare Ranks::RowsOf(int64_t batch) const {
@@ -171,17 +185,40 @@ Result<Ranks> RanksOf(const MeshOptions& o, const char* command) {
 }
 
 void AskForRank(const MeshOptions& o, const Ranks& ranks, uint64_t batch, Options* to) {
-  if (!ranks.many()) return;
-  std::string pass =
-      fmt::format("parallel:mesh={};rank={};batch={}", Plain(o.mesh), ranks.rank, batch);
-  std::string pins;
-  for (const std::string& shard : o.shard) pins += (pins.empty() ? "" : "|") + Plain(shard);
-  if (!pins.empty()) pass += ";pins=" + pins;
-  if (o.shard_states) pass += fmt::format(";states={}", kDataAxis);
-  to->passes.push_back(std::move(pass));
-  to->plugins = to->plugins.empty() ? "parallel" : "parallel," + to->plugins;
-  // A list of engines is of those that compute.
-  if (!to->engines.empty() && to->engines.find("mpi") == std::string::npos) to->engines += ",mpi";
+  Ask(o, ranks, fmt::format("batch={}", batch), to);
+}
+
+void AskForRank(const MeshOptions& o, const Ranks& ranks,
+                const std::vector<std::vector<int64_t>>& sizes, Options* to) {
+  std::string all;
+  for (const std::vector<int64_t>& dims : sizes) {
+    all += fmt::format("{}{}", all.empty() ? "" : "|", fmt::join(dims, "x"));
+    if (dims.empty()) all += "scalar";
+  }
+  if (!to->entry.empty()) all += ";entry=" + to->entry;
+  Ask(o, ranks, "sizes=" + all, to);
+}
+
+std::vector<double> NumbersOf(const RankFacts& facts) {
+  std::vector<double> numbers;
+  for (const auto& [what, text] : facts) {
+    Digest digest;
+    digest.Add(text);
+    numbers.push_back(static_cast<double>(std::stoul(digest.Hex().substr(0, 8), nullptr, 16)));
+  }
+  return numbers;
+}
+
+Status WantSame(const RankFacts& facts, const std::vector<double>& sum,
+                const std::vector<double>& least, const Ranks& ranks) {
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (sum[i] == least[i] * static_cast<double>(ranks.count)) continue;
+    return Bad(
+        fmt::format("ranks were started with different options: they differ in {}, which is "
+                    "'{}' for rank {}; give all of them the same",
+                    facts[i].first, facts[i].second, ranks.rank));
+  }
+  return {};
 }
 
 }  // namespace ge::tool

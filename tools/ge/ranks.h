@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ge/base/status.h"
@@ -37,6 +38,18 @@ struct Ranks {
 Result<Ranks> RanksOf(const MeshOptions& o, const char* command);
 
 // Asks for this rank's program: the pass `parallel`, its plugin, and the engine of its collectives.
+// Of train_step, for batches of so many samples of all ranks.
 void AskForRank(const MeshOptions& o, const Ranks& ranks, uint64_t batch, Options* to);
+// Of the entry to->entry, for whole inputs of these sizes.
+void AskForRank(const MeshOptions& o, const Ranks& ranks,
+                const std::vector<std::vector<int64_t>>& sizes, Options* to);
+
+// What has to be the same for all ranks, by name: as numbers, of which the sums and the least of
+// all ranks tell.
+using RankFacts = std::vector<std::pair<std::string, std::string>>;
+std::vector<double> NumbersOf(const RankFacts& facts);
+// INVALID_ARGUMENT, naming the first that differs.
+Status WantSame(const RankFacts& facts, const std::vector<double>& sum,
+                const std::vector<double>& least, const Ranks& ranks);
 
 }  // namespace ge::tool

@@ -14,6 +14,7 @@
 #include "tools/ge/observe/run_look.h"
 #include "tools/ge/output_files.h"
 #include "tools/ge/own_memory.h"
+#include "tools/ge/rank_run.h"
 
 namespace ge::tool {
 namespace {
@@ -185,19 +186,26 @@ Status CheckWishes(const Options& o) {
                 "--accuracy compares with float32, which --precision f32 is; add --precision bf16");
 }
 
-// Of another rank than the first, what nobody sees goes.
-Result<Options> OptionsOfRank(const Options& given) {
-  Options o = given;
-  GE_ASSIGN_OR_RETURN(const Ranks ranks, RanksOf(o.mesh, "run"));
-  if (!ranks.many()) return o;
-  return Status(Code::kUnsupported,
-                "--mesh is of training: the pass parallel splits the entry train_step alone; run "
-                "the model by one process, without --mesh");
+Result<nlohmann::json> ReportOf(Session* session, const Options& o, const Timing& timing,
+                                double base_mb) {
+  GE_ASSIGN_OR_RETURN(const std::string report, session->ReportJson(o.entry));
+  nlohmann::json j = nlohmann::json::parse(report);
+  j["model"] = o.model;
+  j["first_ms"] = timing.first_ms;
+  j["median_ms"] = timing.At(0.5);
+  j["min_ms"] = timing.At(0);
+  j["p99_ms"] = timing.At(0.99);
+  j["runs"] = timing.ms.size() + 1;
+  j["peak_rss_mb"] = StatusMb("VmHWM");
+  j["base_rss_mb"] = base_mb;
+  j["precision"] = o.precision;
+  return j;
 }
 
 Status RunModel(const Options& given, int* code) {
-  GE_ASSIGN_OR_RETURN(const Options o, OptionsOfRank(given));
-  GE_RETURN_IF_ERROR(CheckWishes(o));
+  GE_RETURN_IF_ERROR(CheckWishes(given));
+  GE_ASSIGN_OR_RETURN(RankRun rank, RankRunOf(given));
+  const Options& o = rank.options;
   OutputFolder folder;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(folder.Prepare(o.output_dir));
   double base_mb = 0;
@@ -206,7 +214,11 @@ Status RunModel(const Options& given, int* code) {
   const RunLook::OfSession until_then(&look);
   GE_RETURN_IF_ERROR(look.Stage("load model", [&] { return LoadModel(o, &session); }));
   GE_ASSIGN_OR_RETURN(const Entry* entry, session->FindEntry(o.entry));
-  GE_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, MakeInputs(*session, *entry, o));
+  if (!rank.inputs) {
+    GE_ASSIGN_OR_RETURN(rank.inputs, MakeInputs(*session, *entry, o));
+  }
+  const std::vector<Tensor>& inputs = *rank.inputs;
+  GE_RETURN_IF_ERROR(CompareRanks(rank, session.get()));
   const auto compiled =
       look.Stage("plan", [&] { return session->Compile(o.entry, Views(inputs)); });
   if (compiled.ok()) {
@@ -227,23 +239,15 @@ Status RunModel(const Options& given, int* code) {
   GE_RETURN_IF_ERROR(look.Finish());
   std::vector<std::string> files;
   if (!o.output_dir.empty()) GE_RETURN_IF_ERROR(WriteOutputs(o.output_dir, outputs, &files));
-  GE_ASSIGN_OR_RETURN(std::string report, session->ReportJson(o.entry));
-  nlohmann::json j = nlohmann::json::parse(report);
-  j["model"] = o.model;
-  j["first_ms"] = timing.first_ms;
-  j["median_ms"] = timing.At(0.5);
-  j["min_ms"] = timing.At(0);
-  j["p99_ms"] = timing.At(0.99);
-  j["runs"] = timing.ms.size() + 1;
-  j["peak_rss_mb"] = StatusMb("VmHWM");
-  j["base_rss_mb"] = base_mb;
-  j["precision"] = o.precision;
+  GE_ASSIGN_OR_RETURN(nlohmann::json j, ReportOf(session.get(), o, timing, base_mb));
+  if (rank.ranks.many()) j["mesh"] = o.mesh.mesh;
   for (size_t i = 0; i < files.size(); ++i) {
     j["files"].push_back({{"output", outputs[i].name}, {"path", files[i]}});
   }
   if (o.accuracy) {
     GE_ASSIGN_OR_RETURN(j["accuracy"], AgainstFloat32(o, inputs, outputs));
   }
+  if (o.quiet) return {};
   if (look.profiled() && o.json) j["profile"] = ProfileJson(look.MakeProfile());
   if (o.json) {
     fmt::print("{}\n", j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

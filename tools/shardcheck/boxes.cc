@@ -93,7 +93,12 @@ std::vector<Part> BoxOf(const Mesh& mesh, const Places& places, const std::vecto
 
 Array ShareOf(const Array& x, const Mesh& mesh, const Places& places, int64_t rank, uint64_t seed) {
   const auto [term, terms] = TermOf(mesh, places, rank);
-  const Array from = Term(x, term, terms, seed);
+  Array from = Term(x, term, terms, seed);
+  for (uint32_t a = 0; a < places.size(); ++a) {
+    if (places[a] != parallel::kKept || mesh.Coordinate(rank, a) == 0) continue;
+    std::fill(from.f.begin(), from.f.end(), 0);
+    std::fill(from.i.begin(), from.i.end(), 0);
+  }
   const std::vector<Part> box = BoxOf(mesh, places, x.dims, rank);
   Array share;
   share.dtype = x.dtype;

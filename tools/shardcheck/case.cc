@@ -32,6 +32,8 @@ std::string PlaceText(int place) {
       return "max";
     case parallel::kMinTerm:
       return "min";
+    case parallel::kKept:
+      return "first";
     default:
       return std::to_string(place);
   }

@@ -46,6 +46,9 @@ std::vector<std::string> MutantsOf(const std::string& rule) {
     mutants.push_back(rule.substr(0, behind) + terms + rule.substr(outputs));
   }
   if (rule[0] == '~') mutants.push_back(rule.substr(1));
+  if (const size_t plus = rule.find('+'); plus != std::string::npos) {
+    mutants.push_back(rule.substr(0, plus) + rule.substr(plus + 1));
+  }
   std::erase(mutants, rule);
   for (size_t k = 0; k < rule.size(); ++k) {
     if (!IsSign(rule, k)) continue;

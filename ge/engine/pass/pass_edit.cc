@@ -290,7 +290,7 @@ Status PassEdit::TypeLast(FunctionId fn) {
 Status PassEdit::AddConstant(FunctionId fn, const ge_type* type, const void* data, uint64_t bytes,
                              uint32_t* out) {
   GE_RETURN_IF_ERROR(WantFunction(fn));
-  GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(*type, data, bytes));
+  GE_ASSIGN_OR_RETURN(Const c, Content(*type, data, bytes));
   Outdate(fn);
   *out = t_.AddConst(fn, std::move(c));
   return {};

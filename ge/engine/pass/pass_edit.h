@@ -84,7 +84,7 @@ class PassEdit {
   // What a state begins with: the bytes given, else one element repeated, which takes no room.
   Result<Const> FirstContent(const ge_state& given, const Type& type,
                              const std::string& name) const;
-  Result<Const> Content(const ge_state& given, const Type& type) const;
+  Result<Const> Content(const ge_type& of, const void* data, uint64_t bytes) const;
   Status AddState(const ge_state* given, uint32_t* state);
   Status AddEntry(ge_str name, FunctionId fn, uint32_t role);
 

@@ -151,23 +151,27 @@ Status PassEdit::SetResults(FunctionId fn, const uint32_t* values, const ge_str*
   return {};
 }
 
-// A part of the model's file stays there; what is large and new may leave memory.
-Result<Const> PassEdit::Content(const ge_state& given, const Type& type) const {
-  const auto at = reinterpret_cast<uintptr_t>(given.data);
-  const uint64_t bytes = given.data_bytes;
-  for (const Const& file : graph().consts) {
+// A large part of the model's file stays there, and what is large and new may leave memory. A few
+// bytes are copied: to read them in the file may take the 2 MiB around them into memory.
+Result<Const> PassEdit::Content(const ge_type& of, const void* data, uint64_t bytes) const {
+  constexpr uint64_t kLarge = 64 << 10;
+  const auto at = reinterpret_cast<uintptr_t>(data);
+  for (size_t i = bytes < kLarge ? SIZE_MAX : 1; i < graph().consts.size(); ++i) {
+    const Const& file = graph().consts[i];
     const uint64_t first = at - reinterpret_cast<uintptr_t>(file.data);
     if (!file.mapped || first > file.bytes || bytes > file.bytes - first) continue;
+    GE_ASSIGN_OR_RETURN(Type type, StaticTypeFromAbi(of));
     if (static_cast<uint64_t>(ByteCount(type).value_or(-1)) != bytes) break;
     Const part;
-    part.type = type;
+    part.type = std::move(type);
     part.owner = file.owner;
     part.data = file.data + first;
     part.bytes = bytes;
     part.mapped = true;
     return part;
   }
-  GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(given.type, given.data, bytes));
+  GE_ASSIGN_OR_RETURN(Const c, ConstFromAbi(of, data, bytes));
+  if (context_.done_reading) context_.done_reading(data, bytes);
   if (context_.put_away) context_.put_away(&c);
   return c;
 }
@@ -176,7 +180,7 @@ Result<Const> PassEdit::FirstContent(const ge_state& given, const Type& type,
                                      const std::string& name) const {
   const auto bytes = ByteCount(type);
   if (!bytes) return NotLegal(fmt::format("state '{}' is larger than 2^63 bytes", name));
-  if (given.data) return Content(given, type);
+  if (given.data) return Content(given.type, given.data, given.data_bytes);
   Const c;
   c.type = type;
   const int bits = DTypeBits(type.dtype);

@@ -9,6 +9,7 @@ std::string Gemm(const RuleNode& node) {
   std::string text = node.Int("transA", 0) != 0 ? "ki" : "ik";
   text += node.Int("transB", 0) != 0 ? ",jk," : ",kj,";
   if (node.Has(2)) {
+    text += "+";
     for (const char c : Broadcast(node.in(2), node.out()))
       text += c == 'a' ? 'i' : c == 'b' ? 'j' : c;
   }
@@ -87,7 +88,7 @@ bool OneGroup(const RuleNode& node) { return node.Int("group", 1) == 1; }
 }  // namespace
 
 std::string Conv(const RuleNode& node) {
-  return OneGroup(node) ? "nc*,oc*,o->no*" : "n.*,.*,.->n.*";
+  return OneGroup(node) ? "nc*,oc*,+o->no*" : "n.*,.*,.->n.*";
 }
 
 std::string ConvGradInput(const RuleNode& node) {

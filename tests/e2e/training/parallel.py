@@ -213,11 +213,10 @@ class Checks:
         return self.scratch / "counting.onnx"
 
     def refuses(self):
-        def refused(name, words, *more, code=2, ranks=0, env=None, command="train", net=self.lenet):
+        def refused(name, words, *more, code=2, ranks=0, env=None, net=self.lenet):
             batch = [] if "--batch" in more else ["--batch", 48]
             data = ["--data", self.scratch / "narrow.npz", *batch, "--steps", 2]
-            done = self.call(GE, command, net, *(data if command == "train" else []), *more,
-                             ranks=ranks, env=env)
+            done = self.call(GE, "train", net, *data, *more, ranks=ranks, env=env)
             self.check(name, done.returncode == code and words in done.stderr,
                        (done.returncode, done.stderr))
         for bad in ("data", "data=0", "data=x", "=2", "data=2,", "data=2,model", "a b=2"):
@@ -240,8 +239,6 @@ class Checks:
                                       ("RANK", "WORLD_SIZE", "torchrun")):
             refused(f"another number of ranks than {launcher} started",
                     f"{launcher} started 3 ({count})", "--mesh", "data=2", env={rank: "0", count: "3"})
-        refused("a mesh of ge run", "--mesh is of training", "--mesh", "data=2", command="run",
-                env={"RANK": "0", "WORLD_SIZE": "2"})
         refused("sizes that the data decide", "no known size", "--mesh", "data=2", net=self.counting(),
                 env={"RANK": "0", "WORLD_SIZE": "2"})
         refused("a rank without rows", "enough that each of 3 ranks has some", "--mesh", "data=3",

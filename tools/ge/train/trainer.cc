@@ -51,32 +51,18 @@ Status Trainer::TakeFacts() {
 
 // Ranks with different options or data would learn together what nobody asked for.
 Status Trainer::CompareRanks() {
-  const std::vector<std::pair<std::string, std::string>> facts = {
-      {"the model", run_.model},  // by its digest, wherever the file lies
-      {"--data", run_.pipe},
-      {"the data", run_.data},
-      {"--batch", std::to_string(run_.batch)},
-      {"--seed", std::to_string(run_.seed)},
-      {"--no-shuffle", run_.shuffle ? "false" : "true"},
-      {"--layout", run_.layout},
-      {"--lr", fmt::format("{}", o_.lr)},
-      {"the options of the pass train", run_.pass}};
-  std::vector<double> mine, least;
-  for (const auto& [what, text] : facts) {
-    Digest digest;
-    digest.Add(text);
-    mine.push_back(static_cast<double>(std::stoul(digest.Hex().substr(0, 8), nullptr, 16)));
-  }
-  GE_ASSIGN_OR_RETURN(const std::vector<double> sum, net_.SumOfRanks(mine, &least));
-  for (size_t i = 0; i < facts.size(); ++i) {
-    if (sum[i] == least[i] * static_cast<double>(o_.ranks.count)) continue;
-    return Status(
-        Code::kInvalidArgument,
-        fmt::format("ranks were started with different options: they differ in {}, which is "
-                    "'{}' for rank {}; give all of them the same",
-                    facts[i].first, facts[i].second, o_.ranks.rank));
-  }
-  return {};
+  const RankFacts facts = {{"the model", run_.model},  // by its digest, wherever the file lies
+                           {"--data", run_.pipe},
+                           {"the data", run_.data},
+                           {"--batch", std::to_string(run_.batch)},
+                           {"--seed", std::to_string(run_.seed)},
+                           {"--no-shuffle", run_.shuffle ? "false" : "true"},
+                           {"--layout", run_.layout},
+                           {"--lr", fmt::format("{}", o_.lr)},
+                           {"the options of the pass train", run_.pass}};
+  std::vector<double> least;
+  GE_ASSIGN_OR_RETURN(const std::vector<double> sum, net_.SumOfRanks(NumbersOf(facts), &least));
+  return WantSame(facts, sum, least, o_.ranks);
 }
 
 Status Trainer::Resume() {

@@ -1,5 +1,5 @@
-// The first content of a rank's box; what entries become is a test of tests/e2e/training.
-#include "passes/parallel/entries.h"
+// Boxes of random sizes have their elements, one by one.
+#include "passes/parallel/box_content.h"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ std::vector<char> OneByOne(const std::vector<char>& data, uint64_t bytes,
   return out;
 }
 
-TEST(Entries, BoxesHaveTheirElements) {
+TEST(BoxContent, BoxesHaveTheirElements) {
   std::mt19937 random(3);
   const auto upto = [&](int64_t n) { return static_cast<int64_t>(random() % (n + 1)); };
   for (int round = 0; round < 3000; ++round) {
@@ -52,7 +52,7 @@ TEST(Entries, BoxesHaveTheirElements) {
   }
 }
 
-TEST(Entries, RowsAreNotCopied) {
+TEST(BoxContent, RowsAreNotCopied) {
   const std::vector<char> data(60);
   const BoxContent rows(data.data(), 1, {5, 4, 3}, {{2, 2}, {0, 4}, {0, 3}});
   EXPECT_EQ(rows.data, data.data() + 24);
