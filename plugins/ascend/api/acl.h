@@ -1,6 +1,6 @@
 // The vendor's runtime interface as far as the engine uses it: values, types and functions by our
 // own declarations, from facts that callers of it show. docs/ascend/sources.md says where each was
-// read, and tests/e2e/engines/ascend_sources.sh holds that list complete. Declarations alone; api.h
+// read, and tests/e2e/ascend/ascend_sources.sh holds that list complete. Declarations alone; api.h
 // opens what exports them. A value has the vendor's name behind it, `error N` where callers know
 // the number alone.
 #pragma once

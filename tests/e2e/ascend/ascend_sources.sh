@@ -3,4 +3,4 @@
 # ascend_sources.py.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
-exec python3 tests/e2e/engines/ascend_sources.py
+exec python3 tests/e2e/ascend/ascend_sources.py

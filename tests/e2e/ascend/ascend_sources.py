@@ -4,7 +4,7 @@ value, operator, rule and chip that the code names has a line there, with a sour
 values have the number of that line; and no line is about a name that nobody uses. README and pages
 say of the engine what is true of it, and nothing else.
 
-Example: tests/e2e/engines/ascend_sources.py
+Example: tests/e2e/ascend/ascend_sources.py
 """
 import pathlib
 import re
