@@ -40,17 +40,26 @@ struct Operation {
   void (*run)(const Arguments& arguments, void* workspace);
 };
 
-std::span<const Operation> ElementwiseOperations();
+std::span<const Operation> UnaryOperations();
+std::span<const Operation> BinaryOperations();
+std::span<const Operation> ScaledOperations();
+std::span<const Operation> ChoiceOperations();
 std::span<const Operation> ProductOperations();
 std::span<const Operation> ConvolutionOperations();
 std::span<const Operation> WindowOperations();
-std::span<const Operation> RowOperations();
+std::span<const Operation> NormOperations();
 std::span<const Operation> ReductionOperations();
+std::span<const Operation> OrderOperations();
 std::span<const Operation> MoveOperations();
 std::span<const Operation> IndexOperations();
 std::span<const Operation> FormatOperations();
 
 // nullptr: the simulator has no such operator.
 const Operation* FindOperation(const char* name);
+
+// How many lanes of padding have reached an element of a tensor since the library was loaded. What
+// writes a private format poisons its padding with a NaN of its own, which loads and stores of
+// elements look for.
+uint64_t PaddedLaneReads();
 
 }  // namespace ge_engines::ascend::sim
