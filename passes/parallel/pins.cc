@@ -6,6 +6,7 @@
 #include "passes/kit/options.h"
 #include "passes/kit/refusal.h"
 #include "passes/parallel/factors.h"
+#include "passes/parallel/rules.h"
 #include "passes/parallel/wants.h"
 
 namespace ge::parallel {
@@ -49,19 +50,55 @@ void Share(const Mesh& mesh, const std::vector<int64_t>& dims, uint32_t axis, Pl
   (*places)[axis] = best;
 }
 
-// What an optimizer writes to its slots is wanted as the weight is: so the slots lie there.
+// Where something that the value is made of element by element is wanted in shares, as an average
+// of a weight, a few nodes back: these places.
+class MadeOf {
+ public:
+  MadeOf(const ge_graph* graph, const Wants& wants) : g_(graph), wants_(wants) {
+    maker_.assign(g_->n_value, nullptr);
+    for (uint32_t i = 0; i < g_->n_node; ++i) {
+      const ge_node& n = *GE_NODE(g_, i);
+      for (uint32_t k = 0; k < n.n_out; ++k) maker_[n.out[k]] = &n;
+    }
+  }
+  const Places* Find(uint32_t value, int nodes) const {
+    if (Splits(wants_.places[value])) return &wants_.places[value];
+    const ge_node* n = maker_[value];
+    if (n == nullptr || nodes == 0) return nullptr;
+    const std::vector<int64_t> dims = DimsOf(g_, value);
+    for (uint32_t k = 0; k < n->n_in; ++k) {
+      if (n->in[k] == 0 || DimsOf(g_, n->in[k]) != dims) continue;
+      if (const Places* found = Find(n->in[k], nodes - 1)) return found;
+    }
+    return nullptr;
+  }
+
+ private:
+  const ge_graph* g_;
+  const Wants& wants_;
+  std::vector<const ge_node*> maker_;  // by value
+};
+
+constexpr int kAverage = 4;  // nodes from a weight to its average: a product, a sum, a choice
+
+// What an optimizer writes to its slots is wanted as the weight is: so the slots lie there, and
+// averages as what they are averages of.
 void Follow(const ge_model* model, const ge_graph* step, const Mesh& mesh,
             const std::map<uint32_t, Places>& values, const Rules& rules,
             std::map<uint32_t, Places>* states) {
   for (bool more = true; more;) {
     more = false;
     const Wants wants = WantsOf(step, mesh, *states, values, rules);
+    const MadeOf made(step, wants);
     for (uint32_t i = 0; i < step->n_node; ++i) {
       const ge_node& n = *GE_NODE(step, i);
       const uint32_t state = StateOf(n);
       if (state == 0 || n.n_in != 1 || states->count(state) != 0) continue;
-      if (GE_STATE(model, state)->kind != GE_STATE_OPT || !Splits(wants.places[n.in[0]])) continue;
-      (*states)[state] = wants.places[n.in[0]];
+      const uint32_t kind = GE_STATE(model, state)->kind;
+      if (kind != GE_STATE_OPT && kind != GE_STATE_BUFFER) continue;
+      const Places* places = made.Find(n.in[0], kind == GE_STATE_BUFFER ? kAverage : 0);
+      if (places == nullptr) continue;
+      (*states)[state] = *places;
       more = true;
     }
   }

@@ -28,9 +28,9 @@ std::vector<Pin> ReadPins(const std::string& text);
 Places PlacesOf(const Pin& pin, const Mesh& mesh, const std::vector<int64_t>& dims);
 
 // The states of a step that are split, by index: those that are pinned, slots of an optimizer as
-// what it calculates for them; with `shared`, weights that are trained, slots and averages in
-// shares along that axis: of their first dim where each rank gets some, else of the largest such
-// dim.
+// what it calculates for them, averages as their weights; with `shared`, weights that are trained,
+// slots and averages in shares along that axis: of their first dim where each rank gets some, else
+// of the largest such dim.
 std::map<uint32_t, Places> PlacesOfStates(const ge_model* model, const ge_graph* step,
                                           const Mesh& mesh,
                                           const std::map<uint32_t, Places>& pinned,

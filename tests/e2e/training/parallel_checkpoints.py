@@ -95,6 +95,9 @@ class Checkpoints(parallel.Checks):
                 times[tuple(slice(first, first + size) for first, size in part["box"])] += 1
             self.check(f"'{kind}' keeps each element of {name} once", (times == 1).all(), state)
             split += len(state["parts"]) > 1
+            average = said["tensors"].get(f"{name}.ema", state)
+            self.check(f"'{kind}' has the average of {name} where {name} is",
+                       [p["box"] for p in average["parts"]] == [p["box"] for p in state["parts"]], average)
         self.check(f"'{kind}' splits states", split > 0 or not many, said)
 
     @staticmethod
@@ -131,9 +134,11 @@ class Checkpoints(parallel.Checks):
                 path.write_bytes(good)
 
     def killed(self, kills, kinds):
-        """Ranks killed at random moments of runs that write a checkpoint at each step."""
-        r, saving = random.Random(3), 0
-        for i in range(kills):
+        """Ranks killed at random moments of runs that write a checkpoint at each step, until so many were
+        killed while one was written."""
+        r, saving, tries = random.Random(3), 0, 0
+        while saving < kills and tries < 3 * kills:
+            tries += 1
             kind, folder = r.choice(kinds[1:]), self.scratch / "killed"
             shutil.rmtree(folder, ignore_errors=True)
             run = subprocess.Popen(self.line(kind, 100000, folder, every=1),
@@ -142,25 +147,29 @@ class Checkpoints(parallel.Checks):
             end = time.monotonic() + 60
             while self.step_of(folder) == 0 and time.monotonic() < end:
                 time.sleep(0.002)
-            time.sleep(r.random() * 0.1)
             ranks = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True,
                                    check=False).stdout.split()
+            time.sleep(r.random() * 0.1)
+            while not self.unfinished(folder) and time.monotonic() < end:
+                time.sleep(0.0002)
+            time.sleep(r.random() * 0.005)
             os.kill(int(r.choice(ranks)), signal.SIGKILL)
             run.wait(timeout=60)
             at = self.step_of(folder)
             saving += self.unfinished(folder)
             then = r.choice(kinds)
             _, _, done = self.train_to(then, at + 2, folder, "--resume")
-            self.check(f"kill {i} of '{kind}', step {at}, then '{then}'", done.returncode == 0 and at > 0 and
+            self.check(f"kill {tries} of '{kind}', step {at}, then '{then}'", done.returncode == 0 and at > 0 and
                        f"goes on at step {at}" in done.stderr, done.stderr)
-        print(f"{kills} kills, {saving} of them while a checkpoint was written")
+        print(f"{tries} kills, {saving} of them while a checkpoint was written")
+        self.check("as many killed while a checkpoint was written", saving == kills, saving)
 
     @staticmethod
     def unfinished(folder):
         """Whether there are files of states that the manifest does not name."""
         said = json.loads((folder / "checkpoint.json").read_text())["states"]
         named = {f["file"] for f in said.get("files", [said])}
-        return any(str(p.relative_to(folder)) not in named for p in folder.glob("states-*/*"))
+        return any(f"{p.parent.name}/{p.name}" not in named for p in folder.glob("states-*/*"))
 
 
 def main():
