@@ -10,15 +10,13 @@ namespace ge_engines::ascend::sim {
 namespace {
 
 constexpr size_t kMostAxes = 8;
-// Of images, which the published list of formats numbers beside NCHW.
-constexpr auto kNcdhw = static_cast<acl::Format>(30), kNcl = static_cast<acl::Format>(47);
 
 bool IsPlain(acl::Format format) {
-  return format == acl::kNd || format == acl::kNchw || format == kNcdhw || format == kNcl;
+  return format == acl::kNd || format == acl::kNchw || format == acl::kNcdhw || format == acl::kNcl;
 }
 
 acl::Format ImageFormat(size_t rank) {
-  return rank == 3 ? kNcl : rank == 4 ? acl::kNchw : rank == 5 ? kNcdhw : acl::kNd;
+  return rank == 3 ? acl::kNcl : rank == 4 ? acl::kNchw : rank == 5 ? acl::kNcdhw : acl::kNd;
 }
 
 std::string FormatFault(const acl::Tensor& t, uint32_t formats) {

@@ -22,8 +22,6 @@ namespace ge_engines::ascend::sim {
 using Random = std::mt19937;
 using Reals = std::vector<double>;
 
-inline constexpr auto kNcdhw = static_cast<acl::Format>(30), kNcl = static_cast<acl::Format>(47);
-
 inline int64_t Draw(Random* random, int64_t least, int64_t most) {
   return std::uniform_int_distribution<int64_t>(least, most)(*random);
 }

@@ -208,7 +208,7 @@ void TryConvolution(const Case& c, acl::DataType type, bool blocked, bool biased
   const auto ints = [&](const Three& three) {
     return Ints(Dims(three.end() - static_cast<std::ptrdiff_t>(c.axes), three.end()));
   };
-  const acl::Format plain = c.axes == 1 ? kNcl : c.axes == 2 ? acl::kNchw : kNcdhw;
+  const acl::Format plain = c.axes == 1 ? acl::kNcl : c.axes == 2 ? acl::kNchw : acl::kNcdhw;
   const acl::Format format = blocked ? acl::kNc1hwc0 : plain;
   const Operand::Layout layout = blocked ? Operand::kDense : Operand::kStrided;
   const Dims xd = dims(c.images, c.groups * c.in, c.x);

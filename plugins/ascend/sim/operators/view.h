@@ -13,7 +13,7 @@ namespace ge_engines::ascend::sim {
 
 using Dims = std::vector<int64_t>;
 
-inline constexpr int64_t kBlock = 16;  // lanes of NC1HWC0, both sides of a block of FRACTAL_NZ
+inline constexpr int64_t kBlock = acl::kLanes;  // of NC1HWC0; both sides of a block of FRACTAL_NZ
 
 int64_t Count(const Dims& dims);
 // Of dense rows.
