@@ -116,6 +116,7 @@ Outcome ProgramsRun::Check(RankProgram p) const {
   o.difference = Difference(*whole, *ranks, &where);
   if (o.difference <= 1) return o;
   if (std::isfinite(o.difference) && IsRounding(p, *whole, o.difference)) {
+    if (options_.verbose && !options_.json) fmt::print("# {}\n", where);
     o.idle = "rounding moves it as far";
   } else {
     o.failure = "ranks differ from one process: " + where;
@@ -236,6 +237,7 @@ void ProgramsRun::Take(const std::string& name, const RankProgram& p) {
     Report(name, p, o);
   } else if (!o.idle.empty()) {
     ++idle_[o.idle];
+    if (options_.verbose && !options_.json) fmt::print("# it says nothing: {}\n", o.idle);
   } else {
     AddUp(p, o);
   }

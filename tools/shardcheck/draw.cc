@@ -182,7 +182,10 @@ RankProgram Drawer::Run() {
   }
   EndIt();
   WantWeight();
-  p_.symbolic = Chance(40);
+  // A reshape that states the batch leaves sizes open until it is known; a label's have to be.
+  const bool stated = std::any_of(p_.nodes.begin(), p_.nodes.end(),
+                                  [](const NetNode& n) { return n.op == "Reshape"; });
+  p_.symbolic = Chance(40) && (p_.loss == "none" || !stated);
   Options();
   Pins();
   return std::move(p_);
