@@ -131,11 +131,12 @@ class Checks:
         return subprocess.run(line, capture_output=True, text=True, timeout=120, check=False,
                               env=ENV)
 
-    def dump(self, net, mesh, *pins, more="", train="loss=softmax-ce;optimizer=adamw"):
+    def dump(self, net, mesh, *pins, more="", train="loss=softmax-ce;optimizer=adamw",
+             plugins="grad,parallel"):
         words = f"parallel:mesh={mesh};batch=16{more}"
         if pins:
             words += ";pins=" + "|".join(pins)
-        return self.call(GE, "dump", net, "--plugins", "grad,parallel", "--pass",
+        return self.call(GE, "dump", net, "--plugins", plugins, "--pass",
                          f"train:{train}".replace(",", "+"), "--pass", words.replace(",", "+"),
                          "--to", "rewrite")
 
@@ -181,6 +182,25 @@ class Checks:
                        "optimizer makes of it", [x for x in found if x[0] == "AllGather"] ==
                        [("AllGather", "7,10", "model", 1)], found)
 
+    def pins(self):
+        """Of constants and of values, which are no states."""
+        frozen = "loss=softmax-ce;optimizer=adamw;freeze=w1"
+        found = self.step(self.norm, "data=2", "w1=-,data", train=frozen)
+        self.check("a constant by columns: one all-gather of the rows, and no gradient of it",
+                   ("AllGather", "16,12", "data", 1) in found and
+                   all(x[1] not in ("12,40", "12,20") for x in found), found)
+        found = self.step(self.norm, "data=2", "v0=-,data")
+        self.check("a value by columns: it goes there at once",
+                   found[:1] == [("AllToAll", "16,6", "data", 1)], found)
+        found = self.step(self.norm, "data=2", "v0=data,-")
+        self.check("a value where it lies already: nothing more",
+                   found == self.step(self.norm, "data=2"), found)
+        text = self.dump(ROOT / "tools/shardcheck/programs/plugin.gt", "data=2,model=2",
+                         "w1=-,model", train="loss=mse",
+                         plugins=f"grad,parallel,{BUILD}/lib/samples/shards.so").stdout
+        self.check("an operator of a plugin runs on a rank's part",
+                   "f64[8,2] = acme.Half(" in text, text[-3000:])
+
     def refuses(self):
         for pin, words in (("w9=data,-", "no state, constant or value 'w9'"),
                            ("w1=modle,-", "there is no axis 'modle'"),
@@ -225,6 +245,7 @@ class Checks:
                 ("block", "model=2,data=2", 4, ["--shard", "w1=data,-",
                                                 "--shard", "w3=model*data,-"]),
                 ("norm", "data=2", 2, ["--shard", "w1=-,data"]),
+                ("norm", "data=2", 2, ["--shard", "v0=-,data"]),
                 ("norm", "data=2,model=2", 4, ["--shard-states", "--shard", "w0=model,-"]),
                 ("uneven", "model=2", 2, pins), ("uneven", "model=3", 3, pins),
                 ("uneven", "data=2,model=2", 4, pins)):
@@ -240,6 +261,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checks(pathlib.Path(scratch))
         checks.counts()
+        checks.pins()
         checks.refuses()
         skipped = bool(subprocess.run(["sh", "-c", "command -v mpirun"], capture_output=True,
                                       check=False).returncode or
