@@ -105,7 +105,8 @@ bool PutMean(const Parts& p) {
   }
   if (axes.empty() && plugin::AttrInt(p.n, "noop_with_empty_axes") != 0) return false;
   for (int64_t& a : axes) a += a < 0 ? type.rank : 0;
-  for (int32_t d = 0; p.n.n_in < 2 && d < type.rank; ++d) axes.push_back(d);
+  const bool all = axes.empty();  // omitted, or a list of none
+  for (int32_t d = 0; all && d < type.rank; ++d) axes.push_back(d);
   if (std::count(axes.begin(), axes.end(), 0) == 0) return false;
   double each = 1;
   for (const int64_t a : axes) each *= static_cast<double>(type.dims[static_cast<size_t>(a)].value);

@@ -182,6 +182,18 @@ class Checks:
                        "optimizer makes of it", [x for x in found if x[0] == "AllGather"] ==
                        [("AllGather", "7,10", "model", 1)], found)
 
+    def means(self):
+        """A mean of all: each rank has a term, however the node says that it is of all."""
+        for axes in ("", ", _", ", none"):
+            net = self.scratch / "mean.gt"
+            net.write_text('ge 1\nopset "" 28\nsymbol N\nconst none : i64[0] = []\n'
+                           "const w : f64[3,4] = splat 0.5\nfn main(x: f64[N,3]) -> (loss) {\n"
+                           f"  y = MatMul(x, w)\n  loss = ReduceMean(y{axes}) {{keepdims=0}}\n"
+                           '}\nentry infer "main" = main\n')
+            found = self.step(net, "data=2", train="loss=none")
+            self.check(f"a mean of all, axes '{axes}': one sum, with the gradient",
+                       [x[0] for x in found] == ["AllReduce"] and found[0][3] == 2, found)
+
     def pins(self):
         """Of constants and of values, which are no states."""
         frozen = "loss=softmax-ce;optimizer=adamw;freeze=w1"
@@ -261,6 +273,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         checks = Checks(pathlib.Path(scratch))
         checks.counts()
+        checks.means()
         checks.pins()
         checks.refuses()
         skipped = bool(subprocess.run(["sh", "-c", "command -v mpirun"], capture_output=True,
