@@ -217,6 +217,7 @@ bool ReadCost(Collector* c, const ge_offer& o, Offer* out, uint64_t* marginal_ns
   out->shape_ns = static_cast<double>(cost.shape_ns);
   out->edge_saving_ns = static_cast<double>(o.edge_saving_ns);
   out->source = SourceName(cost.source);
+  out->engine_measured = cost.source == GE_PRICE_MEASURED;
   out->confidence = std::min(cost.confidence, 1000u) / 1000.0;
   *marginal_ns = cost.marginal_ns;
   return true;

@@ -33,8 +33,9 @@ struct Offer {
   // "analytic" or "guess" as the engine says, "host" for an engine without a price; "table" and
   // "measured" after a correction by the host, "doubtful" by a time of a busy machine.
   std::string source;
-  double confidence = 0;  // 0..1, the engine's own
-  double factor = 1;      // of the correction: price / the engine's price, of the first choice
+  double confidence = 0;         // 0..1, the engine's own
+  bool engine_measured = false;  // it was measured here by the engine, GE_PRICE_MEASURED
+  double factor = 1;  // of the correction: price / the engine's price, of the first choice
   double asked_overhead_ns = 0, asked_saving_ns = 0;  // setup + launch, edge saving, as asked
   LayoutId convert_from = 0, convert_to = 0;
   double convert_ns_per_byte = 0;

@@ -53,6 +53,11 @@ class Corrector {
     std::string source;
   };
 
+  // What other engines are off by says nothing of a time that this one has measured here.
+  static bool Tells(const Correction& c, const Offer& o) {
+    return c.rows > 0 && !(c.of_others && o.engine_measured);
+  }
+
   // Setup and launch go together; what the engine asked is restored by the sum of both.
   static void ScaleOverhead(double factor, Offer* o) {
     const double now = o->setup_ns + o->launch_ns;
@@ -81,31 +86,31 @@ class Corrector {
       out.alone = out.inside;
     } else {
       const Correction c = cache_.CorrectionFor(book, name, PriceCache::Kind::kAlone, o.confidence);
-      if (c.rows > 0) {
+      if (Tells(c, o)) {
         out.source = known && !inside ? "doubtful" : "table";
         out.alone = c.factor;
       }
       if (inside && out.source.empty()) out.source = "measured";
     }
-    if (!inside) out.inside = InsideLike(book, name, o.confidence, &out);
+    if (!inside) out.inside = InsideLike(book, name, o, &out);
     return out;
   }
 
   // The factor inside a segment of an offer that was never seen inside one: that of its time alone,
   // and by how much less its like take inside. (A difference between what is known of some alone
   // and of others inside would be noise, of which only savings count.)
-  double InsideLike(const PriceBook& book, const OfferName& name, double confidence,
+  double InsideLike(const PriceBook& book, const OfferName& name, const Offer& o,
                     Factors* out) const {
     using enum PriceKind;
     if (out->source.empty()) {
-      const Correction inside = cache_.CorrectionFor(book, name, kInside, confidence);
-      if (inside.rows > 0) {
+      const Correction inside = cache_.CorrectionFor(book, name, kInside, o.confidence);
+      if (Tells(inside, o)) {
         out->source = "table";
         out->alone = inside.factor;
       }
       return out->alone;
     }
-    const Correction share = cache_.CorrectionFor(book, name, kInsideShare, confidence);
+    const Correction share = cache_.CorrectionFor(book, name, kInsideShare, o.confidence);
     return out->alone * std::clamp(share.factor, kLeastInside, 1.0);
   }
 

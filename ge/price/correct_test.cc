@@ -176,6 +176,27 @@ TEST(CorrectTest, WhatWasNotMeasuredFollowsItsFamily) {
   EXPECT_EQ(c.offers.offers[0].choices[0].measured_ns, -1);
 }
 
+// An engine nobody measured is taken to be off as the others are, but not in what it has measured.
+TEST(CorrectTest, WhatAnEngineMeasuredIsNotCorrectedByOthers) {
+  CorrectionCase c;
+  c.offers.offers[0].engine_measured = true;
+  PriceCache cache(ThisMachine());
+  for (int i = 0; i < 20; ++i) {
+    OfferName other = c.Name(0);
+    other.signature += std::to_string(i);
+    cache.Add({"others", "cpu"}, other, PriceCache::Kind::kAlone, 100, {60, 5});
+    cache.Add({"others", "cpu"}, other, PriceCache::Kind::kInside, 100, {60, 5});
+  }
+  Correct(cache, &c);
+  EXPECT_NEAR(c.Alone(0), 100, 1e-6);
+  EXPECT_EQ(c.offers.offers[0].source, "analytic");
+  EXPECT_LT(c.Alone(1), 75);
+  // Its own rows count.
+  cache.Add(kSeller, c.Name(0), PriceCache::Kind::kAlone, 100, {1000, 5});
+  Correct(cache, &c);
+  EXPECT_NEAR(c.Alone(0), 1000, 1e-6);
+}
+
 TEST(CorrectTest, ConvolutionsOfGroupsAreAFamilyOfTheirOwn) {
   CorrectionCase c;
   Attr group;

@@ -220,7 +220,7 @@ Correction PriceFit::Wider(const Keys& keys, const Scope& signature, int kind, d
     const double n = s.rows - counted, share = n / (n + kDoubt[level] + kDoubtOfRow * confidence);
     if (level == kWorld) {
       const double log = std::clamp(s.log_factor, -kMaxStrangerLog, kMaxStrangerLog);
-      return {std::exp(log * share), s.rows};
+      return {std::exp(log * share), s.rows, true};
     }
     return {std::exp(s.log_factor * share + (raised ? kCurse * s.spread : 0)), s.rows};
   }

@@ -22,8 +22,9 @@ struct PriceBook {
 
 // The error of an engine's price where nothing was measured.
 struct Correction {
-  double factor = 1;  // measured / asked
-  uint32_t rows = 0;  // rows behind the fit; 0 = nothing is known
+  double factor = 1;       // measured / asked
+  uint32_t rows = 0;       // rows behind the fit; 0 = nothing is known
+  bool of_others = false;  // of other engines' prices: nothing is known of this one's
 };
 
 // The kind of work of a row; see OfferName.

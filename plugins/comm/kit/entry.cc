@@ -1,5 +1,6 @@
 #include "plugins/comm/kit/entry.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "plugins/comm/kit/execution.h"
@@ -27,12 +28,14 @@ ge_cost CostOf(const ge_graph* g, const ge_node& n, const Group& group, const Tr
   const Transport::Price price = t.PriceOf(group);
   const auto ranks = static_cast<double>(group.members.size());
   // The price is of a reduction's bytes, and MovedBytes counts what that sends.
-  const double bytes = static_cast<double>(MovedBytes(g, n, group)) * ranks / (2 * (ranks - 1));
+  const auto moved = static_cast<double>(MovedBytes(g, n, group));
+  const double bytes = moved * ranks / (2 * (ranks - 1));
   ge_cost cost{};
   cost.h = GE_HDR(ge_cost, GE_TAG_COST);
-  cost.source = GE_PRICE_ANALYTIC;
+  cost.source = price.measured ? GE_PRICE_MEASURED : GE_PRICE_ANALYTIC;
   cost.launch_ns = kLaunchNs;
-  cost.marginal_ns = static_cast<uint64_t>(price.latency_ns + bytes * price.ns_per_byte);
+  cost.marginal_ns = static_cast<uint64_t>(
+      price.latency_ns + std::max(bytes * price.ns_per_byte, moved * HeldNsPerByte()));
   return cost;
 }
 

@@ -71,6 +71,7 @@ class Transport {
   virtual std::unique_ptr<Round> NewRound(const Group& group, const std::string& node) = 0;
   struct Price {
     double latency_ns = 0, ns_per_byte = 0;  // of kReduce; others move half as much
+    bool measured = false;                   // between these ranks, now
   };
   virtual Price PriceOf(const Group& group) const = 0;
 

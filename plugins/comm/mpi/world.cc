@@ -166,7 +166,7 @@ void World::FitPrice() {
       MPI_SUCCESS) {
     (void)Settle(&request);
   }
-  price_ = {all[0], std::max(all[1], comm::HeldNsPerByte())};
+  price_ = {all[0], all[1], true};
 }
 
 // The greatest of the numbers, and the least by their complements.
