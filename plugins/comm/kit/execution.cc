@@ -91,9 +91,10 @@ Failure ge_exec::Go(Transport* transport, bool* done) {
               "and mesh"};
     }
     phase_ = Phase::kHeld;
+    const double held = ge_engines::comm::HeldNsPerByte() * static_cast<double>(node_.moved());
+    held_until_ns_ = held > 0 ? begin_ns_ + static_cast<uint64_t>(held) : 0;
   }
-  const double held = ge_engines::comm::HeldNsPerByte() * static_cast<double>(node_.moved());
-  if (held > 0 && static_cast<double>(ge_engines::comm::NowNs() - begin_ns_) < held) return {};
+  if (held_until_ns_ > 0 && ge_engines::comm::NowNs() < held_until_ns_) return {};
   node_.Unpack(places_);
   *done = true;
   return {};

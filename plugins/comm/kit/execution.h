@@ -38,6 +38,8 @@ struct ge_exec {
   bool is_to_end() const {
     return stop_ != nullptr && __atomic_load_n(stop_, __ATOMIC_ACQUIRE) != 0;
   }
+  // Before that, in NowNs, a Step does nothing: the transfer is done and held to a speed. 0 = now.
+  uint64_t held_until_ns() const { return phase_ == Phase::kHeld ? held_until_ns_ : 0; }
   ge_stream* own_stream = nullptr;  // of launches of a synchronous device; freed by Queue
 
  private:
@@ -57,7 +59,7 @@ struct ge_exec {
   std::unique_ptr<ge_engines::comm::Round> round_;
   std::unique_ptr<Compared> compared_;
   Phase phase_ = Phase::kNew;
-  uint64_t launches_ = 0, begin_ns_ = 0;
+  uint64_t launches_ = 0, begin_ns_ = 0, held_until_ns_ = 0;
   ge_engines::comm::Places places_;
   std::vector<ge_engines::comm::Transfer> transfers_;
   const uint32_t* stop_ = nullptr;

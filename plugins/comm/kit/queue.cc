@@ -12,6 +12,8 @@ namespace ge_engines::comm {
 namespace {
 
 constexpr auto kSleep = std::chrono::microseconds(50);  // of the thread between two looks
+// Where it knows that there is nothing to see until then, but for other streams and beats.
+constexpr auto kLongSleep = std::chrono::milliseconds(2);
 constexpr uint64_t kLook = 10'000'000;  // ns between two looks at a launch's own stream
 constexpr size_t kRing = 64;            // tasks of a stream; more make it grow
 // A waiting host looks all the time at first; then others may have the core in between; then it
@@ -169,19 +171,25 @@ bool Queue::Step(ge_stream* stream) {
   return StepLaunch(stream, task);
 }
 
-void Queue::Drive() {
+uint64_t Queue::Drive() {
   const std::unique_lock driver(drive_, std::try_to_lock);
-  if (!driver.owns_lock()) return;
+  if (!driver.owns_lock()) return 0;
   transport_->Tend();
+  uint64_t next = UINT64_MAX;
   for (size_t i = 0;; ++i) {
     ge_stream* stream = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      if (i >= streams_.size()) return;
+      if (i >= streams_.size()) return next == UINT64_MAX ? 0 : next;
       stream = streams_[i];  // who destroys it waits for drive_
     }
     while (Step(stream)) {
     }
+    const std::lock_guard lock(mutex_);
+    if (stream->count == 0) continue;
+    const Task& first = stream->ring[stream->head];
+    const bool launch = first.kind == Task::Kind::kLaunch;
+    next = std::min(next, launch ? first.exec->held_until_ns() : 0);
   }
 }
 
@@ -197,8 +205,10 @@ void Queue::Work() {
     }
     if (ends_) return;
     lock.unlock();
-    Drive();
-    std::this_thread::sleep_for(kSleep);
+    // Each time it wakes it takes the core from what is computed there.
+    const uint64_t next = Drive(), now = NowNs();
+    const std::chrono::nanoseconds held(next > now ? next - now : 0);
+    std::this_thread::sleep_for(std::clamp<std::chrono::nanoseconds>(held, kSleep, kLongSleep));
     lock.lock();
   }
 }

@@ -76,8 +76,9 @@ class Queue {
 
  private:
   void Work();
-  // Goes on with all streams, where no other thread does.
-  void Drive();
+  // Goes on with all streams, where no other thread does. When another look is worth it, in NowNs;
+  // 0 = as soon as may be.
+  uint64_t Drive();
   bool Step(ge_stream* stream);  // false: it waits, or has no work
   bool StepLaunch(ge_stream* stream, const Task& task);
   void Pop(ge_stream* stream);
