@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "ge/plan/first_fed.h"
 #include "ge/plan/uses.h"
 
 namespace ge::streams {
@@ -18,10 +19,11 @@ constexpr double kSwitchNs = 500;
 // better than that.
 constexpr double kGain = 0.01;
 
-struct Policy {
-  enum class Spread { kOne, kCopiesApart, kAll } spread = Spread::kOne;
-  bool by_rank = false;  // longest way to the end first, else the order on entry
-};
+enum class Spread { kOne, kCopiesApart, kAll };
+
+// What goes first of what can begin: as on entry, the longest way to the end, or what the first of
+// the devices' tasks that are still to come stands on.
+enum class Order { kEntry, kRank, kFeeds };
 
 // The device whose stream may carry a copy: asynchronous, of the copy's engine, and living in one
 // of its two domains. 0 = the host makes it.
@@ -58,16 +60,32 @@ std::vector<double> Ranks(const std::vector<Task>& tasks) {
   return rank;
 }
 
+// Greater goes first; equal ones as on entry.
+std::vector<double> Urgency(const std::vector<Task>& tasks, Order order) {
+  if (order == Order::kRank) return Ranks(tasks);
+  std::vector<double> urgency(tasks.size());
+  if (order == Order::kEntry) return urgency;
+  std::vector<std::vector<uint32_t>> before;
+  std::vector<bool> of_device;
+  for (const Task& t : tasks) {
+    before.push_back(t.before);
+    of_device.push_back(t.device != 0);
+  }
+  const std::vector<uint32_t> fed = FirstFed(before, of_device);
+  for (size_t t = 0; t < tasks.size(); ++t) urgency[t] = -static_cast<double>(fed[t]);
+  return urgency;
+}
+
 // Plays the host and the streams by predicted times. The host queues asynchronous tasks as soon as
 // that does not block it, and else does the work that can start first.
 class Player {
  public:
-  Player(const Plan& plan, const std::vector<Task>& tasks, const std::vector<double>& rank,
-         uint32_t max_streams, Policy policy)
+  Player(const Plan& plan, const std::vector<Task>& tasks, const std::vector<double>& urgency,
+         uint32_t max_streams, Spread spread)
       : plan_(plan),
         tasks_(tasks),
-        rank_(rank),
-        policy_(policy),
+        urgency_(urgency),
+        spread_(spread),
         lane_(tasks.size()),
         finish_(tasks.size()),
         open_(tasks.size()),
@@ -76,7 +94,7 @@ class Player {
     for (DeviceId d = 1; d < plan.devices.size(); ++d) {
       const uint32_t most =
           std::min(std::max(plan.devices[d].max_streams, 1u), std::max(max_streams, 1u));
-      free_[d].assign(policy.spread == Policy::Spread::kOne ? 1 : most, 0.0);
+      free_[d].assign(spread == Spread::kOne ? 1 : most, 0.0);
     }
     for (uint32_t t = 0; t < tasks.size(); ++t) {
       open_[t] = static_cast<uint32_t>(tasks[t].before.size());
@@ -102,6 +120,9 @@ class Player {
     }
     s.ns = host_;
     for (double end : finish_) s.ns = std::max(s.ns, end);
+    for (uint32_t t = 0; t < tasks_.size(); ++t) {
+      if (tasks_[t].device != 0) s.devices_ns += finish_[t];
+    }
     NumberStreams(&s);
     return s;
   }
@@ -126,13 +147,13 @@ class Player {
 
   // A ready task; what `at` says cannot change any more.
   struct Ready {
-    double at = 0;    // until when the host must wait for it
-    double rank = 0;  // 0 where the order on entry counts alone
+    double at = 0;  // until when the host must wait for it
+    double urgency = 0;
     uint32_t task = 0;
   };
   struct Precedes {
     bool operator()(const Ready& a, const Ready& b) const {
-      return a.rank != b.rank ? a.rank > b.rank : a.task < b.task;
+      return a.urgency != b.urgency ? a.urgency > b.urgency : a.task < b.task;
     }
   };
   struct Sooner {
@@ -144,7 +165,7 @@ class Player {
   void AddReady(uint32_t t) {
     const bool host = tasks_[t].device == 0;
     const double at = host ? ReadyAt(t) : BlockedUntil(t);
-    later_[host ? 1 : 0].insert({at, policy_.by_rank ? rank_[t] : 0, t});
+    later_[host ? 1 : 0].insert({at, urgency_[t], t});
   }
 
   // Takes a task that can be queued without waiting, else one that the host can do now, else the
@@ -172,7 +193,7 @@ class Player {
   uint32_t Preferred(uint32_t t) const {
     const uint32_t n = static_cast<uint32_t>(free_[tasks_[t].device].size());
     if (tasks_[t].copy) return tasks_[t].leaves && n >= 3 ? n - 2 : n - 1;
-    if (policy_.spread == Policy::Spread::kCopiesApart) return 0;
+    if (spread_ == Spread::kCopiesApart) return 0;
     uint32_t lane = 0;
     double latest = -1;
     for (uint32_t p : tasks_[t].before) {
@@ -187,7 +208,7 @@ class Player {
     std::vector<double>& free = free_[tasks_[t].device];
     const double ready = std::max(host_, ReadyAt(t));
     uint32_t lane = Preferred(t);
-    if (policy_.spread == Policy::Spread::kAll) {
+    if (spread_ == Spread::kAll) {
       double start = std::max(free[lane], ready);
       for (uint32_t s = 0; s < free.size(); ++s) {
         const double other = std::max(free[s], ready);
@@ -219,8 +240,8 @@ class Player {
 
   const Plan& plan_;
   const std::vector<Task>& tasks_;
-  const std::vector<double>& rank_;
-  const Policy policy_;
+  const std::vector<double>& urgency_;
+  const Spread spread_;
   double host_ = 0;                        // ns: when the host can do the next thing
   std::vector<std::vector<double>> free_;  // by device and lane: when its queue is empty
   std::vector<uint32_t> lane_;             // by task: stream among its device's
@@ -230,6 +251,31 @@ class Player {
   // Ready tasks of devices [0] and of the host [1]: those that nothing holds up, and the others.
   std::set<Ready, Precedes> now_[2];
   std::set<Ready, Sooner> later_[2];
+};
+
+// The best of several orders and spreads by predicted times; of equal ones the first, but for what
+// helps when a launch takes longer than its price said: copies apart, and devices that begin
+// earlier.
+class Choice {
+ public:
+  void Offer(Schedule s, Order order, Spread spread) {
+    if (!best_.stream.empty() && !Better(s, order, spread)) return;
+    best_ = std::move(s);
+    spread_ = spread;
+  }
+  Schedule Take() { return std::move(best_); }
+
+ private:
+  bool Better(const Schedule& s, Order order, Spread spread) const {
+    if (s.ns <= best_.ns * (1 - kGain)) return true;
+    if (s.ns > best_.ns * (1 + 1e-9)) return false;
+    if (order == Order::kEntry) return spread == Spread::kCopiesApart;
+    return order == Order::kFeeds && spread == spread_ &&
+           s.devices_ns <= best_.devices_ns * (1 - kGain);
+  }
+
+  Schedule best_;
+  Spread spread_ = Spread::kOne;
 };
 
 }  // namespace
@@ -289,34 +335,26 @@ Result<std::vector<Task>> MakeTasks(const Plan& plan, const PlanFunction& functi
 
 Schedule MakeSchedule(const Plan& plan, const std::vector<Task>& tasks,
                       const StreamOptions& options) {
-  Schedule best;
   const bool any_async =
       std::any_of(tasks.begin(), tasks.end(), [](const Task& t) { return t.device != 0; });
   if (!any_async) {
-    best.order.resize(tasks.size());
-    std::iota(best.order.begin(), best.order.end(), 0);
-    best.stream.assign(tasks.size(), 0);
-    best.streams.assign(1, PlanStream{});
-    for (const Task& t : tasks) best.ns += t.ns;
-    return best;
+    Schedule in_order;
+    in_order.order.resize(tasks.size());
+    std::iota(in_order.order.begin(), in_order.order.end(), 0);
+    in_order.stream.assign(tasks.size(), 0);
+    in_order.streams.assign(1, PlanStream{});
+    for (const Task& t : tasks) in_order.ns += t.ns;
+    return in_order;
   }
-  const std::vector<double> rank = Ranks(tasks);
-  using Spread = Policy::Spread;
-  bool first = true;
-  for (bool by_rank : {false, true}) {
-    for (Spread spread : {Spread::kOne, Spread::kCopiesApart, Spread::kAll}) {
-      Schedule s =
-          Player(plan, tasks, rank, options.max_streams_per_device, {spread, by_rank}).Run();
-      // Copies apart cost nothing when prices are right, and help when a launch takes longer than
-      // its price said.
-      const bool free_choice = spread == Spread::kCopiesApart && !by_rank;
-      const double wanted = free_choice ? best.ns * (1 + 1e-9) : best.ns * (1 - kGain);
-      if (!first && s.ns > wanted) continue;
-      best = std::move(s);
-      first = false;
+  Choice choice;
+  for (const Order order : {Order::kEntry, Order::kRank, Order::kFeeds}) {
+    const std::vector<double> urgency = Urgency(tasks, order);
+    for (const Spread spread : {Spread::kOne, Spread::kCopiesApart, Spread::kAll}) {
+      choice.Offer(Player(plan, tasks, urgency, options.max_streams_per_device, spread).Run(),
+                   order, spread);
     }
   }
-  return best;
+  return choice.Take();
 }
 
 }  // namespace ge::streams

@@ -26,7 +26,8 @@ struct Schedule {
   std::vector<uint32_t> order;   // tasks in issue order
   std::vector<uint32_t> stream;  // by task: 0 = host, else index into `streams`
   std::vector<PlanStream> streams;
-  double ns = 0;  // predicted, from first issue to the end of the last task
+  double ns = 0;          // predicted, from first issue to the end of the last task
+  double devices_ns = 0;  // predicted, from first issue to the ends of devices' tasks, their sum
 };
 
 // INTERNAL when the code on entry reads a value before its writer, holds anything but launches and

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "ge/plan/first_fed.h"
+
 namespace ge {
 namespace {
 
@@ -85,61 +87,73 @@ class Index {
   std::vector<double> cost_;                                       // by group, ns
 };
 
-// Plays host, devices and copies.
+// Plays host, devices and copies as STREAMS does: the host goes on with groups in their order, or
+// with what the first of the devices' groups stands on.
 class Clock {
  public:
   Clock(const PlaceProblem& problem, const std::vector<bool>& async, const Groups& groups)
       : p_(problem), async_(async), groups_(groups), index_(problem, groups) {
-    finish_.assign(groups.size(), 0);
-    free_.assign(p_.n_device, 0);
-    lane_.assign(p_.n_device, 0);
+    before_.resize(groups.size());
+    after_.resize(groups.size());
+    std::vector<bool> of_device(groups.size());
+    for (uint32_t g = 0; g < groups.size(); ++g) {
+      std::set<uint32_t> makers;
+      for (const auto& [v, layout] : index_.reads(g)) {
+        if (p_.values[v].producer >= 0) makers.insert(MakerOf(v));
+      }
+      before_[g].assign(makers.begin(), makers.end());
+      for (const uint32_t b : makers) after_[b].push_back(g);
+      of_device[g] = Async(g);
+    }
+    fed_ = FirstFed(before_, of_device);
   }
 
-  double Run() {
+  // The less of the two orders.
+  double Run() { return std::min(Play(false), Play(true)); }
+
+ private:
+  double Play(bool feeds) {
+    host_ = 0;
+    finish_.assign(groups_.size(), 0);
+    free_.assign(p_.n_device, 0);
+    lane_.assign(p_.n_device, 0);
+    brought_.clear();
     std::vector<uint32_t> open(groups_.size());
-    std::vector<std::vector<uint32_t>> after(groups_.size());
     std::set<uint32_t> ready;
     for (uint32_t g = 0; g < groups_.size(); ++g) {
-      std::set<uint32_t> before;
-      for (const auto& [v, layout] : index_.reads(g)) {
-        if (p_.values[v].producer >= 0) before.insert(MakerOf(v));
-      }
-      open[g] = static_cast<uint32_t>(before.size());
-      for (const uint32_t b : before) after[b].push_back(g);
+      open[g] = static_cast<uint32_t>(before_[g].size());
       if (open[g] == 0) ready.insert(g);
     }
     while (!ready.empty()) {
-      const uint32_t g = Next(ready);
+      const uint32_t g = Next(ready, feeds);
       ready.erase(g);
       Do(g);
-      for (const uint32_t n : after[g]) {
+      for (const uint32_t n : after_[g]) {
         if (--open[n] == 0) ready.insert(n);
       }
     }
     return End();
   }
 
- private:
   uint32_t MakerOf(uint32_t v) const {
     return index_.group_of(static_cast<uint32_t>(p_.values[v].producer));
   }
   bool Async(uint32_t g) const { return async_[groups_[g].device]; }
 
-  // What can be queued, else what the host can begin first.
-  uint32_t Next(const std::set<uint32_t>& ready) const {
-    double least = 0;
-    uint32_t best = UINT32_MAX;
+  // What can be queued, else the most urgent that the host can begin now, else what it can begin
+  // first.
+  uint32_t Next(const std::set<uint32_t>& ready, bool feeds) const {
+    std::tuple<double, uint32_t, uint32_t> first;
+    bool any = false;
     for (const uint32_t g : ready) {
       if (Async(g)) return g;
       double at = 0;
-      for (const auto& [v, layout] : index_.reads(g)) {
-        if (p_.values[v].producer >= 0) at = std::max(at, finish_[MakerOf(v)]);
-      }
-      if (best != UINT32_MAX && at >= least) continue;
-      least = at;
-      best = g;
+      for (const uint32_t b : before_[g]) at = std::max(at, finish_[b]);
+      const std::tuple begins(std::max(at, host_), feeds ? fed_[g] : 0, g);
+      if (!any || begins < first) first = begins;
+      any = true;
     }
-    return best;
+    return std::get<2>(first);
   }
 
   void Do(uint32_t g) {
@@ -189,6 +203,8 @@ class Clock {
   const std::vector<bool>& async_;
   const Groups& groups_;
   const Index index_;
+  std::vector<std::vector<uint32_t>> before_, after_;  // by group
+  std::vector<uint32_t> fed_;                          // by group
   double host_ = 0;
   std::vector<double> finish_;       // by group
   std::vector<double> free_, lane_;  // by device: its work's end, its copies'
@@ -200,11 +216,13 @@ class Splitter {
   Splitter(const PlaceProblem& problem, const std::vector<bool>& async, Groups groups)
       : p_(problem), async_(async), groups_(std::move(groups)) {
     made_.resize(p_.offers.size());
+    makers_.resize(p_.offers.size());
     now_ = Clock(p_, async_, groups_).Run();
   }
 
   Groups Run() {
     Renew();
+    CutForDevices();
     for (uint32_t g = 0; g < groups_.size() && effort_ < kEffort;) {
       if (!SplitOne(g)) ++g;
     }
@@ -217,8 +235,14 @@ class Splitter {
   void Renew() {
     index_ = std::make_unique<Index>(p_, groups_);
     for (auto& values : made_) values.clear();
+    for (auto& makers : makers_) makers.clear();
     for (uint32_t v = 0; v < p_.values.size(); ++v) {
-      if (p_.values[v].producer >= 0) made_[MakerOf(v)].push_back(v);
+      if (p_.values[v].producer < 0) continue;
+      const uint32_t maker = MakerOf(v);
+      made_[maker].push_back(v);
+      for (const uint32_t n : p_.values[v].users) {
+        if (index_->offer_of(n) != maker) makers_[index_->offer_of(n)].push_back(maker);
+      }
     }
   }
   uint32_t MakerOf(uint32_t v) const {  // the offer
@@ -228,6 +252,50 @@ class Splitter {
     return index_->group_of(static_cast<uint32_t>(p_.values[v].producer));
   }
 
+  // One group of a device after the other: cuts all groups in what it stands on and the rest, where
+  // that saves time. A device that begins often gains little by each; the cuts stay where all
+  // together save enough.
+  void CutForDevices() {
+    std::vector<uint32_t> nodes;  // one of each group of a device
+    for (const PlaceGroup& g : groups_) {
+      if (async_[g.device]) nodes.push_back(p_.offers[g.offers[0]].nodes[0]);
+    }
+    const Groups uncut = groups_;
+    const double before = now_;
+    for (const uint32_t n : nodes) {
+      if (effort_ >= kEffort) break;
+      const Firsts firsts = StandsOn(index_->group_of(n));
+      if (!firsts.empty()) Take(firsts, kLeastNs);
+    }
+    if (now_ <= before - Worth(before)) return;
+    now_ = before;
+    groups_ = uncut;
+    Renew();
+  }
+
+  // Of each other group of which the group needs a part: that part.
+  Firsts StandsOn(uint32_t group) const {
+    Firsts out;
+    std::vector<uint32_t> left = groups_[group].offers;
+    std::vector<bool> seen(p_.offers.size());
+    for (const uint32_t o : left) seen[o] = true;
+    while (!left.empty()) {
+      const uint32_t reader = left.back();
+      left.pop_back();
+      for (const uint32_t o : makers_[reader]) {
+        if (seen[o]) continue;
+        seen[o] = true;
+        left.push_back(o);
+        out[index_->group_of(p_.offers[o].nodes[0])].insert(o);
+      }
+    }
+    out.erase(group);
+    std::erase_if(out, [&](const auto& first) {
+      return first.second.size() == groups_[first.first].offers.size();
+    });
+    return out;
+  }
+
   // Takes the first good split of the group; its first part then stands in its place.
   bool SplitOne(uint32_t g) {
     if (groups_[g].offers.size() < 2) return false;
@@ -235,17 +303,21 @@ class Splitter {
     for (const uint32_t o : offers) {
       for (const Offers& first : {Until(g, o), Without(g, {o})}) {
         if (first.empty() || first.size() == offers.size()) continue;
-        if (Take({{g, first}}) || Take(WithReaders(g, first))) return true;
+        const double worth = Worth(now_);
+        if (Take({{g, first}}, worth) || Take(WithReaders(g, first), worth)) return true;
       }
     }
     return false;
   }
 
-  bool Take(const Firsts& firsts) {
+  static double Worth(double ns) { return std::max(kLeastNs, kLeastShare * ns); }
+
+  // Where it saves so much.
+  bool Take(const Firsts& firsts, double least_ns) {
     Groups groups = Apply(firsts);
     effort_ += p_.values.size() + p_.offers.size();
     const double ns = Clock(p_, async_, groups).Run();
-    if (ns > now_ - std::max(kLeastNs, kLeastShare * now_) || effort_ > kEffort) return false;
+    if (ns > now_ - least_ns || effort_ > kEffort) return false;
     now_ = ns;
     groups_ = std::move(groups);
     Renew();
@@ -393,9 +465,10 @@ class Splitter {
   const PlaceProblem& p_;
   const std::vector<bool>& async_;
   Groups groups_;
-  std::unique_ptr<Index> index_;             // of groups_
-  std::vector<std::vector<uint32_t>> made_;  // by offer: the values that it makes
-  double now_ = 0;                           // time of groups_
+  std::unique_ptr<Index> index_;               // of groups_
+  std::vector<std::vector<uint32_t>> made_;    // by offer: the values that it makes
+  std::vector<std::vector<uint32_t>> makers_;  // by offer: those that it reads from
+  double now_ = 0;                             // time of groups_
   uint64_t effort_ = 0;
 };
 

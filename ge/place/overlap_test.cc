@@ -127,5 +127,54 @@ TEST(Overlap, NineTenthsOfWhatCanBeHiddenIs) {
   }
 }
 
+// `n` pairs of products in a chain on device 1; what a pair makes device 2 reads at once, as one
+// collective sums gradients of several layers. Its launches follow each other.
+PlaceProblem Pairs(uint32_t n, double ns, const PlaceBoundary* boundary) {
+  PlaceProblem p;
+  p.n_node = 3 * n;
+  p.n_device = 3;
+  p.boundary = boundary;
+  for (uint32_t i = 0; i < 2 * n; ++i) {
+    std::vector<uint32_t> users = {2 * n + i / 2};
+    if (i + 1 < 2 * n) users.insert(users.begin(), i + 1);
+    p.values.push_back(Made(static_cast<int32_t>(i), users));
+    p.offers.push_back(Step(i, 1, 100'000));
+  }
+  for (uint32_t i = 0; i < n; ++i) {
+    p.offers.push_back(Step(2 * n + i, 2, ns));
+    p.offers.back().growable = false;
+    p.values.push_back(Made(static_cast<int32_t>(2 * n + i), {}, true));
+    if (i + 1 == n) continue;
+    p.values.push_back(Made(static_cast<int32_t>(2 * n + i), {2 * n + i + 1}));
+    p.values.back().order = true;
+  }
+  return p;
+}
+
+// None of the products lets the device begin alone; nor is one cut worth a hundredth of the time.
+TEST(Overlap, GroupsEndWhereADeviceHasAllThatItReads) {
+  OneLink link;
+  link.crossing = 100;
+  for (const double ns : {8'000.0, 150'000.0, 600'000.0}) {
+    const uint32_t n = 10;
+    const PlaceProblem p = Pairs(n, ns, &link);
+    PlaceSolution s;
+    s.groups.push_back({1, Upward(0, 2 * n)});
+    for (uint32_t i = 0; i < n; ++i) s.groups.push_back({2, {2 * n + i}});
+    s.cost = *CoverCost(p, s.groups);
+    const double before = TimeOfGroups(p, kAsync, s.groups);
+    ASSERT_TRUE(SplitForOverlap(p, kAsync, &s).ok());
+    const double after = TimeOfGroups(p, kAsync, s.groups);
+    const double can = std::min((n - 1) * ns, 18 * 100'000.0), cuts = (n - 1) * 2000;
+    EXPECT_GE((before - after + cuts) / can, 0.9)
+        << ns << ": before " << before << ", after " << after;
+    // A device that is behind needs not be fed any more.
+    const size_t most = ns < 200'000 ? 2 * n : n + 4, least = ns < 200'000 ? 2 * n : n + 2;
+    EXPECT_LE(s.groups.size(), most) << ns;
+    EXPECT_GE(s.groups.size(), least) << ns;
+    EXPECT_TRUE(CoverCost(p, s.groups).ok());
+  }
+}
+
 }  // namespace
 }  // namespace ge

@@ -71,11 +71,11 @@ TEST(PlanFigures, AreWhatTheyWere) {
       "12 1 2 0 2: 1701904 bytes of 799500 live, code 708, places 909525, order 280023",
       "12 2 2 10 0: 999520 bytes of 992248 live, code 1053, places 869454, order 527149",
       "40 0 1 0 0: 738412 bytes of 732916 live, code 800, places 801316, order 112213",
-      "40 1 3 10 1: 1445620 bytes of 1408876 live, code 2268, places 722231, order 167663",
-      "40 2 2 0 3: 1643912 bytes of 1632444 live, code 3399, places 603827, order 254428",
-      "150 1 2 5 0: 2285440 bytes of 2261272 live, code 7886, places 228007, order 599263",
+      "40 1 3 10 1: 1448820 bytes of 1411976 live, code 2270, places 155886, order 105904",
+      "40 2 2 0 3: 1646048 bytes of 1634408 live, code 3399, places 502070, order 552385",
+      "150 1 2 5 0: 2285440 bytes of 2261272 live, code 7886, places 951065, order 407981",
       "150 0 1 0 3: 1245556 bytes of 1227208 live, code 3000, places 518615, order 824694",
-      "400 2 2 2 0: 4754292 bytes of 4671468 live, code 30901, places 404340, order 292183",
+      "400 2 2 2 0: 4736744 bytes of 4653820 live, code 30901, places 796633, order 537246",
   };
   for (const std::string line : known) {
     uint32_t segments = 0, devices = 0, streams = 0, after = 0;
