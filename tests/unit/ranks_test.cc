@@ -21,7 +21,7 @@ namespace ge::test {
 namespace {
 
 using Dims = std::vector<int64_t>;
-using Numbers = std::vector<double>;
+using RankNumbers = std::vector<double>;
 
 int64_t CountOf(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -73,11 +73,11 @@ struct Mesh {
 
 struct Tensor {
   Dims dims;
-  Numbers x;
+  RankNumbers x;
 };
 
-Tensor Random(const Dims& dims, uint64_t seed) {
-  Tensor t{dims, Numbers(static_cast<size_t>(CountOf(dims)))};
+Tensor RandomOf(const Dims& dims, uint64_t seed) {
+  Tensor t{dims, RankNumbers(static_cast<size_t>(CountOf(dims)))};
   for (size_t i = 0; i < t.x.size(); ++i) {
     t.x[i] = static_cast<double>((i * 7919 + seed * 104729) % 2003) - 1000;
   }
@@ -105,7 +105,7 @@ Tensor Reduced(const Mesh& mesh, int64_t rank, const std::string& how,
   bool first = true;
   for (int64_t r = 0; r < mesh.ranks(); ++r) {
     if (mesh.GroupOf(r) != mesh.GroupOf(rank)) continue;
-    const Numbers& x = of[static_cast<size_t>(r)].x;
+    const RankNumbers& x = of[static_cast<size_t>(r)].x;
     for (size_t i = 0; i < x.size(); ++i) {
       double& y = out.x[i];
       y = first          ? x[i]
@@ -124,7 +124,7 @@ struct Dtype {
 };
 constexpr Dtype kF64{"f64", DType::kDouble}, kF32{"f32", DType::kFloat}, kI64{"i64", DType::kInt64};
 
-std::vector<char> Raw(const Numbers& x, const Dtype& dtype) {
+std::vector<char> Raw(const RankNumbers& x, const Dtype& dtype) {
   std::vector<char> bytes(x.size() * (dtype.type == DType::kFloat ? 4 : 8));
   for (size_t i = 0; i < x.size(); ++i) {
     if (dtype.type == DType::kFloat)
@@ -210,15 +210,15 @@ std::vector<Turn> TurnsOf(const Mesh& mesh, const std::string& op, const std::st
   std::vector<Turn> turns;
   std::vector<Tensor> mine, more;
   for (int64_t r = 0; r < mesh.ranks(); ++r) {
-    mine.push_back(Random(dims, seed + static_cast<uint64_t>(r) + 1));
-    more.push_back(Random({40'000}, seed + static_cast<uint64_t>(r) + 100));  // not packed
+    mine.push_back(RandomOf(dims, seed + static_cast<uint64_t>(r) + 1));
+    more.push_back(RandomOf({40'000}, seed + static_cast<uint64_t>(r) + 100));  // not packed
   }
   const int64_t n = mesh.GroupSize();
   const std::string reduction = "reduction=\"" + how + "\"", at = std::to_string(dim),
                     size = ", size=" + std::to_string(dims[dim]);
   for (int64_t r = 0; r < mesh.ranks(); ++r) {
     const auto group = static_cast<uint64_t>(mesh.GroupOf(r));
-    const Tensor whole = Random(dims, seed + 1000 + group);
+    const Tensor whole = RandomOf(dims, seed + 1000 + group);
     const int64_t place = mesh.PlaceOf(r);
     if (op == "AllReduce") {
       turns.push_back({{mine[static_cast<size_t>(r)], more[static_cast<size_t>(r)]},
