@@ -61,13 +61,13 @@ acl::Status LaunchWork(const char* function, uint64_t context, acl::Stream strea
   work.name = name;
   work.reads = std::move(reads);
   work.writes = std::move(writes);
-  work.body = [name, body = std::move(body)] {
+  work.body = [body = std::move(body)] {
     std::fenv_t own;  // a device rounds in its own way, whatever its callers do
     (void)std::fegetenv(&own);
     (void)std::fesetenv(FE_DFL_ENV);
     const std::string why = body();
     (void)std::fesetenv(&own);
-    if (!why.empty()) Machine::Get().Late(std::string(name) + " failed: " + why);
+    if (!why.empty()) Machine::Get().Late(why);
     return why.empty();
   };
   return machine.Of(machine.simulator().Launch(on, std::move(work)));
@@ -80,5 +80,6 @@ void CountObject(const char* kind, int by) {
 }
 
 uint64_t PlantedSpill() { return Machine::Get().spill(); }
+bool IsLeftOut(std::string_view name) { return name == Machine::Get().without(); }
 
 }  // namespace ge_engines::ascend::sim

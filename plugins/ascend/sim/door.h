@@ -54,5 +54,7 @@ GE_SIM_SHARED acl::Status LaunchWork(const char* function, uint64_t context, acl
 GE_SIM_SHARED void CountObject(const char* kind, int by);
 // Bytes that every operator writes behind its workspace, because a test asked for that.
 GE_SIM_SHARED uint64_t PlantedSpill();
+// Whether an operator is not simulated, because a test asked for that.
+GE_SIM_SHARED bool IsLeftOut(std::string_view name);
 
 }  // namespace ge_engines::ascend::sim

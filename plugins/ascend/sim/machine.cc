@@ -20,7 +20,8 @@ constexpr Chip k910B = {"Ascend910B3", true, true, true, 1024, 8192};
 constexpr Chip k310P = {"Ascend310P3", false, true, false, 256, 1024};
 constexpr Chip kUnknown = {"", false, false, false, 256, 1024};
 
-thread_local std::string t_said;      // of the thread's newest failure
+// Of the thread's newest failure. Plain bytes: it is written when the process ends, too.
+thread_local char t_said[1000];
 thread_local uint64_t t_context = 0;  // that is current in the thread
 
 Rule RuleOf(Fault fault) {
@@ -73,7 +74,7 @@ Status StatusOf(Code code) {
 
 }  // namespace
 
-const char* RecentText() { return t_said.empty() ? nullptr : t_said.c_str(); }
+const char* RecentText() { return t_said[0] == 0 ? nullptr : t_said; }
 
 // ---- options -----------------------------------------------------------------------------------
 
@@ -155,6 +156,8 @@ void Machine::Read(const std::string& options) {
       ReadRefusal(t.value);
     } else if (t.key == "spill") {
       spill_ = NumberOf(t.key, t.value);
+    } else if (t.key == "without") {
+      without_ = t.value;
     } else if (t.key == "calls") {
       calls_file_ = t.value;
     } else if (t.key == "reports") {
@@ -211,8 +214,8 @@ void Machine::Tell() {
   }
 }
 
-Status Machine::Say(Status status, std::string text) {
-  t_said = std::move(text);
+Status Machine::Say(Status status, const std::string& text) {
+  (void)std::snprintf(t_said, sizeof t_said, "%s", text.c_str());
   return status;
 }
 

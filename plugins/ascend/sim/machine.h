@@ -4,12 +4,14 @@
 //   devices=N          how many there are (1)
 //   bytes=N            memory of each (32 GiB)
 //   chip=NAME          910b, 310p, or the name of a chip that nobody knows (910b)
-//   streams=N          most streams of a device, events=N likewise (those of the chip)
+//   streams=N          most streams of a device, events=N likewise, of those to be reset
+//                      (those of the chip)
 //   init=CODE          aclInit answers that
 //   off=RULE+RULE      rules of rules.def that are not looked at
 //   refuse=FUNCTION:K:CODE  the K-th call of the vendor's FUNCTION, or of `any`, answers CODE and
 //                      does nothing else; what destroys or frees does not count
 //   spill=N            every operator writes N bytes behind its workspace
+//   without=NAME       an operator, as operators.def names it, that is not simulated
 //   calls=FILE         when the process ends, the number of calls of devices is written there, a
 //                      line of each kind of them, and a line of each function of the vendor's
 //   reports=FILE       broken rules are appended there, what was left among them when the process
@@ -44,6 +46,8 @@ struct ContextState {
 struct EventState {
   uint64_t context = 0;
   bool timed = false, recorded = false;
+  bool plain = false;  // it is reset ahead of another record,
+  bool reset = false;  // and was
 };
 struct BlockState {
   uintptr_t end = 0;
@@ -79,6 +83,7 @@ class Machine {
   int devices() const { return simulator_->device_count(); }
   const Chip& chip() const { return chip_; }
   uint64_t spill() const { return spill_; }
+  const std::string& without() const { return without_; }
   acl::Status initialization() const { return init_; }
   bool& initialized() { return initialized_; }
 
@@ -91,7 +96,7 @@ class Machine {
   // What a call of the simulator's means, and what was found by it.
   acl::Status Of(simulated::Code code);
   // Puts a text beside an answer.
-  acl::Status Say(acl::Status status, std::string text);
+  acl::Status Say(acl::Status status, const std::string& text);
   // Work that failed: why, for the call that shows it.
   void Late(std::string why);
 
@@ -124,6 +129,7 @@ class Machine {
   acl::Status init_ = acl::kSuccess;
   bool initialized_ = false;
   uint64_t spill_ = 0;
+  std::string without_;
 
   std::mutex said_mutex_;  // of what follows: work says it, too, inside a call
   std::string calls_file_, reports_file_, wrong_;

@@ -8,6 +8,8 @@ namespace {
 
 using acl::Status;
 
+constexpr uint32_t kTimes = 8;  // of the flags of events: they keep times
+
 // How many of `things` are of the device.
 template <class Things, class Of>
 uint64_t CountOn(const Tables& tables, const Things& things, int device, const Of& of) {
@@ -44,6 +46,30 @@ Status WithEvent(const char* function, bool counts, acl::Event event, const Use&
     const Status s = EventIn(machine, function, context, event, false, &state);
     if (s != acl::kSuccess || state == nullptr) return s;
     return use(machine, context, *state);
+  });
+}
+
+// `plain`: of those that are limited in number and reset ahead of another record.
+Status MakeEvent(const char* function, acl::Event* event, uint32_t flags, bool plain) {
+  return InContext(function, true, [&](Machine& machine, uint64_t context, int device) {
+    if (event == nullptr) return NoResult(&machine, function);
+    Tables& tables = machine.tables();
+    const uint64_t most = machine.chip().events;
+    const auto of = [](const EventState& one) { return one.plain ? one.context : 0; };
+    if (plain && CountOn(tables, tables.events, device, of) >= most) {
+      const Status s = machine.Break(
+          Rule::kEventsCap, "all " + std::to_string(most) + " events of the device are in use");
+      if (s != acl::kSuccess) return s;
+    }
+    auto made = simulated::Event::kNone;
+    const Status s = machine.Of(machine.simulator().EventCreate(device, &made));
+    if (s != acl::kSuccess) return s;
+    EventState& state = tables.events[static_cast<uint64_t>(made)];
+    state.context = context;
+    state.timed = (flags & kTimes) != 0;
+    state.plain = plain;
+    *event = Handle<acl::Event>(made);
+    return s;
   });
 }
 
@@ -115,23 +141,23 @@ GE_SIM_EXPORT Status aclrtStreamWaitEvent(Stream stream, Event event) {
 // ---- events ------------------------------------------------------------------------------------
 
 GE_SIM_EXPORT Status aclrtCreateEventExWithFlag(Event* event, uint32_t flags) {
-  constexpr char kName[] = "aclrtCreateEventExWithFlag";
-  return InContext(kName, true, [&](Machine& machine, uint64_t context, int device) {
-    if (event == nullptr) return NoResult(&machine, kName);
-    Tables& tables = machine.tables();
-    const uint64_t most = machine.chip().events;
-    const auto of = [](const EventState& one) { return one.context; };
-    if (CountOn(tables, tables.events, device, of) >= most) {
-      const Status s = machine.Break(
-          Rule::kEventsCap, "all " + std::to_string(most) + " events of the device are in use");
-      if (s != kSuccess) return s;
+  return MakeEvent("aclrtCreateEventExWithFlag", event, flags, false);
+}
+GE_SIM_EXPORT Status aclrtCreateEventWithFlag(Event* event, uint32_t flags) {
+  return MakeEvent("aclrtCreateEventWithFlag", event, flags, true);
+}
+GE_SIM_EXPORT Status aclrtResetEvent(Event event, Stream stream) {
+  constexpr char kName[] = "aclrtResetEvent";
+  return WithEvent(kName, true, event, [&](Machine& machine, uint64_t context, EventState& state) {
+    simulated::Stream found = simulated::Stream::kNone;
+    Status s = machine.StreamOf(kName, context, stream, &found);
+    if (s == kSuccess && !state.plain) {
+      s = machine.Break(Rule::kEventReset, std::string(kName) + ": event " +
+                                               std::to_string(IdOf(event)) +
+                                               " is one that is recorded again without it");
     }
-    auto made = simulated::Event::kNone;
-    const Status s = machine.Of(machine.simulator().EventCreate(device, &made));
-    if (s != kSuccess) return s;
-    tables.events[static_cast<uint64_t>(made)] = {context, (flags & kEventTimeLine) != 0, false};
-    *event = Handle<Event>(made);
-    return kSuccess;
+    if (s == kSuccess) state.reset = true;
+    return s;
   });
 }
 GE_SIM_EXPORT Status aclrtDestroyEvent(Event event) {
@@ -145,8 +171,15 @@ GE_SIM_EXPORT Status aclrtRecordEvent(Event event, Stream stream) {
   return WithEvent(kName, true, event, [&](Machine& machine, uint64_t context, EventState& state) {
     simulated::Stream found = simulated::Stream::kNone;
     Status s = machine.StreamOf(kName, context, stream, &found);
+    if (s == kSuccess && state.plain && state.recorded && !state.reset) {
+      s = machine.Break(Rule::kEventReset, std::string(kName) + ": event " +
+                                               std::to_string(IdOf(event)) +
+                                               " was recorded before, and not reset");
+    }
     if (s == kSuccess) s = machine.Of(machine.simulator().EventRecord(Of(event), found));
-    if (s == kSuccess) state.recorded = true;
+    if (s != kSuccess) return s;
+    state.recorded = true;
+    state.reset = false;
     return s;
   });
 }

@@ -5,10 +5,6 @@
 #define GE_SIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace ge_engines::ascend::sim {
-
-// Where no operation is built.
-__attribute__((weak)) const Operation* FindOperation(const char*) { return nullptr; }
-
 namespace {
 
 #define GE_ACLNN(name, parameters, names) \
