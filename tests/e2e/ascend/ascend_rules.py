@@ -463,8 +463,8 @@ def operator_arguments(v, wrong):
 @case()
 def tensor_null(v, wrong):
     v.start()
-    stream, x = v.stream(), v.tensor([4], v.block())
-    v.relu(stream, x, None if wrong else v.tensor([4], v.block()))
+    stream, x = v.stream(), v.tensor([4], None if wrong else v.block())
+    v.relu(stream, x, v.tensor([4], v.block()))
     v.wait(stream)
 
 

@@ -88,11 +88,7 @@ Status CopyOne(const Entry& entry, size_t k, const Given::One& from, Argument* t
   to->kind = from.kind;
   to->number = from.number;
   to->given = from.kind == Kind::kNumber || from.handle != nullptr;
-  if (!to->given) {
-    if (from.kind != Kind::kOut) return kSuccess;
-    return BreakRule(Rule::kTensorNull,
-                     std::string(entry.name) + ": the tensor '" + NameOf(entry, k) + "' is null");
-  }
+  if (!to->given) return kSuccess;  // an operator knows which of its tensors may be null
   switch (from.kind) {
     case Kind::kIn:
     case Kind::kOut:
