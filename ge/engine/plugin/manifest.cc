@@ -133,38 +133,82 @@ void ReadKinds(Reader* r, Manifest* m) {
   if (engine && m->engines.empty()) m->engines = {m->name};
 }
 
+// The texts of a list; empty where one of them is none, or empty.
+std::vector<std::string> TextsOf(const json& list) {
+  std::vector<std::string> texts;
+  for (const json& item : list) {
+    if (!item.is_string() || item.get<std::string>().empty()) return {};
+    texts.push_back(item.get<std::string>());
+  }
+  return texts;
+}
+
+bool ReadLibrary(Reader* r, const json& item, DriverProbe* probe) {
+  probe->kind = DriverProbe::Kind::kLibrary;
+  probe->name = item["library"].get<std::string>();
+  if (item.contains("folders")) {
+    probe->folders = TextsOf(item["folders"]);
+    const bool rooted =
+        std::all_of(probe->folders.begin(), probe->folders.end(),
+                    [](const std::string& f) { return f[0] == '/' || f[0] == '$'; });
+    if (probe->folders.empty() || !rooted) {
+      r->Fail("probe", item, "folders that begin with / or with $NAME, an environment variable");
+      return false;
+    }
+  }
+  return true;
+}
+
+// False where it has failed.
+bool ReadProbe(Reader* r, const json& item, DriverProbe* probe) {
+  const auto is = [&](const char* key, size_t most) {
+    return item.is_object() && item.contains(key) && item.size() <= most;
+  };
+  if (is("environment", 1)) {
+    probe->kind = DriverProbe::Kind::kEnvironment;
+    probe->variables = TextsOf(item["environment"]);
+    if (!probe->variables.empty()) return true;
+    r->Fail("probe", item, "a list of names of environment variables");
+    return false;
+  }
+  const bool library = is("library", 1) || (is("library", 2) && item.contains("folders"));
+  const bool file = is("file", 1);
+  if (!(library && item["library"].is_string()) && !(file && item["file"].is_string())) {
+    r->Fail("probe", item,
+            "{\"file\": PATH} or {\"library\": NAME, \"folders\": [...]} or "
+            "{\"environment\": [NAME, ...]}, or a list of such");
+    return false;
+  }
+  if (library && !ReadLibrary(r, item, probe)) return false;
+  if (file) probe->name = item["file"].get<std::string>();
+  if (!probe->name.empty() && (library || probe->name[0] == '/')) return true;
+  r->Fail("probe", item, "an absolute path, or the name of a library");
+  return false;
+}
+
 void ReadProbes(Reader* r, Manifest* m) {
   const json* probes = r->Find("probe", false);
   if (probes == nullptr) return;
   const json one = probes->is_array() ? json() : json::array({*probes});
-  const char* wanted =
-      "{\"file\": PATH} or {\"library\": NAME} or {\"environment\": [NAME, ...]}, or a list of "
-      "such";
   for (const json& item : probes->is_array() ? *probes : one) {
-    if (item.is_object() && item.size() == 1 && item.contains("environment")) {
-      DriverProbe probe{DriverProbe::Kind::kEnvironment, "", {}};
-      for (const json& name : item["environment"]) {
-        if (!name.is_string() || name.get<std::string>().empty()) break;
-        probe.variables.push_back(name.get<std::string>());
-      }
-      if (probe.variables.empty() || probe.variables.size() != item["environment"].size()) {
-        return r->Fail("probe", item, "a list of names of environment variables");
-      }
-      m->probes.push_back(std::move(probe));
-      continue;
-    }
-    const char* key = item.is_object() && item.contains("library") ? "library" : "file";
-    if (!item.is_object() || item.size() != 1 || !item.contains(key) || !item[key].is_string()) {
-      return r->Fail("probe", item, wanted);
-    }
     DriverProbe probe;
-    probe.kind = key[0] == 'l' ? DriverProbe::Kind::kLibrary : DriverProbe::Kind::kFile;
-    probe.name = item[key].get<std::string>();
-    if (probe.name.empty() || (probe.kind == DriverProbe::Kind::kFile && probe.name[0] != '/')) {
-      return r->Fail("probe", item, "an absolute path, or the name of a library");
-    }
+    if (!ReadProbe(r, item, &probe)) return;
     m->probes.push_back(std::move(probe));
   }
+}
+
+// Whether a library lies in one of these folders of a manifest.
+bool LiesIn(const std::vector<std::string>& folders, const std::string& name) {
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& given) {
+    std::string folder = given;
+    if (folder[0] == '$') {
+      const size_t end = std::min(folder.find('/'), folder.size());
+      const char* value = std::getenv(folder.substr(1, end - 1).c_str());
+      if (value == nullptr || *value == 0) return false;
+      folder = value + folder.substr(end);
+    }
+    return access((folder + "/" + name).c_str(), R_OK) == 0;
+  });
 }
 
 }  // namespace
@@ -236,7 +280,8 @@ std::string WhyNotHere(const Manifest& m, AbiVersion host) {
         m.abi_least.major, m.abi_least.minor, most, host.major, host.minor);
   }
   for (const DriverProbe& p : m.probes) {
-    if (p.kind == DriverProbe::Kind::kLibrary && !LibraryIsThere(p.name)) {
+    if (p.kind == DriverProbe::Kind::kLibrary && !LiesIn(p.folders, p.name) &&
+        !LibraryIsThere(p.name)) {
       return fmt::format("the library '{}' that it needs is not on this machine", p.name);
     }
     if (p.kind == DriverProbe::Kind::kFile && access(p.name.c_str(), F_OK) != 0) {

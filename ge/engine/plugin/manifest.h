@@ -24,6 +24,9 @@ struct DriverProbe {
   enum class Kind : uint8_t { kFile, kLibrary, kEnvironment } kind = Kind::kFile;
   std::string name;  // an absolute path; or a library's path or soname, as the linker looks for it
   std::vector<std::string> variables = {};  // of kEnvironment, of which one is set
+  // Of kLibrary: where it may lie, too, ahead of where the linker looks. $NAME at the begin of one
+  // is an environment variable; the folder counts where that is set.
+  std::vector<std::string> folders = {};
 };
 
 struct Manifest {

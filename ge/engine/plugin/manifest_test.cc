@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
 namespace ge {
 namespace {
 
@@ -78,6 +82,9 @@ TEST(ManifestTest, Refusals) {
         std::pair(R"("probe": {"environment": []})", "wanted a list of names of environment"),
         std::pair(R"("probe": {"environment": ["A", 3]})", "wanted a list of names of environment"),
         std::pair(R"("probe": ["x"])", "\"probe\" holds \"x\", wanted {\"file\": PATH} or"),
+        std::pair(R"("probe": {"library": "b", "folders": ["lib"]})", "wanted folders that begin"),
+        std::pair(R"("probe": {"library": "b", "folders": 3})", "wanted folders that begin"),
+        std::pair(R"("probe": {"file": "/a", "folders": ["/b"]})", "wanted {\"file\": PATH} or"),
         std::pair(R"("probe": {"file": "/a", "library": "b"})", "wanted {\"file\": PATH} or")}) {
     EXPECT_NE(Fault(With(field)).find(wanted), std::string::npos) << Fault(With(field));
   }
@@ -121,6 +128,15 @@ TEST(ManifestTest, WhatMustBeThere) {
             "the file '/dev/acme' that it needs is not on this machine");
   EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"library": "libacme-driver.so.9"})")), {1, 2}),
             "the library 'libacme-driver.so.9' that it needs is not on this machine");
+  const char* folders = R"("probe": {"library": "manifest.txt", "folders": ["$GE_HOME_HERE/lib"]})";
+  ASSERT_EQ(unsetenv("GE_HOME_HERE"), 0);
+  EXPECT_NE(WhyNotHere(Read(With(folders)), {1, 2}), "");
+  const std::string home = testing::TempDir() + "manifest_home";
+  std::filesystem::create_directories(home + "/lib");
+  std::ofstream(home + "/lib/manifest.txt") << "here";
+  ASSERT_EQ(setenv("GE_HOME_HERE", home.c_str(), 1), 0);
+  EXPECT_EQ(WhyNotHere(Read(With(folders)), {1, 2}), "");
+  ASSERT_EQ(unsetenv("GE_HOME_HERE"), 0);
   EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"environment": ["GE_NO_SUCH", "PATH"]})")), {1, 2}),
             "");
   EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"environment": ["GE_NO_SUCH", "GE_NOR"]})")), {1, 2}),
