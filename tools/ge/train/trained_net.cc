@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "ge/base/half.h"
 #include "ge/host/machine.h"
@@ -403,51 +405,44 @@ Result<std::vector<double>> TrainedNet::SumOfRanks(const std::vector<double>& mi
   return sum;
 }
 
-// From all ranks, some words of 32 bits at a time: of each box the first rank that has it tells
-// them, one more than they are, others 0, so that the sum is what it told. It is exact.
-Result<Tensor> TrainedNet::Whole(const Tensor& share) {
-  constexpr uint64_t kAtOnce = uint64_t{1} << 17;
-  const StateBox& mine = boxes_.at(share.name);
-  const Box all = Box::Whole(mine.dims);
-  const auto element = static_cast<uint64_t>(DTypeBytes(share.view.dtype, 1).value_or(0));
-  const uint64_t bytes = element * static_cast<uint64_t>(all.count());
-  const uint64_t unit = std::clamp<uint64_t>(element, 1, 4), units = bytes / unit;
-  Tensor whole;
-  whole.name = share.name;
-  whole.memory = AllocateAligned(std::max<uint64_t>(bytes, 1), 64);
-  if (!whole.memory) return Status(Code::kResourceExhausted, "no memory for a whole state");
-  whole.view = {share.view.dtype, mine.dims, whole.memory.get(), bytes};
-  std::vector<std::byte> here(bytes), own(share.view.bytes, std::byte{mine.first});
-  CopyShared(mine.box, share.memory.get(), all, whole.memory.get(), element);
-  CopyShared(mine.box, own.data(), all, here.data(), element);
-  std::vector<double> said(kAtOnce);
-  for (uint64_t at = 0; at < units; at += kAtOnce) {
-    const uint64_t n = std::min<uint64_t>(kAtOnce, units - at);
-    std::fill(said.begin(), said.end(), 0);
-    for (uint64_t i = 0; i < n; ++i) {
-      if (here[(at + i) * unit] == std::byte{0}) continue;
-      uint32_t word = 0;
-      std::memcpy(&word, whole.memory.get() + (at + i) * unit, unit);
-      said[i] = 1.0 + word;
-    }
-    GE_ASSIGN_OR_RETURN(const std::vector<double> sum, SumOfRanks(said));
-    for (uint64_t i = 0; i < n; ++i) {
-      if (sum[i] < 1) {
-        return Status(Code::kInternal, fmt::format("no rank has all of state '{}'", share.name));
-      }
-      const auto word = static_cast<uint32_t>(sum[i] - 1);
-      std::memcpy(whole.memory.get() + (at + i) * unit, &word, unit);
-    }
+// By the entry `whole`, whose outputs have the names of states; there is none where slots alone lie
+// in shares.
+Result<std::vector<Tensor>> TrainedNet::Gathered() {
+  uint32_t n = 0;
+  const bool any = ge_session_output_count(session_.get(), "whole", &n) == GE_STATUS_OK;
+  if (!any) return std::vector<Tensor>();
+  GE_ASSIGN_OR_RETURN(const std::vector<std::string> names, OutputsOf(session_.get(), "whole"));
+  std::vector<Tensor> whole(names.size());
+  std::vector<ge_tensor> out(names.size());
+  for (size_t i = 0; i < names.size(); ++i) {
+    ge_tensor_info info{};
+    info.size = sizeof info;
+    ge_session_output_info(session_.get(), "whole", static_cast<uint32_t>(i), &info);
+    const std::vector<int64_t>& dims = boxes_.at(names[i]).dims;
+    const auto dtype = static_cast<DType>(info.dtype);
+    const auto bytes =
+        static_cast<uint64_t>(DTypeBytes(dtype, Box::Whole(dims).count()).value_or(0));
+    whole[i].name = names[i];
+    whole[i].memory = AllocateAligned(std::max<uint64_t>(bytes, 1), 64);
+    if (!whole[i].memory) return Status(Code::kResourceExhausted, "no memory for a whole state");
+    whole[i].view = {dtype, dims, whole[i].memory.get(), bytes};
+    out[i].size = sizeof out[i];
+    out[i].data = whole[i].memory.get();
+    out[i].bytes = bytes;
   }
+  GE_RETURN_IF_ERROR(Try([&](ge_error* e) {
+    return ge_session_run(session_.get(), "whole", nullptr, 0, out.data(),
+                          static_cast<uint32_t>(out.size()), e);
+  }));
   return whole;
 }
 
 Result<std::vector<Tensor>> TrainedNet::States() {
   GE_ASSIGN_OR_RETURN(std::vector<Tensor> states, LocalStates());
-  for (Tensor& t : states) {
-    if (boxes_.at(t.name).whole()) continue;
-    GE_ASSIGN_OR_RETURN(t, Whole(t));
-  }
+  if (!in_shares()) return states;
+  std::erase_if(states, [&](const Tensor& t) { return !boxes_.at(t.name).whole(); });
+  GE_ASSIGN_OR_RETURN(std::vector<Tensor> gathered, Gathered());
+  std::move(gathered.begin(), gathered.end(), std::back_inserter(states));
   return states;
 }
 

@@ -46,7 +46,8 @@ class TrainedNet {
 
   Status SaveStates(const std::string& path);
   Status RestoreStates(const std::string& path);
-  // All states, whole: where ranks have shares of them, all ranks call it at once.
+  // All states, whole, but for slots of an optimizer that lie in shares: where ranks have shares of
+  // states, all ranks call it at once.
   Result<std::vector<Tensor>> States();
   // What this process has of them, and how it lies in the whole.
   Result<std::vector<Tensor>> LocalStates();
@@ -72,7 +73,7 @@ class TrainedNet {
 
   Status Inspect();
   Status FindBoxes();
-  Result<Tensor> Whole(const Tensor& share);
+  Result<std::vector<Tensor>> Gathered();
   // Calls with each state's name, value and the copy's memory.
   template <typename Call>
   Status EachState(Call call);

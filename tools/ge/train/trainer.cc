@@ -24,7 +24,10 @@ Trainer::~Trainer() = default;
 
 Status Trainer::Begin() {
   GE_RETURN_IF_ERROR(net_.Prepare(o_.ranks.RowsOf(o_.batch).size, o_.batch));
-  if (to_.checkpoint || o_.ranks.many()) GE_RETURN_IF_ERROR(TakeFacts());
+  if (to_.checkpoint || o_.ranks.many()) TakeFacts();
+  if (to_.checkpoint) {
+    GE_ASSIGN_OR_RETURN(run_.model, Sha256OfFile(o_.common.model));
+  }
   if (o_.ranks.many()) GE_RETURN_IF_ERROR(CompareRanks());
   // What cannot be tested is said before the work begins.
   const uint64_t tested = std::min<uint64_t>(o_.batch, data_->test_rows());
@@ -36,8 +39,7 @@ Status Trainer::Begin() {
   return to_.journal.Begin(at_.step);
 }
 
-Status Trainer::TakeFacts() {
-  GE_ASSIGN_OR_RETURN(run_.model, Sha256OfFile(o_.common.model));
+void Trainer::TakeFacts() {
   run_.pipe = o_.data;
   run_.data = data_->digest();
   run_.pass = pass_;
@@ -46,12 +48,13 @@ Status Trainer::TakeFacts() {
   run_.seed = o_.common.seed;
   run_.shuffle = !o_.keep_order;
   run_.layout = o_.layout;
-  return {};
 }
 
 // Ranks with different options or data would learn together what nobody asked for.
 Status Trainer::CompareRanks() {
-  const RankFacts facts = {{"the model", run_.model},  // by its digest, wherever the file lies
+  uint64_t bytes = 0;
+  GE_ASSIGN_OR_RETURN(const std::string model, DigestOfFile(o_.common.model, &bytes));
+  const RankFacts facts = {{"the model", model},  // by its digest, wherever the file lies
                            {"--data", run_.pipe},
                            {"the data", run_.data},
                            {"--batch", std::to_string(run_.batch)},

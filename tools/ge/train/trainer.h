@@ -36,7 +36,7 @@ class Trainer {
 
  private:
   Status Begin();
-  Status TakeFacts();
+  void TakeFacts();
   Status CompareRanks();
   Status Resume();
   Status Epoch(uint64_t epoch);
