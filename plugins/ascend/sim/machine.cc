@@ -169,6 +169,7 @@ void Machine::Read(const std::string& options) {
   if (streams != 0) chip_.streams = streams;
   if (events != 0) chip_.events = events;
   device.name = "ascend";
+  device.alignment = 512;  // rule:align-512
   device.copy_latency_ns = 10000;
   device.host_bytes_per_ns = 20;
   device.pageable_fraction = 0.4;

@@ -5,6 +5,11 @@
 #include "plugins/device/sim/state.h"
 
 namespace ge_engines::device::sim {
+namespace {
+
+constexpr size_t kHostAlignment = 256;
+
+}  // namespace
 
 Code Simulator::MemoryInfo(int device, size_t* free_bytes, size_t* total_bytes) {
   const std::lock_guard lock(state_->mutex);
@@ -37,7 +42,9 @@ Code Simulator::State::AddBlock(int device, size_t bytes, void** block) {
   if (Capture* const capture = Running(device)) return Refuse(capture, "a block was allocated");
   if (device >= 0 && bytes > devices[device].options.bytes - devices[device].bytes)
     return Code::kOutOfMemory;
-  const auto added = memory.Add(device, bytes, device >= 0 ? devices[device].label : "");
+  const auto added = device < 0 ? memory.Add(device, bytes, kHostAlignment, "")
+                                : memory.Add(device, bytes, devices[device].options.alignment,
+                                             devices[device].label);
   if (added == nullptr) return Code::kOutOfMemory;
   if (device >= 0) {
     auto& one = devices[device];

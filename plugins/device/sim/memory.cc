@@ -8,7 +8,6 @@
 namespace ge_engines::device::sim {
 namespace {
 
-constexpr size_t kAlignment = 256;
 constexpr unsigned char kPoison = 0xFF;  // a NaN as f16, bf16, f32 and f64
 constexpr unsigned char kGuard = 0xFB;
 constexpr size_t kGuardBytes = 256;
@@ -23,11 +22,12 @@ bool Block::GuardHolds() const {
                      [](unsigned char byte) { return byte == kGuard; });
 }
 
-std::shared_ptr<Block> Memory::Add(int device, size_t bytes, const std::string& owner) {
-  if (bytes > SIZE_MAX - kGuardBytes - kAlignment) return nullptr;
-  const size_t whole = (bytes + kGuardBytes + kAlignment - 1) / kAlignment * kAlignment;
+std::shared_ptr<Block> Memory::Add(int device, size_t bytes, size_t alignment,
+                                   const std::string& owner) {
+  if (bytes > SIZE_MAX - kGuardBytes - alignment) return nullptr;
+  const size_t whole = (bytes + kGuardBytes + alignment - 1) / alignment * alignment;
   auto block = std::make_shared<Block>();
-  block->data = static_cast<unsigned char*>(std::aligned_alloc(kAlignment, whole));
+  block->data = static_cast<unsigned char*>(std::aligned_alloc(alignment, whole));
   if (block->data == nullptr) return nullptr;
   std::memset(block->data, kPoison, bytes);
   std::memset(block->data + bytes, kGuard, whole - bytes);

@@ -34,7 +34,7 @@ struct Block {
 class Memory {
  public:
   // nullptr: the process has no more.
-  std::shared_ptr<Block> Add(int device, size_t bytes, const std::string& owner);
+  std::shared_ptr<Block> Add(int device, size_t bytes, size_t alignment, const std::string& owner);
   void Free(const std::shared_ptr<Block>& block);
   // The block that holds or held this address, its guard included; nullptr: pageable memory.
   std::shared_ptr<Block> Find(const void* address) const;

@@ -89,6 +89,7 @@ enum class Schedule {
 struct DeviceOptions {
   std::string name = "sim";        // messages put the device's number behind it
   size_t bytes = size_t{1} << 30;  // limit of Alloc's blocks together
+  size_t alignment = 256;          // of Alloc's blocks, a power of two
   // Own memory: the host sees none of it, and kernels see it and pinned blocks alone.
   // Host memory: both see everything.
   bool own_memory = true;
@@ -166,8 +167,8 @@ class Simulator {
   int device_count() const;  // no driver call
   Code MemoryInfo(int device, size_t* free_bytes, size_t* total_bytes);
 
-  // Blocks are aligned to 256 bytes and hold poison (0xFF) until they are written. 0 bytes:
-  // kInvalid.
+  // Blocks are aligned, those of the host to 256 bytes, and hold poison (0xFF) until they are
+  // written. 0 bytes: kInvalid.
   Code Alloc(int device, size_t bytes, void** block);
   Code Free(void* block);
   Code PinnedAlloc(size_t bytes, void** block);

@@ -43,7 +43,7 @@ FIGURE = re.compile(rf"(?<![\w.\-^=/])(?:\d[\d,]*(?:\.\d+)?(?: (?:to|of|and) \d[
                     rf"(?:{THINGS})\b)", re.I)
 COMMAND = re.compile(r"`(?:[A-Z_]+=\S* )*(?:\./|build/release/bin/|/usr/bin/\w+ )?([\w./\-]+)[^`]*`")
 CONSOLE = re.compile(r"^(?:\$ |\./|build/release/bin/|ge )", re.M)
-PROGRAMS = {"ge", "ge-test", "ge-unit", "ge-unit-cpu", "ge-adcheck", "ge-shardcheck", "ge-conform", "ocr", "test", "quickstart"}
+PROGRAMS = {"ge", "ge-test", "ge-unit", "ge-unit-cpu", "ge-adcheck", "ge-shardcheck", "ge-conform", "ascend_check", "ocr", "test", "quickstart"}
 
 
 def value(word):
