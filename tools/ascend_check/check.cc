@@ -15,9 +15,9 @@ const Vendor& Case::runtime() {
   return vendor_;
 }
 
-const Vendor& Case::operators() {
+const Vendor& Case::operators(Outcome otherwise) {
   (void)runtime();
-  if (!operators_open_ && !vendor_.OpenOperators(folder_)) Skip(vendor_.why());
+  if (!operators_open_ && !vendor_.OpenOperators(folder_)) throw Finding{otherwise, vendor_.why()};
   operators_open_ = true;
   return vendor_;
 }

@@ -29,9 +29,9 @@ class Case {
  public:
   explicit Case(std::string folder) : folder_(std::move(folder)) {}
 
-  // The libraries; kSkipped where one is missing.
+  // The libraries; where one is missing, `otherwise`.
   const Vendor& runtime();
-  const Vendor& operators();
+  const Vendor& operators(Outcome otherwise = Outcome::kSkipped);
 
   [[noreturn]] static void Differs(const std::string& text);
   [[noreturn]] static void Skip(const std::string& text);

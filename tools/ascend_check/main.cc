@@ -109,7 +109,8 @@ std::vector<Check> Chosen(const Arguments& a) {
 }
 
 // Lines of text, a fact each: what a process of its own finds of the libraries.
-std::string Facts(const std::string& folder) {
+// `calls`: of the library's own functions, too.
+std::string Facts(const std::string& folder, bool calls) {
   Vendor vendor;
   if (!vendor.OpenRuntime(folder)) return "missing " + vendor.why() + "\n";
   std::string text = "file " + vendor.FileOf(kRuntime) + "\n";
@@ -117,6 +118,7 @@ std::string Facts(const std::string& folder) {
   if (vendor.OpenOperators(folder)) {
     for (const char* name : {kObjects, kOperators}) text += "file " + vendor.FileOf(name) + "\n";
   }
+  if (!calls) return text;
   uint32_t count = 0;
   const acl::Functions& f = vendor.f();
   if (f.aclInit == nullptr || f.aclrtGetDeviceCount == nullptr) return text;
@@ -128,21 +130,25 @@ std::string Facts(const std::string& folder) {
   return chip == nullptr ? text : text + "chip " + chip + "\n";
 }
 
-// Throws Wrong with the sentence where there is no library.
+// Throws a runtime_error where there is no library.
 Report Begin(const Arguments& a) {
-  // What is found before a crash or a hang is found again without the calls that do so.
-  const Run facts = RunApart(
-      [&] {
-        return Finding{Outcome::kTold, Facts(a.folder)};
-      },
-      a.seconds, a.loud);
+  const auto ask = [&](bool calls) {
+    return RunApart(
+               [&] {
+                 return Finding{Outcome::kTold, Facts(a.folder, calls)};
+               },
+               a.seconds, a.loud)
+        .finding;
+  };
+  const Finding facts = ask(true);
   Report report;
   const char* home = std::getenv("ASCEND_HOME_PATH");
   report.home = home == nullptr ? "" : home;
-  std::string text = facts.finding.text;
-  if (facts.finding.outcome != Outcome::kTold) {
-    report.chip = "not told: " + std::string(NameOf(facts.finding.outcome)) + ", " + text;
-    text.clear();
+  std::string text = facts.text;
+  if (facts.outcome != Outcome::kTold) {  // a call has crashed or hung; the files are told without
+    report.chip = std::string("not told: ") + NameOf(facts.outcome) + ", " + text;
+    const Finding files = ask(false);
+    text = files.outcome == Outcome::kTold ? files.text : "";
   }
   constexpr const char* kNames[] = {kRuntime, kObjects, kOperators};
   for (size_t at = 0; at < text.size();) {

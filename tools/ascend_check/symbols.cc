@@ -12,7 +12,7 @@ Check OfSymbol(const std::string& symbol, bool operators, Want want) {
   return {"symbol-" + symbol, "rule:libraries",
           symbol + " is in " + where + (required ? "." : ", or what needs it is left out."),
           [=](Case& at) {
-            const Vendor& vendor = operators ? at.operators() : at.runtime();
+            const Vendor& vendor = operators ? at.operators(Outcome::kDiffers) : at.runtime();
             if (vendor.Find(symbol.c_str()) != nullptr) return;
             if (required) Case::Differs(where + " has no " + symbol);
             at.OnlyTell();
@@ -24,9 +24,10 @@ Check OfOperator(const std::string& name) {
   return {"symbol-aclnn" + name, "rule:libraries",
           "aclnn" + name + " and aclnn" + name + "GetWorkspaceSize are in libopapi.so.",
           [=](Case& at) {
+            const Vendor& vendor = at.operators(Outcome::kDiffers);
             for (const char* tail : {"", "GetWorkspaceSize"}) {
               const std::string symbol = "aclnn" + name + tail;
-              Case::Need(at.operators().Find(symbol.c_str()) != nullptr,
+              Case::Need(vendor.Find(symbol.c_str()) != nullptr,
                          "there is no " + symbol + ": the engine leaves the operator out");
             }
           }};

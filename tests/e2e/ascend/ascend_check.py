@@ -48,6 +48,7 @@ WRONG = ("differs", "crashed", "hung")
 BAD = """#include <stdlib.h>
 #include <unistd.h>
 int aclInit(const char* c) { (void)c; %s; return 0; }
+int aclrtGetDeviceCount(unsigned* n) { *n = 1; return 0; }
 """
 
 
@@ -138,13 +139,22 @@ def bad_libraries(c):
             source = pathlib.Path(folder, "bad.c")
             source.write_text(BAD % what)
             subprocess.run([compiler, "-shared", "-fPIC", "-o", f"{folder}/libascendcl.so", source], check=True)
-            code, report = c.report("--seconds", "1", "--only", "init", "--only", "symbol-aclrtMalloc", folder=folder)
+            if outcome == "hung":
+                code, report = c.report("--seconds", "1", "--only", "init", folder=folder)
+                c.check(report["chip"].startswith("not told: hung, no answer in 1 s") and
+                        len(report["libraries"]) == 1, "the chip is not told, the file is", report)
+            else:
+                code, report = c.report("--only", "init", "--only", "symbol-aclrtMalloc", "--only", "symbol-aclnnAbs",
+                                        "--only", "aclnnAbs", folder=folder)
             found = {one["name"]: one for one in report["checks"]}
             c.check(code == 1 and found["init"]["outcome"] == outcome and text in found["init"]["text"],
                     f"aclInit does {what}", found)
-            c.check(found["symbol-aclrtMalloc"]["outcome"] == "differs" and
-                    "libascendcl.so has no aclrtMalloc" in found["symbol-aclrtMalloc"]["text"],
-                    "a missing symbol is named", found)
+            if outcome == "hung":
+                continue
+            for name, said in [("symbol-aclrtMalloc", "libascendcl.so has no aclrtMalloc"),
+                               ("symbol-aclnnAbs", f"there is no libnnopbase.so: looked for in {folder}")]:
+                c.check(found[name]["outcome"] == "differs" and said in found[name]["text"], f"{name} is named", found)
+            c.check(found["aclnnAbs"]["outcome"] == "skipped", "what needs a missing library is skipped", found)
 
 
 def words(c):
