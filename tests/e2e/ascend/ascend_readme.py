@@ -78,7 +78,7 @@ def named(c, line):
     if not MODEL.exists():
         return c.skip("the device's name; there is no build/models/lenet.onnx")
     done = c.typed(line + " --json")
-    names = set(re.findall(r'"device":"([^"]+)"', done.stdout))
+    names = set(re.findall(r'"(?:device|memory)":"(ascend[^",]*)', done.stdout))
     c.check(done.returncode == 0 and names == {"ascend/sim:0"}, f"{line} --json names the device", names or done.stderr)
     return None
 
@@ -106,7 +106,7 @@ def with_a_card(c, text):
             done = c.typed(line, cwd=folder)
             c.check(done.returncode == 3 and "there is no libascendcl.so" in done.stderr,
                     f"{line}, without the library", done.stderr)
-        done = c.typed(f"LD_LIBRARY_PATH={c.build}/lib/sim/ascend {line}", cwd=folder)
+        done = c.typed(f"LD_LIBRARY_PATH=build/release/lib/sim/ascend {line}", cwd=folder)
         c.check(done.returncode == 0 and pathlib.Path(folder, "report.json").exists(), line, done.stdout + done.stderr)
     shown = section.split("```")[3]
     said = c.typed("build/release/bin/ascend_check --libraries build/release/lib/sim/ascend "
