@@ -166,7 +166,7 @@ class Run(parallel.Checks):
         self.check("a mesh of one is no mesh", done.returncode == 0 and "outputs" in done.stdout, done.stderr)
         done = self.call(GE, "run", self.groups(), "--mesh", "model=2", "--shard", "w=-,model,-,-", ranks=2)
         self.check("a pin that nobody reads so is told", done.returncode == 0 and
-                   "pin 'w=-+model+-+-': an operator reads 'w' otherwise" in done.stderr, done.stderr)
+                   "pin 'w=-,model,-,-': an operator reads 'w' otherwise" in done.stderr, done.stderr)
 
     def refuses(self):
         def refused(name, words, *more, ranks=2, code=2, net=self.lenet, env=None):
