@@ -85,6 +85,7 @@ Result AscendDriver::Describe(int device, device::DeviceFacts* facts) {
   facts->uuid[15] = static_cast<uint8_t>(device);
   facts->memory_bytes = all;
   facts->block_align = 512;
+  facts->address_align = 1;  // nobody says what it is
   facts->most_streams = 8;
   facts->captures = false;
   return Result();

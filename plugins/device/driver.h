@@ -45,8 +45,10 @@ enum class GraphHandle : uint64_t { kNone = 0 };  // a captured sequence of call
 struct DeviceFacts {
   std::string name;  // "h100:0"; names the device in plans and messages
   uint8_t uuid[16] = {};
-  uint64_t memory_bytes = 0;  // all of it
-  uint32_t block_align = 256;
+  uint64_t memory_bytes = 0;   // all of it
+  uint32_t block_align = 256;  // that offsets in its blocks have
+  uint32_t address_align =
+      256;  // that the driver gives its blocks; where it is less, more is taken
   uint32_t most_streams = 8;
   bool pinned = true;    // it has page-locked host memory
   bool captures = true;  // it can capture

@@ -19,7 +19,9 @@ ge_rc AllocBlock(Device* device, Home home, uint64_t bytes, uint64_t align, ge_m
                 "%.40s: mem_alloc aligned to %llu, wanted a power of two", device->engine().c_str(),
                 static_cast<unsigned long long>(align));
   }
-  const uint64_t more = align > own ? align - own : 0;
+  const uint64_t wanted = std::max(align, own);
+  const uint64_t given = std::max<uint64_t>(1, device->facts().address_align);
+  const uint64_t more = wanted > given ? wanted - given : 0;
   constexpr uint64_t kMost = uint64_t{1} << 62;
   if (bytes > kMost || more > kMost) {
     return Fail(err, GE_OUT_OF_MEMORY, UINT32_MAX, "%.40s: mem_alloc of %llu bytes",
@@ -32,7 +34,7 @@ ge_rc AllocBlock(Device* device, Home home, uint64_t bytes, uint64_t align, ge_m
   mem->taken = (std::max<uint64_t>(bytes, 1) + more + own - 1) / own * own;
   if (const ge_rc rc = device->Alloc(home, mem->taken, &mem->block, err)) return rc;
   auto at = reinterpret_cast<uintptr_t>(mem->block);
-  if (align > 1) at = (at + align - 1) / align * align;
+  at = (at + wanted - 1) / wanted * wanted;
   mem->address = reinterpret_cast<char*>(at);
   *address = mem->address;
   *out = mem.release();

@@ -47,6 +47,35 @@ TEST(Pipeline, IsRightAndSilentInManyOrders) {
   }
 }
 
+// ---- blocks ------------------------------------------------------------------------------------
+
+// A device that wants its blocks further apart than its driver puts them.
+class Coarse final : public ForwardingDriver {
+ public:
+  using ForwardingDriver::ForwardingDriver;
+  static constexpr uint32_t kAlign = 4096;
+  Result Describe(int device, DeviceFacts* facts) override {
+    const Result r = to_->Describe(device, facts);
+    facts->block_align = kAlign;
+    return r;
+  }
+};
+
+TEST(Blocks, LieWholeWhereTheirDomainWantsThem) {
+  Machine m("", [](std::unique_ptr<Driver> to) { return std::make_unique<Coarse>(std::move(to)); });
+  ASSERT_TRUE(m.ok()) << m.engine().error();
+  for (uint64_t bytes = 1; bytes < 3 * Coarse::kAlign; bytes += 1111) {
+    const Block device(m, 0, 0, bytes), pinned(m, 0, 1, bytes);
+    ASSERT_EQ(device.rc(), GE_OK);
+    ASSERT_EQ(pinned.rc(), GE_OK);
+    for (const Block* block : {&device, &pinned}) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(block->floats()) % Coarse::kAlign, 0u) << bytes;
+    }
+    m.simulator().HostWrite(pinned.floats(), bytes, "test");
+    EXPECT_EQ(Texts(m.simulator().TakeReports()), "") << bytes;
+  }
+}
+
 // ---- timelines ---------------------------------------------------------------------------------
 
 struct Two {
