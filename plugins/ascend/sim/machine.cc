@@ -156,6 +156,8 @@ void Machine::Read(const std::string& options) {
       ReadRefusal(t.value);
     } else if (t.key == "spill") {
       spill_ = NumberOf(t.key, t.value);
+    } else if (t.key == "drop_wait") {
+      drop_left_ = NumberOf(t.key, t.value);
     } else if (t.key == "without") {
       without_ = t.value;
     } else if (t.key == "calls") {

@@ -12,6 +12,7 @@
 //                      does nothing else; what destroys or frees does not count
 //   spill=N            every operator writes N bytes behind its workspace
 //   without=NAME       an operator, as operators.def names it, that is not simulated
+//   drop_wait=K        the K-th wait of a stream for an event answers well, and is none
 //   calls=FILE         when the process ends, the number of calls of devices is written there, a
 //                      line of each kind of them, and a line of each function of the vendor's
 //   reports=FILE       broken rules are appended there, what was left among them when the process
@@ -83,6 +84,8 @@ class Machine {
   int devices() const { return simulator_->device_count(); }
   const Chip& chip() const { return chip_; }
   uint64_t spill() const { return spill_; }
+  // Whether a test planted that this wait of a stream is none; once for each wait.
+  bool DropsWait() { return drop_left_ > 0 && --drop_left_ == 0; }
   const std::string& without() const { return without_; }
   acl::Status initialization() const { return init_; }
   bool& initialized() { return initialized_; }
@@ -129,6 +132,7 @@ class Machine {
   acl::Status init_ = acl::kSuccess;
   bool initialized_ = false;
   uint64_t spill_ = 0;
+  uint64_t drop_left_ = 0;  // waits until the one that is dropped
   std::string without_;
 
   std::mutex said_mutex_;  // of what follows: work says it, too, inside a call
