@@ -1,46 +1,11 @@
 #include "plugins/ascend/ascend_driver.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
-#include <mutex>
 #include <utility>
 
 namespace ge_engines::ascend {
 namespace {
-
-using acl::Status;
-
-Outcome OutcomeOf(Status status) {
-  switch (status) {
-    case acl::kSuccess:
-      return Outcome::kOk;
-    case acl::kOutOfMemory:
-    case acl::kNoEvents:
-    case acl::kNoStreams:
-      return Outcome::kOutOfMemory;
-    case acl::kNotSupported:
-      return Outcome::kUnsupported;
-    case acl::kInvalidParameter:
-    case acl::kUninitialized:
-    case acl::kWrongParameter:
-    case acl::kInvalidDevice:
-    case acl::kNoContext:
-    case acl::kOtherContext:
-      return Outcome::kInvalid;
-    case acl::kDeviceLost:
-      return Outcome::kLost;
-    // Others are of the device, or nobody can say of them.
-    default:
-      return Outcome::kFailed;
-  }
-}
-
-std::string SmallLetters(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 template <class To, class From>
 To Handle(From from) {
@@ -50,10 +15,6 @@ void* Of(StreamHandle stream) { return reinterpret_cast<void*>(stream); }
 void* Of(EventHandle event) { return reinterpret_cast<void*>(event); }
 
 }  // namespace
-
-Result AscendDriver::ResultOf(Status status) {
-  return {OutcomeOf(status), static_cast<int32_t>(status)};
-}
 
 std::string AscendDriver::ErrorText(Result result) {
   if (result.vendor_code == kNotStarted) return api_.why();
@@ -75,13 +36,11 @@ Result AscendDriver::Describe(int device, device::DeviceFacts* facts) {
   // How much memory it has is told to a context alone: one for this question.
   if (const Result r = Open(device); !r.ok()) return r;
   size_t left = 0, all = 0;
-  const Result r = Within(device, [&] { return api_.f().aclrtGetMemInfo(acl::kHbm, &left, &all); });
+  const Result r = Do(device, api_.f().aclrtGetMemInfo, acl::kHbm, &left, &all);
   Close(device);
   if (!r.ok()) return r;
-  const std::string name =
-      api_.simulated() || api_.chip().empty() ? "sim" : SmallLetters(api_.chip());
-  facts->name = name + ":" + std::to_string(device);
-  std::memcpy(facts->uuid, name.data(), std::min<size_t>(name.size(), 12));
+  facts->name = api_.name() + ":" + std::to_string(device);
+  std::memcpy(facts->uuid, api_.name().data(), std::min<size_t>(api_.name().size(), 12));
   facts->uuid[15] = static_cast<uint8_t>(device);
   facts->memory_bytes = all;
   facts->block_align = 512;
@@ -95,7 +54,7 @@ Result AscendDriver::Open(int device) {
   const acl::Functions& f = api_.f();
   acl::Context before = nullptr;
   if (f.aclrtGetCurrentContext(&before) != acl::kSuccess) before = nullptr;
-  const Status s = f.aclrtCreateContext(&contexts_[static_cast<size_t>(device)], device);
+  const acl::Status s = f.aclrtCreateContext(&contexts_[static_cast<size_t>(device)], device);
   if (before != nullptr) (void)f.aclrtSetCurrentContext(before);  // the new one was current
   return ResultOf(s);
 }
@@ -103,7 +62,7 @@ Result AscendDriver::Open(int device) {
 void AscendDriver::Close(int device) {
   acl::Context& context = contexts_[static_cast<size_t>(device)];
   if (context == nullptr) return;
-  (void)Within(device, [&] { return api_.f().aclrtSynchronizeDevice(); });
+  (void)Do(device, api_.f().aclrtSynchronizeDevice);
   (void)api_.f().aclrtDestroyContext(context);
   context = nullptr;
 }
@@ -115,7 +74,7 @@ Result AscendDriver::OpenPeer(int device, int other) {
   }
   return Within(device, [&] {
     int32_t can = 0;
-    const Status s = f.aclrtDeviceCanAccessPeer(&can, device, other);
+    const acl::Status s = f.aclrtDeviceCanAccessPeer(&can, device, other);
     if (s != acl::kSuccess) return s;
     return can == 0 ? acl::kNotSupported : f.aclrtDeviceEnablePeerAccess(other, 0);
   });
@@ -126,43 +85,42 @@ Result AscendDriver::OpenPeer(int device, int other) {
 Result AscendDriver::Alloc(int device, uint64_t bytes, void** block) {
   // Operators may touch this much behind their tensors.
   constexpr uint64_t kBehind = 32;
-  const Result r =
-      Within(device, [&] { return api_.f().aclrtMalloc(block, bytes + kBehind, acl::kHugeFirst); });
+  const Result r = Do(device, api_.f().aclrtMalloc, block, bytes + kBehind, acl::kHugeFirst);
   if (r.ok()) blocks_.Keep(*block, bytes, device::Home::kDevice);
   return r;
 }
 
 void AscendDriver::Free(int device, void* block) {
   blocks_.Forget(block);
-  (void)Within(device, [&] { return api_.f().aclrtFree(block); });
+  (void)Do(device, api_.f().aclrtFree, block);
 }
 
 Result AscendDriver::PinnedAlloc(int device, uint64_t bytes, void** block) {
-  const Result r = Within(device, [&] { return api_.f().aclrtMallocHost(block, bytes); });
+  const Result r = Do(device, api_.f().aclrtMallocHost, block, bytes);
   if (r.ok()) blocks_.Keep(*block, bytes, device::Home::kPinned);
   return r;
 }
 
 void AscendDriver::PinnedFree(int device, void* block) {
   blocks_.Forget(block);
-  (void)Within(device, [&] { return api_.f().aclrtFreeHost(block); });
+  (void)Do(device, api_.f().aclrtFreeHost, block);
 }
 
 // ---- streams and events ------------------------------------------------------------------------
 
 Result AscendDriver::StreamCreate(int device, StreamHandle* stream) {
   acl::Stream made = nullptr;
-  const Result r = Within(device, [&] { return api_.f().aclrtCreateStream(&made); });
+  const Result r = Do(device, api_.f().aclrtCreateStream, &made);
   if (r.ok()) *stream = Handle<StreamHandle>(made);
   return r;
 }
 
 void AscendDriver::StreamDestroy(int device, StreamHandle stream) {
-  (void)Within(device, [&] { return api_.f().aclrtDestroyStream(Of(stream)); });
+  (void)Do(device, api_.f().aclrtDestroyStream, Of(stream));
 }
 
 Result AscendDriver::StreamWait(int device, StreamHandle stream, EventHandle event) {
-  return Within(device, [&] { return api_.f().aclrtStreamWaitEvent(Of(stream), Of(event)); });
+  return Do(device, api_.f().aclrtStreamWaitEvent, Of(stream), Of(event));
 }
 
 bool AscendDriver::HasTimes() const {
@@ -193,7 +151,7 @@ void AscendDriver::EventDestroy(int device, EventHandle event) {
     const std::lock_guard<std::mutex> lock(mutex_);
     timed_.erase(event);
   }
-  (void)Within(device, [&] { return api_.f().aclrtDestroyEvent(Of(event)); });
+  (void)Do(device, api_.f().aclrtDestroyEvent, Of(event));
 }
 
 Result AscendDriver::EventRecord(int device, EventHandle event, StreamHandle stream) {
@@ -204,23 +162,21 @@ Result AscendDriver::EventRecord(int device, EventHandle event, StreamHandle str
     if (timed != timed_.end()) again = std::exchange(timed->second, true);
   }
   return Within(device, [&] {
-    const Status s = again ? api_.f().aclrtResetEvent(Of(event), Of(stream)) : acl::kSuccess;
+    const acl::Status s = again ? api_.f().aclrtResetEvent(Of(event), Of(stream)) : acl::kSuccess;
     return s == acl::kSuccess ? api_.f().aclrtRecordEvent(Of(event), Of(stream)) : s;
   });
 }
 
 Result AscendDriver::EventQuery(int device, EventHandle event) {
   acl::EventStatus status = acl::kEventNotReady;
-  const Result r =
-      Within(device, [&] { return api_.f().aclrtQueryEventStatus(Of(event), &status); });
+  const Result r = Do(device, api_.f().aclrtQueryEventStatus, Of(event), &status);
   if (r.ok() && status != acl::kEventComplete) return {Outcome::kNotReady, acl::kSuccess};
   return r;
 }
 
 Result AscendDriver::EventElapsed(int device, EventHandle from, EventHandle to, int64_t* ns) {
   float ms = 0;  // the vendor's unit
-  const Result r =
-      Within(device, [&] { return api_.f().aclrtEventElapsedTime(&ms, Of(from), Of(to)); });
+  const Result r = Do(device, api_.f().aclrtEventElapsedTime, &ms, Of(from), Of(to));
   if (r.ok()) *ns = static_cast<int64_t>(static_cast<double>(ms) * 1e6);
   return r;
 }
@@ -237,21 +193,18 @@ Result AscendDriver::Copy(int device, StreamHandle stream, void* to, const void*
                              : source == Home::kDevice ? acl::kDeviceToHost
                                                        : acl::kHostToHost;
   if (target && source) {
-    return Within(device, [&] {
-      return api_.f().aclrtMemcpyAsync(to, bytes, from, bytes, kind, Of(stream));
-    });
+    return Do(device, api_.f().aclrtMemcpyAsync, to, bytes, from, bytes, kind, Of(stream));
   }
   // Such copies on streams want page-locked memory, and others do not wait for streams.
   return device::AfterStream(this, device, stream, [&] {
-    return Within(device, [&] { return api_.f().aclrtMemcpy(to, bytes, from, bytes, kind); });
+    return Do(device, api_.f().aclrtMemcpy, to, bytes, from, bytes, kind);
   });
 }
 
 Result AscendDriver::PeerCopy(int device, StreamHandle stream, int, void* to, int, const void* from,
                               uint64_t bytes) {
-  return Within(device, [&] {
-    return api_.f().aclrtMemcpyAsync(to, bytes, from, bytes, acl::kDeviceToDevice, Of(stream));
-  });
+  return Do(device, api_.f().aclrtMemcpyAsync, to, bytes, from, bytes, acl::kDeviceToDevice,
+            Of(stream));
 }
 
 Result AscendDriver::Fill(int device, StreamHandle stream, void* to, uint8_t value,

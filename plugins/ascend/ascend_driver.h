@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plugins/ascend/api/api.h"
+#include "plugins/ascend/api/status.h"
 #include "plugins/device/pageable.h"
 
 namespace ge_engines::ascend {
@@ -54,9 +55,12 @@ class AscendDriver final : public device::Driver {
     const Current current(api_.f(), contexts_[static_cast<size_t>(device)]);
     return ResultOf(current.status() == acl::kSuccess ? use() : current.status());
   }
-  static Result ResultOf(acl::Status status);
 
  private:
+  template <class Function, class... A>
+  Result Do(int device, Function function, A... arguments) const {
+    return Within(device, [&] { return function(arguments...); });
+  }
   bool HasTimes() const;
   static constexpr int32_t kNotStarted = -1;  // no status of the runtime's
 

@@ -6,56 +6,80 @@
 #include <vector>
 
 #include "plugins/ascend/api/data_types.h"
+#include "plugins/device/kind_table.h"
+#include "plugins/units/conv/conv.h"
 #include "plugins/units/movement/reshape.h"
+#include "plugins/units/reduce/pool.h"
 
 namespace ge_engines::ascend {
 namespace {
 
-const std::vector<const AscendKind*>& AllKinds() {
-  static const std::vector<const AscendKind*> kinds = [] {
-    std::vector<const AscendKind*> all;
-    for (const auto family :
-         {PointwiseKinds(), ProductKinds(), WindowKinds(), RowKinds(), MoveKinds(), IndexKinds()}) {
-      for (const AscendKind& kind : family) all.push_back(&kind);
-    }
-    return all;
-  }();
-  return kinds;
+constexpr std::string_view kOptions[] = {"device", "memory", "libraries", "formats"};
+constexpr LayoutTag kBlocks[] = {{.block = acl::kLanes}};
+
+const device::KindTable<AscendKind>& Table() {
+  static const device::KindTable<AscendKind> table = {
+      PointwiseKinds(), ProductKinds(), WindowKinds(), RowKinds(), MoveKinds(), IndexKinds()};
+  return table;
 }
 
-// nullptr: the engine has no operators for such units.
-const AscendKind* KindOf(const Unit& unit) {
-  for (const AscendKind* kind : AllKinds()) {
-    if (kind->kind == &unit.kind()) return kind;
-  }
-  return nullptr;
+// Whether the unit's calls work in NC1HWC0. Uneven pads are a call that frames a plain image.
+bool Fits(const Unit& unit, const Parser& parser) {
+  const auto* conv = As<ConvSpec>(unit);
+  const auto* pool = As<PoolSpec>(unit);
+  const bool framed = (conv != nullptr && conv->pad_l != conv->pad_r) ||
+                      (pool != nullptr && !pool->max && pool->pad_l != pool->pad_r);
+  return !framed && unit.dims.size() == 4 && unit.bias.size() <= 1 && unit.bias_factor == 1 &&
+         device::AllLaidOut(unit, parser);
 }
 
 }  // namespace
 
 AscendEngine::AscendEngine(const ge_create_args& args, std::unique_ptr<AscendDriver> driver)
-    : Engine(args, std::move(driver)), ascend_(static_cast<const AscendDriver&>(this->driver())) {}
+    : Engine(args, std::move(driver)),
+      ascend_(static_cast<const AscendDriver&>(this->driver())),
+      formats_(gp::Option(args.options, "formats", "")) {
+  if (formats_.empty() || formats_ == "plain" || formats_ == "private") return;
+  throw device::Refusal(GE_INVALID_ARGUMENT,
+                        "option formats=" + formats_ + "; wanted plain or private");
+}
 
 AscendEngine::~AscendEngine() { CloseDevices(); }
 
 std::unique_ptr<AscendEngine> AscendEngine::Make(const ge_create_args& args) {
-  std::string_view rest = gp::View(args.options);
-  for (gp::OptionText t; gp::NextOption(&rest, &t);) {
-    if (t.key == "device" || t.key == "memory" || t.key == "libraries") continue;
-    throw device::Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) +
-                                                   "'; wanted device, memory or libraries");
-  }
+  device::OnlyOptions(args.options, kOptions);
   return std::make_unique<AscendEngine>(
       args, std::make_unique<AscendDriver>(std::string(gp::Option(args.options, "libraries", ""))));
 }
 
-std::span<const UnitKind* const> AscendEngine::Kinds() const {
-  static const std::vector<const UnitKind*> kinds = [] {
-    std::vector<const UnitKind*> all;
-    for (const AscendKind* kind : AllKinds()) all.push_back(kind->kind);
-    return all;
-  }();
-  return kinds;
+std::span<const UnitKind* const> AscendEngine::Kinds() const { return Table().kinds(); }
+
+// ---- formats -----------------------------------------------------------------------------------
+
+bool AscendEngine::HasFormats() const {
+  const Api& api = ascend_.api();
+  return api.facts().known && (formats_.empty() ? api.simulated() : formats_ == "private");
+}
+
+std::span<const LayoutTag> AscendEngine::Layouts() const {
+  return HasFormats() ? std::span<const LayoutTag>(kBlocks) : std::span<const LayoutTag>();
+}
+
+std::optional<LayoutTag> AscendEngine::Prefers(const Unit& unit, const Parser& parser) const {
+  const AscendKind* kind = Table().Find(unit);
+  const bool likes = kind != nullptr && kind->blocks == Blocks::kLikes && Fits(unit, parser);
+  return likes ? std::optional(kBlocks[0]) : std::nullopt;
+}
+
+bool AscendEngine::KeepsLayout(const Unit& unit, const Parser& parser) const {
+  const AscendKind* kind = Table().Find(unit);
+  return kind != nullptr && kind->blocks == Blocks::kKeeps && Fits(unit, parser);
+}
+
+void AscendEngine::RecordConversion(const device::Conversion& conversion, const device::Ref& from,
+                                    const device::Ref& to, device::Recorder* recorder) const {
+  Calls calls(ascend_, nullptr, false, recorder->parser(), recorder);
+  calls.Convert(conversion, from, to);
 }
 
 bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, bool one_float,
@@ -81,12 +105,12 @@ bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, bool one_flo
 
 bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
   if (Is<ViewSpec, NothingSpec>(unit)) return true;
-  const AscendKind* kind = KindOf(unit);
+  const AscendKind* kind = Table().Find(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no operator");
   if (!ascend_.api().Ready()) return why->Say(GE_WHY_OTHER, ascend_.api().why());
   if (!HasTypes(unit, parser, kind->one_float, why)) return false;
   try {
-    Calls rehearsal(ascend_, parser, nullptr);
+    Calls rehearsal(ascend_, &unit, HasFormats(), parser, nullptr);
     kind->record(unit, &rehearsal);
     return true;
   } catch (const Declined& declined) {
@@ -112,18 +136,19 @@ device::Rates AscendEngine::RatesOf(int) const {
 
 device::Work AscendEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   device::Work work = device::WorkOf(unit, parser);
-  const AscendKind* kind = KindOf(unit);
+  const AscendKind* kind = Table().Find(unit);
   if (kind == nullptr || work.kernels == 0) return work;
-  Calls rehearsal(ascend_, parser, nullptr);
+  Calls rehearsal(ascend_, &unit, HasFormats(), parser, nullptr);
   kind->record(unit, &rehearsal);
   work.kernels = rehearsal.count();
+  work.packed += rehearsal.packed();
   return work;
 }
 
 void AscendEngine::Record(const Unit& unit, device::Recorder* recorder) const {
-  const AscendKind* kind = KindOf(unit);
+  const AscendKind* kind = Table().Find(unit);
   if (kind == nullptr) throw std::runtime_error("no operator");
-  Calls calls(ascend_, recorder->parser(), recorder);
+  Calls calls(ascend_, &unit, HasFormats(), recorder->parser(), recorder);
   kind->record(unit, &calls);
 }
 

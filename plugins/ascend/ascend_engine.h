@@ -3,6 +3,9 @@
 // those of plugins/device and
 //   libraries=DIR    the folder of the vendor's libraries ($ASCEND_HOME_PATH/lib64, then where the
 //                    linker looks)
+//   formats=plain    images lie plain; private: convolutions and pools read and make NC1HWC0, and
+//                    products read constants in FRACTAL_NZ, which nobody has tried on a chip
+//                    (private on the simulator, else plain; plain on a chip that is not known)
 #pragma once
 
 #include <memory>
@@ -26,10 +29,17 @@ class AscendEngine final : public device::Engine {
   device::Rates RatesOf(int device) const override;
   device::Work WorkFor(const Unit& unit, const Parser& parser) const override;
   void Record(const Unit& unit, device::Recorder* recorder) const override;
+  std::span<const LayoutTag> Layouts() const override;
+  std::optional<LayoutTag> Prefers(const Unit& unit, const Parser& parser) const override;
+  bool KeepsLayout(const Unit& unit, const Parser& parser) const override;
+  void RecordConversion(const device::Conversion& conversion, const device::Ref& from,
+                        const device::Ref& to, device::Recorder* recorder) const override;
 
  private:
   bool HasTypes(const Unit& unit, const Parser& parser, bool one_float, Why* why) const;
+  bool HasFormats() const;
   const AscendDriver& ascend_;
+  const std::string formats_;  // the option
 };
 
 }  // namespace ge_engines::ascend

@@ -1,6 +1,7 @@
 #include "plugins/ascend/calls.h"
 
 #include "plugins/ascend/api/data_types.h"
+#include "plugins/ascend/api/formats.h"
 
 namespace ge_engines::ascend {
 namespace {
@@ -31,10 +32,12 @@ uint64_t BytesOf(const Form& form) {
   return static_cast<uint64_t>(Product(form.storage)) * SizeOf(form.type);
 }
 
-}  // namespace
+uint64_t AlignedBytes(const Form& form) {
+  constexpr uint64_t kAlign = 256;
+  return (BytesOf(form) + kAlign - 1) / kAlign * kAlign;
+}
 
-Calls::Calls(const AscendDriver& driver, const Parser& parser, device::Recorder* recorder)
-    : driver_(driver), parser_(parser), recorder_(recorder) {}
+}  // namespace
 
 acl::DataType Calls::TypeOf(uint32_t value) const {
   acl::DataType type;
@@ -43,18 +46,32 @@ acl::DataType Calls::TypeOf(uint32_t value) const {
   return type;
 }
 
+LayoutTag Calls::TagOf(uint32_t value) const {
+  if (recorder_ == nullptr || unit_ == nullptr) return {};
+  return device::IsLaidOut(*unit_, parser_, value) ? recorder_->LayoutOf(*unit_) : LayoutTag();
+}
+
+Form Calls::FormOf(uint32_t value, bool image) const {
+  const Dims dims = parser_.dims(value);
+  const acl::DataType type = TypeOf(value);
+  if (!TagOf(value).plain()) return Form::Blocked(dims, type);
+  return image ? Form::Image(dims, type) : Form::Dense(dims, type);
+}
+
 Operand Calls::In(uint32_t value, Form form) {
   for (const auto& [made, ref] : made_) {
     if (made == value) return {ref, std::move(form), true};
   }
-  return {recorder_ == nullptr ? device::Ref() : recorder_->Read(value), std::move(form), true};
+  return {recorder_ == nullptr ? device::Ref() : recorder_->Read(value, TagOf(value)),
+          std::move(form), true};
 }
 
 Operand Calls::Out(uint32_t value, Form form) {
   for (const auto& [made, ref] : made_) {
     if (made == value) return {ref, std::move(form), true};
   }
-  made_.emplace_back(value, recorder_ == nullptr ? device::Ref() : recorder_->Write(value));
+  made_.emplace_back(value,
+                     recorder_ == nullptr ? device::Ref() : recorder_->Write(value, TagOf(value)));
   return {made_.back().second, std::move(form), true};
 }
 
@@ -64,22 +81,56 @@ Operand Calls::Between(const Form& form) {
 
 Operand Calls::ChannelPack(const Unit& unit, size_t norm, device::ChannelNumber which) {
   const Form form = Form::Dense({unit.dims[1]}, acl::kF32);
+  packed_ += AlignedBytes(form);
   if (recorder_ == nullptr) return {device::Ref(), form, true};
   return {device::ChannelPack(unit, norm, which, recorder_), form, true};
 }
 
 Operand Calls::One(double value, acl::DataType type) {
   const Operand one = Between(Form::Dense({1}, type));
-  const bool whole = type == acl::kI32 || type == acl::kI64;
-  Add(op().InplaceFillScalar, one, ScalarOf{value, whole ? type : acl::kF32});
+  Add(op().InplaceFillScalar, one, NumberFor(one, value));
   return one;
 }
 
 Operand Calls::Wide(const Operand& x) {
   if (x.form.type == acl::kF32) return x;
-  const Operand wide = Between(Form::Dense(x.form.dims, acl::kF32));
+  const bool blocks = x.form.format == acl::kNc1hwc0;
+  const Operand wide =
+      Between(blocks ? Form::Blocked(x.form.dims, acl::kF32) : Form::Dense(x.form.dims, acl::kF32));
   Add(op().Cast, x, acl::kF32, wide);
   return wide;
+}
+
+Operand Calls::FractalPack(uint32_t value, bool transposed) {
+  Dims dims = parser_.dims(value);
+  if (transposed) std::swap(dims[0], dims[1]);
+  const Form form = Form::Fractal(dims, TypeOf(value));
+  packed_ += AlignedBytes(form);
+  if (recorder_ == nullptr) return {device::Ref(), form, true};
+  const uint64_t size = SizeOf(form.type);
+  const std::string key = "FRACTAL_NZ of " + std::to_string(dims[0]) + "x" +
+                          std::to_string(dims[1]) + ", " + std::to_string(size) + " bytes" +
+                          (transposed ? ", of the transpose" : "");
+  const auto fill = [transposed, dims, size](const void* const* from, void* to) {
+    acl::FillFractal(from[0], transposed, dims[0], dims[1], size, to);
+  };
+  return {recorder_->Pack({value}, key, BytesOf(form), fill, GE_PACK_ANY_BYTES, true), form, true};
+}
+
+// By copies of strided looks, since no operator between ND and NC1HWC0 is known.
+void Calls::Convert(const device::Conversion& conversion, const device::Ref& from,
+                    const device::Ref& to) {
+  acl::DataType type;
+  if (!FindDataType(conversion.dtype, &type)) {
+    throw std::runtime_error("no operator changes the layout of such a dtype");
+  }
+  const bool from_blocks = !conversion.from.plain(), to_blocks = !conversion.to.plain();
+  const Form padding = acl::PaddingOf(conversion.dims, type);
+  if (to_blocks && !padding.dims.empty()) Add(op().InplaceZero, Operand{to, padding, true});
+  for (const auto& [plain, blocked] : acl::PiecesOf(conversion.dims, type)) {
+    Add(op().InplaceCopy, Operand{to, to_blocks ? blocked : plain, true},
+        Operand{from, from_blocks ? blocked : plain, true});
+  }
 }
 
 void Calls::View(uint32_t result, uint32_t value) {

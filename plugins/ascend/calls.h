@@ -36,6 +36,11 @@ inline Operand Changed(Operand operand) {
   operand.changed = true;
   return operand;
 }
+// A number for calls that make `y`: of integers one of theirs.
+inline ScalarOf NumberFor(const Operand& y, double value) {
+  const bool whole = y.form.type == acl::kI32 || y.form.type == acl::kI64;
+  return {value, whole ? y.form.type : acl::kF32};
+}
 inline ScalarOf Real(double value) { return {value, acl::kF32}; }
 
 // There is no operator for a unit.
@@ -46,20 +51,25 @@ struct Declined : std::runtime_error {
 
 class Calls {
  public:
-  // `recorder`: nullptr for a rehearsal.
-  Calls(const AscendDriver& driver, const Parser& parser, device::Recorder* recorder);
+  // `unit`: nullptr for a conversion. `formats`: whether private ones may be used. `recorder`:
+  // nullptr for a rehearsal.
+  Calls(const AscendDriver& driver, const Unit* unit, bool formats, const Parser& parser,
+        device::Recorder* recorder)
+      : driver_(driver), unit_(unit), formats_(formats), parser_(parser), recorder_(recorder) {}
   const Parser& parser() const { return parser_; }
   const acl::Operators& op() const { return driver_.api().operators(); }
+  bool formats() const { return formats_; }
   uint32_t count() const { return count_; }
+  uint64_t packed() const { return packed_; }  // bytes beyond those of the constants themselves
 
   [[noreturn]] static void Refuse(uint32_t why, const std::string& text) {
     throw Declined(why, text);
   }
 
-  // A value, dense; and as an image, which is what windows move over.
-  Form FormOf(uint32_t value) const { return Form::Dense(parser_.dims(value), TypeOf(value)); }
-  Form FormOf(uint32_t value, const Dims& dims) const { return Form::Dense(dims, TypeOf(value)); }
-  Form ImageOf(uint32_t value) const { return Form::Image(parser_.dims(value), TypeOf(value)); }
+  // A value as it lies, dense or in blocks; plain ones as an image where windows move over it.
+  Form FormOf(uint32_t value, bool image = false) const;
+  Form ImageOf(uint32_t value) const { return FormOf(value, true); }
+  Form DenseOf(uint32_t value, const Dims& dims) const { return Form::Dense(dims, TypeOf(value)); }
   acl::DataType TypeOf(uint32_t value) const;
   // One that is read, a result, and what calls of this unit hand to each other.
   Operand In(uint32_t value) { return In(value, FormOf(value)); }
@@ -73,6 +83,10 @@ class Calls {
   Operand One(double value, acl::DataType type);
   // In float32: the operand itself, or a cast one.
   Operand Wide(const Operand& x);
+  // A constant matrix, or its transpose, in FRACTAL_NZ.
+  Operand FractalPack(uint32_t value, bool transposed);
+  void Convert(const device::Conversion& conversion, const device::Ref& from,
+               const device::Ref& to);
   void View(uint32_t result, uint32_t value);
 
   // Adds a call. Throws std::runtime_error with the library's text where it refuses the arguments.
@@ -101,10 +115,15 @@ class Calls {
   void AddStep(const char* name, std::unique_ptr<acl::OperatorCall> call,
                std::vector<device::Use> uses);
 
+  LayoutTag TagOf(uint32_t value) const;
+
   const AscendDriver& driver_;
+  const Unit* const unit_;
+  const bool formats_;
   const Parser& parser_;
   device::Recorder* const recorder_;
   uint32_t count_ = 0;
+  uint64_t packed_ = 0;
   std::vector<std::pair<uint32_t, device::Ref>> made_;  // results that have their place
 };
 

@@ -16,6 +16,18 @@ uint64_t NumberOption(std::string_view key, std::string_view value, uint64_t lea
                                          " to " + std::to_string(most));
 }
 
+void OnlyOptions(ge_str options, std::span<const std::string_view> known) {
+  std::string_view rest = gp::View(options);
+  for (gp::OptionText t; gp::NextOption(&rest, &t);) {
+    if (std::find(known.begin(), known.end(), t.key) != known.end()) continue;
+    std::string text = "it has no option '" + std::string(t.key) + "'; wanted ";
+    for (size_t k = 0; k < known.size(); ++k) {
+      text += (k == 0 ? "" : k + 1 < known.size() ? ", " : " or ") + std::string(known[k]);
+    }
+    throw Refusal(GE_INVALID_ARGUMENT, text);
+  }
+}
+
 Engine::Engine(const ge_create_args& args, std::unique_ptr<Driver> driver)
     : host_(args.host),
       device_option_(gp::Option(args.options, "device", "0")),

@@ -44,6 +44,8 @@ struct Refusal : std::runtime_error {
 // The whole number of an option; throws Refusal where it is none, or not in [least, most].
 uint64_t NumberOption(std::string_view key, std::string_view value, uint64_t least = 0,
                       uint64_t most = UINT64_MAX);
+// Throws Refusal where there is an option that is none of these.
+void OnlyOptions(ge_str options, std::span<const std::string_view> known);
 
 class Engine {
  public:

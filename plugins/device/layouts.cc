@@ -24,6 +24,15 @@ bool IsLaidOut(const Unit& unit, const Parser& parser, uint32_t value) {
                      [value](const PostOp& q) { return q.operand == value; });
 }
 
+bool AllLaidOut(const Unit& unit, const Parser& parser) {
+  const auto lies = [&](uint32_t v) { return IsLaidOut(unit, parser, v); };
+  return lies(unit.in[0]) && lies(unit.out[0]) &&
+         std::all_of(unit.bias.begin(), unit.bias.end(),
+                     [&](uint32_t v) { return Product(parser.dims(v)) == unit.dims[1]; }) &&
+         std::all_of(unit.post_ops.begin(), unit.post_ops.end(),
+                     [&](const PostOp& q) { return q.operand == 0 || lies(q.operand); });
+}
+
 LayoutTag LayoutRead(const Unit& unit, const Parser& parser, const TagOfValue& tag) {
   const auto of = [&](uint32_t v) { return IsLaidOut(unit, parser, v) ? tag(v) : LayoutTag{}; };
   for (uint32_t v : unit.in) {

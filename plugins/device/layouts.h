@@ -33,6 +33,10 @@ bool IsImage(const Parser& parser, uint32_t value);
 // and of operands of post-ops those with the result's dims.
 bool IsLaidOut(const Unit& unit, const Parser& parser, uint32_t value);
 
+// Whether all that the unit reads and makes is laid out, but weights, a bias of each channel and
+// what a norm does to one: it then needs no plain image of its dims beside those in a layout.
+bool AllLaidOut(const Unit& unit, const Parser& parser);
+
 using TagOfValue = std::function<LayoutTag(uint32_t value)>;
 // The layout of the first of the unit's images that is not plain. `tag` says how they lie.
 LayoutTag LayoutRead(const Unit& unit, const Parser& parser, const TagOfValue& tag);

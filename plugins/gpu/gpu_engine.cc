@@ -6,32 +6,21 @@
 #include <utility>
 #include <vector>
 
+#include "plugins/device/kind_table.h"
 #include "plugins/units/movement/reshape.h"
 
 namespace ge_engines::gpu {
 namespace {
 
-const std::vector<const GpuKind*>& AllKinds() {
-  static const std::vector<const GpuKind*> kinds = [] {
-    std::vector<const GpuKind*> all;
-    for (const auto family :
-         {PointwiseKinds(), MoveKinds(), RowKinds(), WindowKinds(), ProductKinds(), FoldKinds(),
-          IndexKinds(), MakeKinds(), WholeKinds(), ResampleKinds(), TrainingKinds(),
-          RecurrentKinds(), ConvolutionKinds()}) {
-      for (const GpuKind& kind : family) all.push_back(&kind);
-    }
-    return all;
-  }();
-  return kinds;
+const device::KindTable<GpuKind>& Table() {
+  static const device::KindTable<GpuKind> table = {
+      PointwiseKinds(), MoveKinds(),      RowKinds(),        WindowKinds(), ProductKinds(),
+      FoldKinds(),      IndexKinds(),     MakeKinds(),       WholeKinds(),  ResampleKinds(),
+      TrainingKinds(),  RecurrentKinds(), ConvolutionKinds()};
+  return table;
 }
 
-// nullptr: the engine has no kernels for such units.
-const GpuKind* KindOf(const Unit& unit) {
-  for (const GpuKind* kind : AllKinds()) {
-    if (kind->kind == &unit.kind()) return kind;
-  }
-  return nullptr;
-}
+constexpr std::string_view kOptions[] = {"device", "memory", "libraries"};
 
 bool MayRound(const ge_create_args& args) {
   constexpr size_t kWithPrecision = offsetof(ge_create_args, precision) + sizeof(args.precision);
@@ -56,29 +45,17 @@ GpuEngine::~GpuEngine() {
 }
 
 std::unique_ptr<GpuEngine> GpuEngine::Make(const ge_create_args& args) {
-  std::string_view rest = gp::View(args.options);
-  for (gp::OptionText t; gp::NextOption(&rest, &t);) {
-    if (t.key == "device" || t.key == "memory" || t.key == "libraries") continue;
-    throw device::Refusal(GE_INVALID_ARGUMENT, "it has no option '" + std::string(t.key) +
-                                                   "'; wanted device, memory or libraries");
-  }
+  device::OnlyOptions(args.options, kOptions);
   return std::make_unique<GpuEngine>(args, std::make_unique<CudaDriver>(),
                                      std::string(gp::Option(args.options, "libraries", "")));
 }
 
-std::span<const UnitKind* const> GpuEngine::Kinds() const {
-  static const std::vector<const UnitKind*> kinds = [] {
-    std::vector<const UnitKind*> all;
-    for (const GpuKind* kind : AllKinds()) all.push_back(kind->kind);
-    return all;
-  }();
-  return kinds;
-}
+std::span<const UnitKind* const> GpuEngine::Kinds() const { return Table().kinds(); }
 
 bool GpuEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
   if (Is<ViewSpec, NothingSpec>(unit)) return true;
   if (convolutions_.Has(unit)) return convolutions_.Takes(unit, parser, why);
-  const GpuKind* kind = KindOf(unit);
+  const GpuKind* kind = Table().Find(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no kernel");
   if (kind->takes == nullptr || kind->takes(unit, parser, why)) return true;
   if (Convolutions::Knows(unit)) why->text += "; " + cudnn_.why();
@@ -118,7 +95,7 @@ device::Work GpuEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   }
   if (convolutions_.Has(unit)) return convolutions_.WorkFor(unit, parser, work);
   if (Convolutions::Knows(unit)) work = convolutions_.PlainWork(work);
-  const GpuKind* kind = KindOf(unit);
+  const GpuKind* kind = Table().Find(unit);
   if (kind == nullptr || work.kernels == 0) return work;
   if (kind->kernels != nullptr) work.kernels = kind->kernels(unit);
   if (kind->flops != nullptr) work.flops += kind->flops(unit, parser);
@@ -145,7 +122,7 @@ void GpuEngine::Record(const Unit& unit, device::Recorder* recorder) const {
   const int device = this->device(recorder->device())->number();
   if (convolutions_.Has(unit)) return convolutions_.Record(unit, device, recorder);
   if (products_.Has(unit, recorder->parser()) && products_.Record(unit, device, recorder)) return;
-  const GpuKind* kind = KindOf(unit);
+  const GpuKind* kind = Table().Find(unit);
   if (kind == nullptr) throw std::runtime_error("no kernel");
   kind->record(unit, recorder);
 }

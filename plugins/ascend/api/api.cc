@@ -1,5 +1,6 @@
 #include "plugins/ascend/api/api.h"
 
+#include <cctype>
 #include <cstdlib>
 
 namespace ge_engines::ascend {
@@ -53,9 +54,11 @@ bool Api::Start(int* devices) {
     return false;
   }
   const char* chip = f_.aclrtGetSocName();
-  chip_ = chip == nullptr ? "" : chip;
-  facts_ = ChipOf(chip_);
+  name_ = chip == nullptr ? "" : chip;
+  facts_ = ChipOf(name_);
   simulated_ = runtime_.Has("ge_simulated_device");
+  if (simulated_ || name_.empty()) name_ = "sim";
+  for (char& c : name_) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   *devices = static_cast<int>(count);
   return true;
 }

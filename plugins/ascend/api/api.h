@@ -33,8 +33,8 @@ class Api {
   const std::string& why() const { return why_; }
   // Whether they are our simulator's.
   bool simulated() const { return simulated_; }
-  // The vendor's name of the chip, and what is known of it.
-  const std::string& chip() const { return chip_; }
+  // What devices are called, by their chip; and what is known of it.
+  const std::string& name() const { return name_; }
   const Chip& facts() const { return facts_; }
 
   const acl::Functions& f() const { return f_; }
@@ -52,7 +52,7 @@ class Api {
   device::Library runtime_;
   acl::Functions f_;
   bool simulated_ = false;
-  std::string chip_;
+  std::string name_;
   Chip facts_;
   mutable std::mutex mutex_;  // of what follows, until it is asked for
   mutable bool asked_ = false, ready_ = false;

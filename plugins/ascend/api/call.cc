@@ -31,6 +31,13 @@ Form Form::Blocked(const Dims& dims, DataType type) {
   return form;
 }
 
+Form Form::Fractal(const Dims& dims, DataType type) {
+  Form form = Dense(dims, type);
+  form.format = kFractalNz;
+  form.storage = {CeilDiv(dims[1], kLanes), CeilDiv(dims[0], kLanes), kLanes, kLanes};
+  return form;
+}
+
 Made::~Made() {
   for (const auto* list : lists_) (void)f_.aclDestroyTensorList(list);
   for (const auto* tensor : tensors_) (void)f_.aclDestroyTensor(tensor);

@@ -27,8 +27,10 @@ struct Form {
   static Form Dense(const Dims& dims, DataType type);
   // The same as an image: of 3 to 5 axes, in the format that tells them.
   static Form Image(const Dims& dims, DataType type);
-  // With axis 1 in blocks of 16 innermost lanes.
+  // With axis 1 in blocks of 16 innermost lanes; of four axes.
   static Form Blocked(const Dims& dims, DataType type);
+  // A matrix in blocks of 16 x 16.
+  static Form Fractal(const Dims& dims, DataType type);
 };
 
 // A tensor by the position of its address among those that a launch is given.

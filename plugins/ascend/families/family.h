@@ -8,12 +8,20 @@
 
 namespace ge_engines::ascend {
 
+// What a unit does where its images lie in NC1HWC0.
+enum class Blocks : uint8_t {
+  kNever,  // it reads and makes plain ones
+  kLikes,  // it works in it, and has plain ones brought there
+  kKeeps,  // it works in the format that they have
+};
+
 struct AscendKind {
   const UnitKind* kind;
   // Adds the calls of a unit, or refuses it: also in a rehearsal.
   void (*record)(const Unit& unit, Calls* calls);
   // Whether all tensors of a unit must have one dtype, of floats; the engine looks at that.
   bool one_float = true;
+  Blocks blocks = Blocks::kNever;
 };
 
 std::span<const AscendKind> PointwiseKinds();
@@ -23,6 +31,8 @@ std::span<const AscendKind> RowKinds();
 std::span<const AscendKind> MoveKinds();
 std::span<const AscendKind> IndexKinds();
 
+// Adds a call of a function of two tensors.
+void RecordBinary(Fn fn, const Operand& x, const Operand& z, const Operand& y, Calls* calls);
 // Adds a unit's bias and post-ops, a call each, in place on its result; of these as many, from the
 // front, are done. `from`: what the first one reads.
 void RecordSteps(const Unit& unit, const Operand& from, Calls* calls, size_t biases = 0,

@@ -57,7 +57,7 @@ void RecordOneHot(const Unit& u, Calls* c) {
   if (!c->parser().Integers(u.in[0], &known)) {
     Calls::Refuse(GE_WHY_DYNAMIC, "indices that may be out of range");
   }
-  Operand off = c->In(u.in[2], c->FormOf(u.in[2], {1})), on = off;
+  Operand off = c->In(u.in[2], c->DenseOf(u.in[2], {1})), on = off;
   off.form.storage = on.form.storage = {2};
   on.form.offset = 1;
   c->Add(c->op().OneHot, Forward(u.in[0], classes, true, c), classes, on, off, axis,

@@ -1,10 +1,8 @@
 // Moves of elements: transposes, slices, concatenation, expansion, tiles, pads, triangles; tensors
 // made of few numbers.
 #include <algorithm>
-#include <cstring>
 
 #include "plugins/ascend/families/family.h"
-#include "plugins/units/half.h"
 #include "plugins/units/movement/concat.h"
 #include "plugins/units/movement/constant_of_shape.h"
 #include "plugins/units/movement/depth_to_space.h"
@@ -47,20 +45,13 @@ void RecordTile(const Unit& u, Calls* c) {
   c->Add(c->op().Repeat, x, repeats, c->Out(u.out[0]));
 }
 
-// An axis that is repeated becomes two, of which the second stands still in x.
 void RecordResize(const Unit& u, Calls* c) {
-  const Operand x = c->In(u.in[0]), y = c->Out(u.out[0]);
-  Dims dims, from, to;
-  for (size_t k = 0; k < u.dims.size(); ++k) {
-    const int64_t factor = As<ResizeSpec>(u)->factors[k];
-    for (const bool stands : {false, true}) {
-      if (factor == 1 && stands) continue;
-      dims.push_back(stands ? factor : x.form.dims[k]);
-      from.push_back(stands ? 0 : x.form.strides[k]);
-      to.push_back(stands ? y.form.strides[k] : y.form.strides[k] * factor);
-    }
+  const Dims& factors = As<ResizeSpec>(u)->factors;
+  if (u.dims.size() != 4 || factors[0] != 1 || factors[1] != 1) {
+    Calls::Refuse(GE_WHY_SHAPE, "only rows and columns of images");
   }
-  c->Add(c->op().InplaceCopy, Strided(y, dims, to), Strided(x, dims, from));
+  c->Add(c->op().UpsampleNearest2d, c->In(u.in[0], c->ImageOf(u.in[0])), Dims{u.dims[2], u.dims[3]},
+         c->Out(u.out[0], c->ImageOf(u.out[0])));
 }
 
 void RecordDepthToSpace(const Unit& u, Calls* c) {
@@ -128,8 +119,8 @@ void RecordPad(const Unit& u, Calls* c) {
   if (std::any_of(pads.begin(), pads.end(), [](int64_t pad) { return pad < 0; })) {
     Calls::Refuse(GE_WHY_ATTRIBUTE, "pads that cut");
   }
-  c->Add(c->op().ConstantPadNd, c->In(u.in[0], c->FormOf(u.in[0], spec.x)), pads, Real(value),
-         c->Out(u.out[0], c->FormOf(u.out[0], spec.y)));
+  c->Add(c->op().ConstantPadNd, c->In(u.in[0], c->DenseOf(u.in[0], spec.x)), pads, Real(value),
+         c->Out(u.out[0], c->DenseOf(u.out[0], spec.y)));
 }
 
 void RecordTriangle(const Unit& u, Calls* c) {
@@ -140,26 +131,12 @@ void RecordTriangle(const Unit& u, Calls* c) {
 // ---- tensors made of few numbers ---------------------------------------------------------------
 
 void RecordFill(const Unit& u, Calls* c) {
-  const void* element = As<FillSpec>(u)->element.data();
   const Operand y = c->Out(u.out[0]);
-  int64_t whole = 0;
-  if (c->parser().IsReal(c->parser().dtype(u.out[0]))) {
-    const float value = ElementAsFloat(element, c->parser().dtype(u.out[0]), 0);
-    return c->Add(c->op().InplaceFillScalar, y, Real(value));
-  }
-  if (y.form.type == acl::kI32) {
-    int32_t narrow = 0;
-    std::memcpy(&narrow, element, sizeof narrow);
-    whole = narrow;
-  } else if (y.form.type == acl::kI64) {
-    std::memcpy(&whole, element, sizeof whole);
-  } else {
+  double value = 0;
+  if (!NumberOf(*As<FillSpec>(u), c->parser().dtype(u.out[0]), &value)) {
     Calls::Refuse(GE_WHY_DTYPE, "no scalar of such a value");
   }
-  if (whole > int64_t{1} << 53 || whole < -(int64_t{1} << 53)) {
-    Calls::Refuse(GE_WHY_DTYPE, "no scalar holds the value");
-  }
-  c->Add(c->op().InplaceFillScalar, y, ScalarOf{static_cast<double>(whole), y.form.type});
+  c->Add(c->op().InplaceFillScalar, y, NumberFor(y, value));
 }
 
 // The numbers 0, 1, ... by the step, from the start, both of which the device knows alone.

@@ -30,30 +30,20 @@ void RecordCast(const Unit& u, Calls* c) {
 }
 
 void RecordArithmetic(const Unit& u, Calls* c) {
-  const acl::Operators& op = c->op();
+  const Fn fn = As<ArithmeticSpec>(u)->fn;
   const Operand y = c->Out(u.out[0]);
-  const acl::DataType type = y.form.type;
-  if (type != acl::kI32 && type != acl::kI64) Calls::Refuse(GE_WHY_DTYPE, "only int32 and int64");
-  if (u.in.size() != 2) Calls::Refuse(GE_WHY_OP, "only functions of two tensors");
-  const Operand x = c->In(u.in[0]), z = c->In(u.in[1]);
-  switch (As<ArithmeticSpec>(u)->fn) {
-    case Fn::kAdd:
-      return c->Add(op.Add, x, z, ScalarOf{1, type}, y);
-    case Fn::kSub:
-      return c->Add(op.Sub, x, z, ScalarOf{1, type}, y);
-    case Fn::kMul:
-      return c->Add(op.Mul, x, z, y);
-    case Fn::kMax:
-      return c->Add(op.Maximum, x, z, y);
-    case Fn::kMin:
-      return c->Add(op.Minimum, x, z, y);
-    default:
-      Calls::Refuse(GE_WHY_OP, "no operator for this function of integers");
+  if (y.form.type != acl::kI32 && y.form.type != acl::kI64) {
+    Calls::Refuse(GE_WHY_DTYPE, "only int32 and int64");
   }
+  // Quotients and remainders of the vendor's are those of floats, as far as anybody shows.
+  const bool known =
+      fn == Fn::kAdd || fn == Fn::kSub || fn == Fn::kMul || fn == Fn::kMax || fn == Fn::kMin;
+  if (u.in.size() != 2 || !known) Calls::Refuse(GE_WHY_OP, "no operator for it on integers");
+  RecordBinary(fn, c->In(u.in[0]), c->In(u.in[1]), y, c);
 }
 
 constexpr AscendKind kPointwise[] = {
-    {&PointwiseSpec::kKind, RecordPointwise},
+    {&PointwiseSpec::kKind, RecordPointwise, true, Blocks::kKeeps},
     {&RelationSpec::kKind, RecordRelation, false},
     {&WhereSpec::kKind, RecordWhere, false},
     {&CastSpec::kKind, RecordCast, false},

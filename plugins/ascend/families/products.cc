@@ -6,8 +6,14 @@
 namespace ge_engines::ascend {
 namespace {
 
-// A matrix, or its transpose: the same storage by other strides.
-Operand MatrixOf(uint32_t value, bool transposed, Calls* c) {
+// A matrix, or its transpose: the same storage by other strides. A constant one on the right is
+// packed in blocks where the engine has private formats; no caller shows that of bfloat16.
+Operand MatrixOf(uint32_t value, bool right, bool transposed, Calls* c) {
+  const Parser& p = c->parser();
+  if (right && c->formats() && p.constant(value) && p.dims(value).size() == 2 &&
+      p.dtype(value) != GE_BF16) {
+    return c->FractalPack(value, transposed);
+  }
   Form form = c->FormOf(value);
   const size_t rank = form.dims.size();
   if (transposed) {
@@ -52,8 +58,8 @@ void RecordProduct(const Unit& u, Calls* c) {
   const auto& spec = *As<ProductSpec>(u);
   if (u.dims.size() > kMostAxes) Calls::Refuse(GE_WHY_SHAPE, "more than six axes");
   const Own own = OwnOf(u, c->parser());
-  const Operand left = MatrixOf(u.in[0], spec.trans_a, c),
-                right = MatrixOf(u.in[1], spec.trans_b, c), y = c->Out(u.out[0]);
+  const Operand left = MatrixOf(u.in[0], false, spec.trans_a, c),
+                right = MatrixOf(u.in[1], true, spec.trans_b, c), y = c->Out(u.out[0]);
   if (own.c != 0) {
     c->Add(c->op().Addmm, c->In(own.c), left, right, Real(own.beta), Real(own.alpha), y,
            acl::kKeepDtype);

@@ -22,7 +22,7 @@ void RecordReduce(const Unit& u, Calls* c) {
   const auto& spec = *As<ReduceSpec>(u);
   const acl::Operators& op = c->op();
   const Operand x = c->In(u.in[0]),
-                y = c->Out(u.out[0], c->FormOf(u.out[0], Kept(x.form.dims, spec.axes)));
+                y = c->Out(u.out[0], c->DenseOf(u.out[0], Kept(x.form.dims, spec.axes)));
   switch (spec.reduce) {
     case Reduce::kSum:
       return c->Add(op.ReduceSum, x, spec.axes, true, y.form.type, y);
@@ -45,7 +45,7 @@ void RecordLogSoftmax(const Unit& u, Calls* c) {
 void RecordLayerNorm(const Unit& u, Calls* c) {
   const auto& spec = *As<LayerNormSpec>(u);
   const Dims row = {u.dims.back()};
-  const auto factor = [&](uint32_t v) { return v == 0 ? Operand() : c->In(v, c->FormOf(v, row)); };
+  const auto factor = [&](uint32_t v) { return v == 0 ? Operand() : c->In(v, c->DenseOf(v, row)); };
   const Operand x = c->In(u.in[0]), scale = factor(u.in[1]), y = c->Out(u.out[0]);
   if (spec.centered) {
     return c->Add(c->op().LayerNorm, x, row, scale, factor(u.in[2]), spec.eps, y, Operand(),
@@ -77,7 +77,7 @@ void RecordArg(const Unit& u, Calls* c) {
   OnlyFloats(u, *c);
   if (spec.last) Calls::Refuse(GE_WHY_ATTRIBUTE, "the last of equals");
   const Operand x = c->In(u.in[0]);
-  const Form kept = c->FormOf(u.out[0], Kept(x.form.dims, {spec.axis}));
+  const Form kept = c->DenseOf(u.out[0], Kept(x.form.dims, {spec.axis}));
   c->Add(spec.least ? c->op().ArgMin : c->op().ArgMax, x, spec.axis, true, c->Out(u.out[0], kept));
 }
 

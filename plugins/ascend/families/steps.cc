@@ -58,19 +58,6 @@ void RecordGeluTanh(const Operand& given, const Operand& y, Calls* c) {
   if (given.form.type != acl::kF32) c->Add(op.Cast, t, y.form.type, y);
 }
 
-void RecordBinary(const PostOp& q, const Operand& x, const Operand& z, const Operand& y, Calls* c) {
-  const acl::Operators& op = c->op();
-  if (q.fn == Fn::kAdd) return c->Add(op.Add, x, z, Real(1), y);
-  if (q.fn == Fn::kSub) return c->Add(op.Sub, x, z, Real(1), y);
-  if (q.fn == Fn::kRSub) return c->Add(op.Sub, z, x, Real(1), y);
-  bool swapped = false;
-  const acl::Binary* binary = acl::BinaryOf(q.fn, op, &swapped);
-  if (binary == nullptr) {
-    Calls::Refuse(GE_WHY_OP, "no operator for this function of two tensors");
-  }
-  c->Add(*binary, swapped ? z : x, swapped ? x : z, y);
-}
-
 // x * scale + shift of each channel, with one rounding.
 void RecordNorm(const Unit& unit, size_t norm, const Operand& x, const Operand& y, Calls* c) {
   using device::ChannelNumber;
@@ -83,6 +70,19 @@ void RecordNorm(const Unit& unit, size_t norm, const Operand& x, const Operand& 
 
 }  // namespace
 
+void RecordBinary(Fn fn, const Operand& x, const Operand& z, const Operand& y, Calls* c) {
+  const acl::Operators& op = c->op();
+  if (fn == Fn::kAdd) return c->Add(op.Add, x, z, NumberFor(y, 1), y);
+  if (fn == Fn::kSub) return c->Add(op.Sub, x, z, NumberFor(y, 1), y);
+  if (fn == Fn::kRSub) return c->Add(op.Sub, z, x, NumberFor(y, 1), y);
+  bool swapped = false;
+  const acl::Binary* binary = acl::BinaryOf(fn, op, &swapped);
+  if (binary == nullptr) {
+    Calls::Refuse(GE_WHY_OP, "no operator for this function of two tensors");
+  }
+  c->Add(*binary, swapped ? z : x, swapped ? x : z, y);
+}
+
 void RecordSteps(const Unit& unit, const Operand& from, Calls* c, size_t biases, size_t post_ops) {
   const Operand y =
       c->Out(unit.out[0], from.form.dims == unit.dims ? from.form : c->FormOf(unit.out[0]));
@@ -92,14 +92,14 @@ void RecordSteps(const Unit& unit, const Operand& from, Calls* c, size_t biases,
     Dims along(unit.dims.size(), 1);
     const bool channels = unit.kind().post_ops == PostOps::kChannels;
     if (Product(bias) != 1) along[channels ? 1 : along.size() - 1] = Product(bias);
-    c->Add(c->op().Add, x, c->In(unit.bias[k], c->FormOf(unit.bias[k], along)),
+    c->Add(c->op().Add, x, c->In(unit.bias[k], c->DenseOf(unit.bias[k], along)),
            Real(unit.bias_factor), y);
   }
   size_t norm = 0;
   for (size_t k = post_ops; k < unit.post_ops.size(); ++k, x = y) {
     const PostOp& q = unit.post_ops[k];
     if (q.binary() && !OfChannels(q)) {
-      RecordBinary(q, x, c->In(q.operand), y, c);
+      RecordBinary(q.fn, x, c->In(q.operand), y, c);
       continue;
     }
     if (x.form.dims != unit.dims) {

@@ -19,18 +19,6 @@ Operand Framed(const Operand& x, const Dims& left, const Dims& right, Calls* c) 
   return framed;
 }
 
-// What a transposed convolution's result has beyond its windows, an axis.
-Dims OutputPadding(const ConvSpec& spec, const Dims& weights) {
-  Dims more(spec.stride.size(), 0);
-  if (!spec.transposed) return more;
-  for (size_t k = 0; k < more.size(); ++k) {
-    const int64_t reach = (spec.src[k + 2] - 1) * spec.stride[k] - 2 * spec.pad_l[k] +
-                          spec.dilation[k] * (weights[k + 2] - 1) + 1;
-    more[k] = spec.dst[k + 2] - reach;
-  }
-  return more;
-}
-
 void RecordConv(const Unit& u, Calls* c) {
   const auto& spec = *As<ConvSpec>(u);
   const Parser& p = c->parser();
@@ -50,23 +38,18 @@ void RecordConv(const Unit& u, Calls* c) {
   Operand bias;
   if (read || taken) {
     const uint32_t value = read ? u.in[2] : u.bias[0];
-    bias = c->In(value, c->FormOf(value, {spec.dst[1]}));
+    bias = c->In(value, c->DenseOf(value, {spec.dst[1]}));
   }
   const Operand y = c->Out(u.out[0], c->ImageOf(u.out[0]));
   c->Add(c->op().Convolution, image, c->In(u.in[1], c->ImageOf(u.in[1])), bias, spec.stride, pads,
-         spec.dilation, spec.transposed, OutputPadding(spec, p.dims(u.in[1])), spec.groups, y,
-         acl::kKeepDtype);
+         spec.dilation, spec.transposed, OutputPadding(spec), spec.groups, y, acl::kKeepDtype);
   RecordSteps(u, y, c, taken ? 1 : 0);
 }
 
 void RecordPool(const Unit& u, Calls* c) {
   const auto& spec = *As<PoolSpec>(u);
   if (u.dims.size() != 4) Calls::Refuse(GE_WHY_SHAPE, "only images of two axes");
-  for (size_t k = 0; k < spec.kernel.size(); ++k) {
-    const int64_t room = spec.src[k + 2] + spec.pad_l[k] + spec.pad_r[k] - spec.kernel[k];
-    if (room / spec.stride[k] + 1 == spec.dst[k + 2]) continue;
-    Calls::Refuse(GE_WHY_SHAPE, "windows that end beyond the padding");
-  }
+  if (!EndsInside(spec)) Calls::Refuse(GE_WHY_SHAPE, "windows that end beyond the padding");
   Operand image = c->In(u.in[0], c->ImageOf(u.in[0]));
   const Operand y = c->Out(u.out[0], c->ImageOf(u.out[0]));
   if (spec.max) {
@@ -84,8 +67,8 @@ void RecordPool(const Unit& u, Calls* c) {
 }
 
 constexpr AscendKind kWindows[] = {
-    {&ConvSpec::kKind, RecordConv},
-    {&PoolSpec::kKind, RecordPool},
+    {&ConvSpec::kKind, RecordConv, true, Blocks::kLikes},
+    {&PoolSpec::kKind, RecordPool, true, Blocks::kLikes},
 };
 
 }  // namespace

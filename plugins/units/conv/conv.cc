@@ -38,6 +38,17 @@ bool ParseConvShape(const Parser& parser, uint32_t i, uint32_t x, uint32_t w, Co
                      why);
 }
 
+Dims OutputPadding(const ConvSpec& spec) {
+  const size_t axes = spec.stride.size();
+  Dims more(axes, 0);
+  for (size_t k = 0; spec.transposed && k < axes; ++k) {
+    const int64_t kernel = spec.weights[spec.weights.size() - axes + k];
+    more[k] = spec.dst[k + 2] - (spec.src[k + 2] - 1) * spec.stride[k] + spec.pad_l[k] +
+              spec.pad_r[k] - spec.dilation[k] * (kernel - 1) - 1;
+  }
+  return more;
+}
+
 bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why) {
   if (!parser.constant(unit.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
   return unit.in.size() < 3 || why->Say(GE_WHY_DYNAMIC, "bias is not constant");

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "plugins/units/half.h"
 #include "plugins/units/parser.h"
 
 namespace ge_engines {
@@ -30,5 +31,28 @@ constexpr Operator kConstantOfShapeOperators[] = {
 
 const UnitKind FillSpec::kKind = {.name = "constant_of_shape",
                                   .operators = kConstantOfShapeOperators};
+
+bool NumberOf(const FillSpec& fill, int32_t dtype, double* number) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  int32_t narrow = 0;
+  int64_t whole = 0;
+  switch (dtype) {
+    case GE_F32:
+    case GE_F16:
+    case GE_BF16:
+      *number = ElementAsFloat(fill.element.data(), dtype, 0);
+      return true;
+    case GE_I32:
+      std::memcpy(&narrow, fill.element.data(), sizeof narrow);
+      *number = narrow;
+      return true;
+    case GE_I64:
+      std::memcpy(&whole, fill.element.data(), sizeof whole);
+      *number = static_cast<double>(whole);
+      return whole >= -kMost && whole <= kMost;
+    default:
+      return false;
+  }
+}
 
 }  // namespace ge_engines

@@ -4,6 +4,14 @@
 
 namespace ge_engines {
 
+bool EndsInside(const PoolSpec& spec) {
+  for (size_t k = 0; k < spec.kernel.size(); ++k) {
+    const int64_t room = spec.src[k + 2] + spec.pad_l[k] + spec.pad_r[k] - spec.kernel[k];
+    if (room / spec.stride[k] + 1 != spec.dst[k + 2]) return false;
+  }
+  return true;
+}
+
 bool ParsePool(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
   const ge_node& n = parser.node(i);
   auto& p = unit->spec.emplace<PoolSpec>();
