@@ -123,15 +123,9 @@ Result AscendDriver::StreamWait(int device, StreamHandle stream, EventHandle eve
   return Do(device, api_.f().aclrtStreamWaitEvent, Of(stream), Of(event));
 }
 
-bool AscendDriver::HasTimes() const {
-  const acl::Functions& f = api_.f();
-  return f.aclrtCreateEventWithFlag != nullptr && f.aclrtResetEvent != nullptr &&
-         f.aclrtEventElapsedTime != nullptr;
-}
-
 Result AscendDriver::EventCreate(int device, bool timed, EventHandle* event) {
   const acl::Functions& f = api_.f();
-  if (timed && !HasTimes()) return ResultOf(acl::kNotSupported);
+  if (timed && !api_.times()) return ResultOf(acl::kNotSupported);
   acl::Event made = nullptr;
   const Result r = Within(device, [&] {
     return timed ? f.aclrtCreateEventWithFlag(&made, acl::kEventDefault)
@@ -187,11 +181,7 @@ Result AscendDriver::Copy(int device, StreamHandle stream, void* to, const void*
                           uint64_t bytes) {
   using device::Home;
   const std::optional<Home> target = blocks_.HomeOf(to), source = blocks_.HomeOf(from);
-  const acl::CopyKind kind = target == Home::kDevice && source == Home::kDevice
-                                 ? acl::kDeviceToDevice
-                             : target == Home::kDevice ? acl::kHostToDevice
-                             : source == Home::kDevice ? acl::kDeviceToHost
-                                                       : acl::kHostToHost;
+  const acl::CopyKind kind = acl::KindOf(target == Home::kDevice, source == Home::kDevice);
   if (target && source) {
     return Do(device, api_.f().aclrtMemcpyAsync, to, bytes, from, bytes, kind, Of(stream));
   }
@@ -209,8 +199,7 @@ Result AscendDriver::PeerCopy(int device, StreamHandle stream, int, void* to, in
 
 Result AscendDriver::Fill(int device, StreamHandle stream, void* to, uint8_t value,
                           uint64_t bytes) {
-  return Within(device,
-                [&] { return api_.f().aclrtMemsetAsync(to, bytes, value, bytes, Of(stream)); });
+  return Do(device, api_.f().aclrtMemsetAsync, to, bytes, value, bytes, Of(stream));
 }
 
 }  // namespace ge_engines::ascend

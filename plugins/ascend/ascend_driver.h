@@ -61,7 +61,6 @@ class AscendDriver final : public device::Driver {
   Result Do(int device, Function function, A... arguments) const {
     return Within(device, [&] { return function(arguments...); });
   }
-  bool HasTimes() const;
   static constexpr int32_t kNotStarted = -1;  // no status of the runtime's
 
   Api api_;

@@ -23,13 +23,11 @@ const device::KindTable<AscendKind>& Table() {
   return table;
 }
 
-// Whether the unit's calls work in NC1HWC0. Uneven pads are a call that frames a plain image.
-bool Fits(const Unit& unit, const Parser& parser) {
-  const auto* conv = As<ConvSpec>(unit);
-  const auto* pool = As<PoolSpec>(unit);
-  const bool framed = (conv != nullptr && conv->pad_l != conv->pad_r) ||
-                      (pool != nullptr && !pool->max && pool->pad_l != pool->pad_r);
-  return !framed && unit.dims.size() == 4 && unit.bias.size() <= 1 && unit.bias_factor == 1 &&
+// Whether the unit's calls work in NC1HWC0. The frame of uneven pads is a plain image.
+bool Fits(const Unit& unit, const Parser& parser, Blocks how) {
+  const AscendKind* kind = Table().Find(unit);
+  if (kind == nullptr || kind->blocks != how) return false;
+  return !Framed(unit) && unit.dims.size() == 4 && unit.bias.size() <= 1 && unit.bias_factor == 1 &&
          device::AllLaidOut(unit, parser);
 }
 
@@ -66,14 +64,11 @@ std::span<const LayoutTag> AscendEngine::Layouts() const {
 }
 
 std::optional<LayoutTag> AscendEngine::Prefers(const Unit& unit, const Parser& parser) const {
-  const AscendKind* kind = Table().Find(unit);
-  const bool likes = kind != nullptr && kind->blocks == Blocks::kLikes && Fits(unit, parser);
-  return likes ? std::optional(kBlocks[0]) : std::nullopt;
+  return Fits(unit, parser, Blocks::kLikes) ? std::optional(kBlocks[0]) : std::nullopt;
 }
 
 bool AscendEngine::KeepsLayout(const Unit& unit, const Parser& parser) const {
-  const AscendKind* kind = Table().Find(unit);
-  return kind != nullptr && kind->blocks == Blocks::kKeeps && Fits(unit, parser);
+  return Fits(unit, parser, Blocks::kKeeps);
 }
 
 void AscendEngine::RecordConversion(const device::Conversion& conversion, const device::Ref& from,
@@ -82,25 +77,18 @@ void AscendEngine::RecordConversion(const device::Conversion& conversion, const 
   calls.Convert(conversion, from, to);
 }
 
-bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, bool one_float,
-                            Why* why) const {
-  const int32_t made = parser.dtype(unit.out[0] != 0 ? unit.out[0] : unit.in[0]);
-  if (one_float && !parser.IsReal(made)) return why->Say(GE_WHY_DTYPE, "only floats");
-  const auto has = [&](uint32_t v) {
-    acl::DataType type;
-    if (v == 0) return true;
-    const int32_t dtype = parser.dtype(v);
-    if (!FindDataType(dtype, &type)) return why->Say(GE_WHY_DTYPE, "no operator for this dtype");
-    if (dtype == GE_BF16 && !ascend_.api().facts().bf16) {
-      return why->Say(GE_WHY_DTYPE, "the chip has no bfloat16");
+bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, Why* why) const {
+  for (const Ids* values : {&unit.in, &unit.out}) {
+    for (const uint32_t v : *values) {
+      acl::DataType type;
+      if (v == 0 || (FindDataType(parser.dtype(v), &type) &&
+                     (type != acl::kBf16 || ascend_.api().facts().bf16))) {
+        continue;
+      }
+      return why->Say(GE_WHY_DTYPE, "the chip has no operator for this dtype");
     }
-    return !one_float || dtype == made || why->Say(GE_WHY_DTYPE, "its tensors have several dtypes");
-  };
-  for (const Ids* values : {&unit.in, &unit.out, &unit.bias}) {
-    if (!std::all_of(values->begin(), values->end(), has)) return false;
   }
-  return std::all_of(unit.post_ops.begin(), unit.post_ops.end(),
-                     [&](const PostOp& q) { return has(q.operand); });
+  return true;
 }
 
 bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
@@ -108,7 +96,8 @@ bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const
   const AscendKind* kind = Table().Find(unit);
   if (kind == nullptr) return why->Say(GE_WHY_OP, "no operator");
   if (!ascend_.api().Ready()) return why->Say(GE_WHY_OTHER, ascend_.api().why());
-  if (!HasTypes(unit, parser, kind->one_float, why)) return false;
+  if (!HasTypes(unit, parser, why)) return false;
+  if (kind->one_float && !parser.OneReal(unit, why)) return false;
   try {
     Calls rehearsal(ascend_, &unit, HasFormats(), parser, nullptr);
     kind->record(unit, &rehearsal);
@@ -126,11 +115,7 @@ device::Rates AscendEngine::RatesOf(int) const {
   r.bytes_per_ns = 800;
   r.kernel_ns = 5000;
   r.queue_ns = 10000;  // both phases
-  r.launch_ns = 500;
   r.copy_ns = 10000;
-  r.pinned_bytes_per_ns = 20;
-  r.pageable_bytes_per_ns = 8;
-  r.peer_bytes_per_ns = 50;
   return r;
 }
 

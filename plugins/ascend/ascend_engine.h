@@ -36,7 +36,7 @@ class AscendEngine final : public device::Engine {
                         const device::Ref& to, device::Recorder* recorder) const override;
 
  private:
-  bool HasTypes(const Unit& unit, const Parser& parser, bool one_float, Why* why) const;
+  bool HasTypes(const Unit& unit, const Parser& parser, Why* why) const;
   bool HasFormats() const;
   const AscendDriver& ascend_;
   const std::string formats_;  // the option

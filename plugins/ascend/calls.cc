@@ -108,9 +108,7 @@ Operand Calls::FractalPack(uint32_t value, bool transposed) {
   packed_ += AlignedBytes(form);
   if (recorder_ == nullptr) return {device::Ref(), form, true};
   const uint64_t size = SizeOf(form.type);
-  const std::string key = "FRACTAL_NZ of " + std::to_string(dims[0]) + "x" +
-                          std::to_string(dims[1]) + ", " + std::to_string(size) + " bytes" +
-                          (transposed ? ", of the transpose" : "");
+  const std::string key = acl::FractalKey(transposed, dims[0], dims[1], size);
   const auto fill = [transposed, dims, size](const void* const* from, void* to) {
     acl::FillFractal(from[0], transposed, dims[0], dims[1], size, to);
   };

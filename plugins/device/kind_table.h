@@ -1,5 +1,5 @@
-// KindTable: an engine's rows by the kind of unit that they are about. A row has a `kind`. Constants
-// of the program; any thread.
+// KindTable: an engine's rows by the kind of unit that they are about. A row has a `kind`.
+// Constants of the program; any thread.
 #pragma once
 
 #include <initializer_list>

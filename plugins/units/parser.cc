@@ -236,6 +236,18 @@ bool Parser::MakesNothing(const ge_node& n) const {
   return any;
 }
 
+bool Parser::OneReal(const Unit& unit, Why* why) const {
+  const int32_t made = dtype(unit.out[0]);
+  const auto has = [&](uint32_t v) { return v == 0 || dtype(v) == made; };
+  bool one = std::all_of(unit.post_ops.begin(), unit.post_ops.end(),
+                         [&](const PostOp& q) { return has(q.operand); });
+  for (const Ids* values : {&unit.in, &unit.out, &unit.bias}) {
+    one = one && std::all_of(values->begin(), values->end(), has);
+  }
+  if (!IsReal(made)) return why->Say(GE_WHY_DTYPE, "only floats");
+  return one || why->Say(GE_WHY_DTYPE, "its tensors have several dtypes");
+}
+
 bool Parser::OnlyFloats(const Unit& unit, Why* why) const {
   for (const Ids* list : {&unit.in, &unit.out}) {
     for (uint32_t v : *list) {

@@ -34,6 +34,8 @@ class Parser {
   int size(uint32_t value) const { return static_cast<int>(gp::ElementBits(dtype(value)) / 8); }
   // Whether the unit's inputs and outputs are float32. Engines without other kernels ask it.
   bool OnlyFloats(const Unit& unit, Why* why) const;
+  // Whether all that the unit reads and makes, operands of post-ops too, has one dtype that IsReal.
+  bool OneReal(const Unit& unit, Why* why) const;
   bool constant(uint32_t given) const { return given != 0 && value(given).data != nullptr; }
   // Whether tensors of this dtype do where operators of float32 are computed.
   bool IsReal(int32_t dtype) const {

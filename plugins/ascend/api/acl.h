@@ -60,6 +60,11 @@ enum CopyKind : int32_t {
   kDeviceToHost = 2,    // ACL_MEMCPY_DEVICE_TO_HOST
   kDeviceToDevice = 3,  // ACL_MEMCPY_DEVICE_TO_DEVICE
 };
+// Of a copy between these.
+inline CopyKind KindOf(bool to_device, bool from_device) {
+  if (to_device) return from_device ? kDeviceToDevice : kHostToDevice;
+  return from_device ? kDeviceToHost : kHostToHost;
+}
 enum MallocPolicy : int32_t {
   kHugeFirst = 0,  // ACL_MEM_MALLOC_HUGE_FIRST
 };

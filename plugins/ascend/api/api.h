@@ -37,6 +37,11 @@ class Api {
   const std::string& name() const { return name_; }
   const Chip& facts() const { return facts_; }
 
+  // Whether it tells times between events.
+  bool times() const {
+    return f_.aclrtCreateEventWithFlag != nullptr && f_.aclrtResetEvent != nullptr &&
+           f_.aclrtEventElapsedTime != nullptr;
+  }
   const acl::Functions& f() const { return f_; }
   const acl::Objects& objects() const { return objects_; }
   const acl::Operators& operators() const { return operators_; }

@@ -51,6 +51,11 @@ Form PaddingOf(const Dims& dims, DataType type) {
   return rest == 0 ? Form() : LookAt(dims, type, whole, 1, rest, kLanes - rest, true);
 }
 
+std::string FractalKey(bool transposed, int64_t rows, int64_t columns, uint64_t size) {
+  return "FRACTAL_NZ of " + std::to_string(rows) + "x" + std::to_string(columns) + ", " +
+         std::to_string(size) + " bytes" + (transposed ? ", of the transpose" : "");
+}
+
 void FillFractal(const void* from, bool transposed, int64_t rows, int64_t columns, uint64_t size,
                  void* to) {
   const int64_t down = CeilDiv(rows, kLanes) * kLanes;

@@ -1,6 +1,7 @@
 // The vendor's private formats, as looks at their storage and as bytes. Pure; any thread.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "plugins/ascend/api/call.h"
@@ -18,6 +19,8 @@ Form PaddingOf(const Dims& dims, DataType type);
 
 // A matrix of `rows` x `columns` elements of 2 or 4 bytes in FRACTAL_NZ, with zeros for padding.
 // `transposed`: `from` holds its columns one behind the other.
+// What the bytes depend on beside the matrix.
+std::string FractalKey(bool transposed, int64_t rows, int64_t columns, uint64_t size);
 void FillFractal(const void* from, bool transposed, int64_t rows, int64_t columns, uint64_t size,
                  void* to);
 

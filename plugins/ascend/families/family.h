@@ -31,6 +31,8 @@ std::span<const AscendKind> RowKinds();
 std::span<const AscendKind> MoveKinds();
 std::span<const AscendKind> IndexKinds();
 
+// Whether the unit's image gets a frame, since no operator has its pads.
+bool Framed(const Unit& unit);
 // Adds a call of a function of two tensors.
 void RecordBinary(Fn fn, const Operand& x, const Operand& z, const Operand& y, Calls* calls);
 // Adds a unit's bias and post-ops, a call each, in place on its result; of these as many, from the

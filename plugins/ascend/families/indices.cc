@@ -1,6 +1,4 @@
 // Elements that integers name: look-ups, one-hot rows, appends to caches.
-#include <algorithm>
-
 #include "plugins/ascend/families/family.h"
 #include "plugins/units/attention/kv_append.h"
 #include "plugins/units/index/gather.h"
@@ -17,14 +15,11 @@ Operand Forward(uint32_t indices, int64_t size, bool backwards, Calls* c) {
   const Operand x = c->In(indices);
   const acl::DataType type = x.form.type;
   if (type != acl::kI64 && type != acl::kI32) Calls::Refuse(GE_WHY_DTYPE, "indices of this dtype");
-  if (Dims known; c->parser().Integers(indices, &known)) {
-    backwards = std::any_of(known.begin(), known.end(), [](int64_t k) { return k < 0; });
-    if (std::any_of(known.begin(), known.end(),
-                    [size](int64_t k) { return k < -size || k >= size; })) {
-      Calls::Refuse(GE_WHY_SHAPE, "an index is out of range");
-    }
+  bool below_zero = true;
+  if (!MayIndex(c->parser(), indices, size, &below_zero)) {
+    Calls::Refuse(GE_WHY_SHAPE, "an index is out of range");
   }
-  if (!backwards) return x;
+  if (!backwards || !below_zero) return x;
   const Operand below = c->Between(Form::Dense(x.form.dims, acl::kBool)),
                 shifted = c->Between(x.form), made = c->Between(x.form);
   c->Add(op.LtTensor, x, c->One(0, type), below);

@@ -67,31 +67,22 @@ void RecordDepthToSpace(const Unit& u, Calls* c) {
 
 // Along one axis the vendor's Slice, else a copy of a look.
 void RecordSlice(const Unit& u, Calls* c) {
-  const auto& boxes = As<SliceSpec>(u)->boxes;
-  for (size_t k = 0; k < boxes.size(); ++k) {
+  for (size_t k = 0; k < u.out.size(); ++k) {
     if (u.out[k] == 0 || Product(c->parser().dims(u.out[k])) == 0) continue;
-    const auto& [start, step] = boxes[k];
-    if (std::any_of(step.begin(), step.end(), [](int64_t s) { return s < 0; })) {
-      Calls::Refuse(GE_WHY_ATTRIBUTE, "steps backwards");
-    }
+    const Box& box = As<SliceSpec>(u)->boxes[k];
+    if (GoesBack(box)) Calls::Refuse(GE_WHY_ATTRIBUTE, "steps backwards");
     const Operand x = c->In(u.in[0]), y = c->Out(u.out[k]);
+    const Dims &from = x.form.dims, &to = y.form.dims;
+    const auto a = static_cast<size_t>(std::mismatch(from.begin(), from.end(), to.begin()).first -
+                                       from.begin());
+    if (a < to.size() && std::equal(from.begin() + a + 1, from.end(), to.begin() + a + 1)) {
+      const int64_t end = box.start[a] + (to[a] - 1) * box.step[a] + 1;
+      c->Add(c->op().Slice, x, static_cast<int64_t>(a), box.start[a], end, box.step[a], y);
+      continue;
+    }
     Dims strides = x.form.strides;
-    int64_t offset = 0;
-    size_t cut = 0, axis = 0;
-    for (size_t a = 0; a < strides.size(); ++a) {
-      if (y.form.dims[a] != x.form.dims[a]) {
-        ++cut;
-        axis = a;
-      }
-      offset += start[a] * strides[a];
-      strides[a] *= step[a];
-    }
-    if (cut == 1) {
-      const int64_t end = start[axis] + (y.form.dims[axis] - 1) * step[axis] + 1;
-      c->Add(c->op().Slice, x, static_cast<int64_t>(axis), start[axis], end, step[axis], y);
-    } else {
-      c->Add(c->op().InplaceCopy, y, Strided(x, y.form.dims, strides, offset));
-    }
+    const int64_t begin = BeginOf(box, &strides);
+    c->Add(c->op().InplaceCopy, y, Strided(x, to, strides, begin));
   }
 }
 

@@ -11,7 +11,23 @@
 namespace ge_engines::ascend {
 namespace {
 
-void RecordPointwise(const Unit& u, Calls* c) { RecordSteps(u, c->In(u.in[0]), c); }
+// A sum of several halves is rounded once.
+void RecordSum(const Unit& u, Calls* c) {
+  Operand sum = c->Wide(c->In(u.in[0]));
+  const Operand y = c->Out(u.out[0]), wide = c->Between(sum.form);
+  for (const PostOp& q : u.post_ops) {
+    RecordBinary(q.fn, sum, c->Wide(c->In(q.operand)), wide, c);
+    sum = wide;
+  }
+  c->Add(c->op().Cast, wide, y.form.type, y);
+}
+
+void RecordPointwise(const Unit& u, Calls* c) {
+  const bool sums = u.nodes.size() == 1 && u.post_ops.size() > 1 && u.post_ops[0].fn == Fn::kAdd &&
+                    u.post_ops[0].operand != 0;
+  if (sums && c->TypeOf(u.out[0]) != acl::kF32) return RecordSum(u, c);
+  RecordSteps(u, c->In(u.in[0]), c);
+}
 
 void RecordRelation(const Unit& u, Calls* c) {
   const Operand x = c->In(u.in[0]), y = c->Out(u.out[0]);

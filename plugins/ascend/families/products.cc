@@ -23,41 +23,11 @@ Operand MatrixOf(uint32_t value, bool right, bool transposed, Calls* c) {
   return c->In(value, form);
 }
 
-// A Gemm's own C and alpha: alpha * a * b + beta * C, rounded once.
-struct Own {
-  float alpha = 1, beta = 1;
-  uint32_t c = 0;                   // 0: none, and then the rest is not its own either
-  size_t biases = 0, post_ops = 0;  // of the unit's, that are in it
-};
-
-Own OwnOf(const Unit& u, const Parser& p) {
-  Own own;
-  if (u.dims.size() != 2 || p.dims(u.in[0]).size() != 2 || p.dims(u.in[1]).size() != 2) return own;
-  if (!u.bias.empty()) {
-    own.c = u.bias[0];
-    own.beta = u.bias_factor;
-    own.biases = 1;
-    return own;
-  }
-  if (As<ProductSpec>(u)->alpha != 1) {
-    own.alpha = As<ProductSpec>(u)->alpha;
-    own.post_ops = 1;
-  }
-  if (own.post_ops < u.post_ops.size()) {
-    const PostOp& q = u.post_ops[own.post_ops];
-    if (q.fn == Fn::kAdd && q.operand != 0 && p.dims(q.operand).size() <= 2) {
-      own.c = q.operand;
-      ++own.post_ops;
-    }
-  }
-  return own.c == 0 ? Own() : own;
-}
-
 void RecordProduct(const Unit& u, Calls* c) {
   constexpr size_t kMostAxes = 6;
   const auto& spec = *As<ProductSpec>(u);
   if (u.dims.size() > kMostAxes) Calls::Refuse(GE_WHY_SHAPE, "more than six axes");
-  const Own own = OwnOf(u, c->parser());
+  const GemmTerms own = TermsOf(u, c->parser());
   const Operand left = MatrixOf(u.in[0], false, spec.trans_a, c),
                 right = MatrixOf(u.in[1], true, spec.trans_b, c), y = c->Out(u.out[0]);
   if (own.c != 0) {

@@ -12,17 +12,11 @@
 namespace ge_engines::ascend {
 namespace {
 
-// The dims of a value with these axes kept as one.
-Dims Kept(Dims dims, const Dims& axes) {
-  for (const int64_t axis : axes) dims[static_cast<size_t>(axis)] = 1;
-  return dims;
-}
-
 void RecordReduce(const Unit& u, Calls* c) {
   const auto& spec = *As<ReduceSpec>(u);
   const acl::Operators& op = c->op();
   const Operand x = c->In(u.in[0]),
-                y = c->Out(u.out[0], c->DenseOf(u.out[0], Kept(x.form.dims, spec.axes)));
+                y = c->Out(u.out[0], c->DenseOf(u.out[0], KeptDims(x.form.dims, spec.axes)));
   switch (spec.reduce) {
     case Reduce::kSum:
       return c->Add(op.ReduceSum, x, spec.axes, true, y.form.type, y);
@@ -52,7 +46,8 @@ void RecordLayerNorm(const Unit& u, Calls* c) {
                   Operand());
   }
   if (!scale.given) Calls::Refuse(GE_WHY_ATTRIBUTE, "the operator RmsNorm wants a scale");
-  const Form rows = Form::Dense(Kept(u.dims, {static_cast<int64_t>(u.dims.size()) - 1}), acl::kF32);
+  const Form rows =
+      Form::Dense(KeptDims(u.dims, {static_cast<int64_t>(u.dims.size()) - 1}), acl::kF32);
   c->Add(c->op().RmsNorm, x, scale, spec.eps, y, c->Between(rows));
 }
 
@@ -77,7 +72,7 @@ void RecordArg(const Unit& u, Calls* c) {
   OnlyFloats(u, *c);
   if (spec.last) Calls::Refuse(GE_WHY_ATTRIBUTE, "the last of equals");
   const Operand x = c->In(u.in[0]);
-  const Form kept = c->DenseOf(u.out[0], Kept(x.form.dims, {spec.axis}));
+  const Form kept = c->DenseOf(u.out[0], KeptDims(x.form.dims, {spec.axis}));
   c->Add(spec.least ? c->op().ArgMin : c->op().ArgMax, x, spec.axis, true, c->Out(u.out[0], kept));
 }
 

@@ -7,7 +7,7 @@ namespace ge_engines::ascend {
 namespace {
 
 // The image with a frame of zeros around it.
-Operand Framed(const Operand& x, const Dims& left, const Dims& right, Calls* c) {
+Operand FrameOf(const Operand& x, const Dims& left, const Dims& right, Calls* c) {
   Dims dims = x.form.dims, pads;  // of the last axis first
   for (size_t k = left.size(); k-- > 0;) {
     pads.push_back(left[k]);
@@ -24,11 +24,11 @@ void RecordConv(const Unit& u, Calls* c) {
   const Parser& p = c->parser();
   Operand image = c->In(u.in[0], c->ImageOf(u.in[0]));
   Dims pads = spec.pad_l;
-  if (spec.pad_l != spec.pad_r) {
+  if (Framed(u)) {
     if (spec.transposed) {
       Calls::Refuse(GE_WHY_ATTRIBUTE, "uneven pads of a transposed convolution");
     }
-    image = Framed(image, spec.pad_l, spec.pad_r, c);
+    image = FrameOf(image, spec.pad_l, spec.pad_r, c);
     pads = Dims(pads.size(), 0);
   }
   // A bias in the call is added before the result is rounded.
@@ -57,9 +57,9 @@ void RecordPool(const Unit& u, Calls* c) {
     return c->Add(c->op().MaxPool, image, spec.kernel, spec.stride, 0, pads, Dims(2, 1), 0, y);
   }
   Dims pads = spec.pad_l;
-  if (spec.pad_l != spec.pad_r) {
+  if (Framed(u)) {
     if (!spec.count_pad) Calls::Refuse(GE_WHY_ATTRIBUTE, "uneven pads that are not counted");
-    image = Framed(image, spec.pad_l, spec.pad_r, c);
+    image = FrameOf(image, spec.pad_l, spec.pad_r, c);
     pads = {0, 0};
   }
   c->Add(c->op().AvgPool2d, image, spec.kernel, spec.stride, pads, false, spec.count_pad, 0,
@@ -72,6 +72,12 @@ constexpr AscendKind kWindows[] = {
 };
 
 }  // namespace
+
+bool Framed(const Unit& unit) {
+  if (const auto* conv = As<ConvSpec>(unit)) return conv->pad_l != conv->pad_r;
+  const auto* pool = As<PoolSpec>(unit);
+  return pool != nullptr && !pool->max && pool->pad_l != pool->pad_r;
+}
 
 std::span<const AscendKind> WindowKinds() { return kWindows; }
 

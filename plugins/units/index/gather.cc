@@ -1,5 +1,7 @@
 #include "plugins/units/index/gather.h"
 
+#include <algorithm>
+
 #include "plugins/units/parser.h"
 
 namespace ge_engines {
@@ -59,5 +61,14 @@ constexpr Operator kGatherOperators[] = {
 }  // namespace
 
 const UnitKind GatherSpec::kKind = {.name = "gather", .operators = kGatherOperators};
+
+bool MayIndex(const Parser& parser, uint32_t indices, int64_t size, bool* backwards) {
+  Dims known;
+  *backwards = true;
+  if (!parser.Integers(indices, &known)) return true;
+  *backwards = std::any_of(known.begin(), known.end(), [](int64_t k) { return k < 0; });
+  return std::all_of(known.begin(), known.end(),
+                     [size](int64_t k) { return k >= -size && k < size; });
+}
 
 }  // namespace ge_engines

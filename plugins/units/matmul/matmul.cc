@@ -25,6 +25,32 @@ bool ParseMatMul(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
   return true;
 }
 
+GemmTerms TermsOf(const Unit& unit, const Parser& parser) {
+  GemmTerms terms;
+  if (unit.dims.size() != 2 || parser.dims(unit.in[0]).size() != 2 ||
+      parser.dims(unit.in[1]).size() != 2) {
+    return terms;
+  }
+  if (!unit.bias.empty()) {
+    terms.c = unit.bias[0];
+    terms.beta = unit.bias_factor;
+    terms.biases = 1;
+    return terms;
+  }
+  if (unit.spec.get<ProductSpec>().alpha != 1) {
+    terms.alpha = unit.spec.get<ProductSpec>().alpha;
+    terms.post_ops = 1;
+  }
+  if (terms.post_ops < unit.post_ops.size()) {
+    const PostOp& q = unit.post_ops[terms.post_ops];
+    if (q.fn == Fn::kAdd && q.operand != 0 && parser.dims(q.operand).size() <= 2) {
+      terms.c = q.operand;
+      ++terms.post_ops;
+    }
+  }
+  return terms.c == 0 ? GemmTerms() : terms;
+}
+
 namespace {
 
 bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {

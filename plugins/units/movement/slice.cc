@@ -76,4 +76,17 @@ constexpr Operator kSliceOperators[] = {
 
 const UnitKind SliceSpec::kKind = {.name = "slice", .operators = kSliceOperators, .follows = true};
 
+int64_t BeginOf(const Box& box, Dims* strides) {
+  int64_t begin = 0;
+  for (size_t k = 0; k < strides->size(); ++k) {
+    begin += box.start[k] * (*strides)[k];
+    (*strides)[k] *= box.step[k];
+  }
+  return begin;
+}
+
+bool GoesBack(const Box& box) {
+  return std::any_of(box.step.begin(), box.step.end(), [](int64_t step) { return step < 0; });
+}
+
 }  // namespace ge_engines

@@ -19,6 +19,11 @@ bool Axes(const Parser& parser, const ge_node& n, uint32_t input, Dims* out, Why
   return true;
 }
 
+Dims KeptDims(Dims dims, const Dims& axes) {
+  for (const int64_t axis : axes) dims[static_cast<size_t>(axis)] = 1;
+  return dims;
+}
+
 bool ReducedAxes(const Parser& parser, const ge_node& n, Dims* axes, Why* why) {
   if (!Axes(parser, n, 1, axes, why)) return false;
   if (axes->empty()) {

@@ -14,6 +14,8 @@ struct ReduceSpec {
   static const UnitKind kKind;
 };
 // ReduceMean, ReduceSum, ReduceMax and ReduceMin of float32.
+// The dims with these axes kept as one element.
+Dims KeptDims(Dims dims, const Dims& axes);
 bool ParseReduce(const Parser& parser, uint32_t i, Unit* unit, Why* why);
 // The axes of a reduction, ascending: one at least.
 bool ReducedAxes(const Parser& parser, const ge_node& n, Dims* axes, Why* why);
