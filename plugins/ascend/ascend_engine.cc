@@ -73,8 +73,7 @@ bool AscendEngine::KeepsLayout(const Unit& unit, const Parser& parser) const {
 
 void AscendEngine::RecordConversion(const device::Conversion& conversion, const device::Ref& from,
                                     const device::Ref& to, device::Recorder* recorder) const {
-  Calls calls(ascend_, nullptr, false, recorder->parser(), recorder);
-  calls.Convert(conversion, from, to);
+  Calls(ascend_, nullptr, false, recorder->parser(), recorder).Convert(conversion, from, to);
 }
 
 bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, Why* why) const {

@@ -61,4 +61,13 @@ bool TransposedWindowOf(const ge_node& n, const Dims& src, const Dims& dst, cons
   return Window(n, src, dst, kernel, true, stride, dilation, pad_l, pad_r, why);
 }
 
+bool HasEvenPads(const Dims& src, const Dims& dst, const Dims& reach, const Dims& stride,
+                 const Dims& pad_l) {
+  for (size_t k = 0; k < stride.size(); ++k) {
+    const int64_t room = src[k + 2] + 2 * pad_l[k] - reach[k];
+    if (room < 0 || room / stride[k] + 1 != dst[k + 2]) return false;
+  }
+  return true;
+}
+
 }  // namespace ge_engines

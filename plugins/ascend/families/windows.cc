@@ -1,4 +1,6 @@
 // Convolutions and pools over windows of images.
+#include <algorithm>
+
 #include "plugins/ascend/families/family.h"
 #include "plugins/units/conv/conv.h"
 #include "plugins/units/reduce/pool.h"
@@ -11,8 +13,8 @@ Operand FrameOf(const Operand& x, const Dims& left, const Dims& right, Calls* c)
   Dims dims = x.form.dims, pads;  // of the last axis first
   for (size_t k = left.size(); k-- > 0;) {
     pads.push_back(left[k]);
-    pads.push_back(right[k]);
-    dims[k + 2] += left[k] + right[k];
+    pads.push_back(std::max<int64_t>(right[k], 0));  // behind the last window is more
+    dims[k + 2] += left[k] + pads.back();
   }
   const Operand framed = c->Between(Form::Image(dims, x.form.type));
   c->Add(c->op().ConstantPadNd, x, pads, Real(0), framed);
@@ -53,7 +55,7 @@ void RecordPool(const Unit& u, Calls* c) {
   Operand image = c->In(u.in[0], c->ImageOf(u.in[0]));
   const Operand y = c->Out(u.out[0], c->ImageOf(u.out[0]));
   if (spec.max) {
-    const Dims pads = {spec.pad_l[0], spec.pad_l[1], spec.pad_r[0], spec.pad_r[1]};
+    const Dims pads = {spec.pad_l[0], spec.pad_l[1], PadBehind(spec, 0), PadBehind(spec, 1)};
     return c->Add(c->op().MaxPool, image, spec.kernel, spec.stride, 0, pads, Dims(2, 1), 0, y);
   }
   Dims pads = spec.pad_l;
@@ -74,9 +76,9 @@ constexpr AscendKind kWindows[] = {
 }  // namespace
 
 bool Framed(const Unit& unit) {
-  if (const auto* conv = As<ConvSpec>(unit)) return conv->pad_l != conv->pad_r;
+  if (const auto* conv = As<ConvSpec>(unit)) return !HasEvenPads(*conv);
   const auto* pool = As<PoolSpec>(unit);
-  return pool != nullptr && !pool->max && pool->pad_l != pool->pad_r;
+  return pool != nullptr && !pool->max && !HasEvenPads(*pool);
 }
 
 std::span<const AscendKind> WindowKinds() { return kWindows; }

@@ -49,6 +49,15 @@ Dims OutputPadding(const ConvSpec& spec) {
   return more;
 }
 
+bool HasEvenPads(const ConvSpec& spec) {
+  if (spec.transposed) return spec.pad_l == spec.pad_r;
+  Dims reach = spec.dilation;
+  for (size_t k = 0; k < reach.size(); ++k) {
+    reach[k] = reach[k] * (spec.weights[spec.weights.size() - reach.size() + k] - 1) + 1;
+  }
+  return HasEvenPads(spec.src, spec.dst, reach, spec.stride, spec.pad_l);
+}
+
 bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why) {
   if (!parser.constant(unit.in[1])) return why->Say(GE_WHY_DYNAMIC, "weights are not constant");
   return unit.in.size() < 3 || why->Say(GE_WHY_DYNAMIC, "bias is not constant");

@@ -23,6 +23,8 @@ struct ConvSpec {
 };
 // What a transposed convolution's result has beyond its windows, an axis; else zeros.
 Dims OutputPadding(const ConvSpec& spec);
+// Whether one number an axis tells its pads; see window.h.
+bool HasEvenPads(const ConvSpec& spec);
 // Whether weights and bias of a convolution are constants. Most engines pack them beforehand.
 bool HasConstantWeights(const Unit& unit, const Parser& parser, Why* why);
 // Fills *spec with the geometry of a convolution. x, dims and y: shapes of its three tensors.

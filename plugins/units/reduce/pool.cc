@@ -1,8 +1,18 @@
 #include "plugins/units/reduce/pool.h"
 
+#include <algorithm>
+
 #include "plugins/units/window.h"
 
 namespace ge_engines {
+
+int64_t PadBehind(const PoolSpec& spec, size_t axis) {
+  return std::max<int64_t>(spec.pad_r[axis], 0);
+}
+
+bool HasEvenPads(const PoolSpec& spec) {
+  return HasEvenPads(spec.src, spec.dst, spec.kernel, spec.stride, spec.pad_l);
+}
 
 bool EndsInside(const PoolSpec& spec) {
   for (size_t k = 0; k < spec.kernel.size(); ++k) {

@@ -12,6 +12,10 @@ struct PoolSpec {
   Dims src, dst, kernel, stride, pad_l, pad_r;
   static const UnitKind kKind;
 };
+// How much padding windows reach behind an axis of the image.
+int64_t PadBehind(const PoolSpec& spec, size_t axis);
+// Whether one number an axis tells its pads; see window.h.
+bool HasEvenPads(const PoolSpec& spec);
 // Whether each window ends where the padding does, or before.
 bool EndsInside(const PoolSpec& spec);
 bool ParsePool(const Parser& parser, uint32_t node, Unit* unit, Why* why);
