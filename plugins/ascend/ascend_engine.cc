@@ -18,8 +18,9 @@ constexpr std::string_view kOptions[] = {"device", "memory", "libraries", "forma
 constexpr LayoutTag kBlocks[] = {{.block = acl::kLanes}};
 
 const device::KindTable<AscendKind>& Table() {
-  static const device::KindTable<AscendKind> table = {
-      PointwiseKinds(), ProductKinds(), WindowKinds(), RowKinds(), MoveKinds(), IndexKinds()};
+  // Moves before products, which parse transposes of matrices alone.
+  static const device::KindTable<AscendKind> table = {PointwiseKinds(), MoveKinds(), ProductKinds(),
+                                                      WindowKinds(),    RowKinds(),  IndexKinds()};
   return table;
 }
 
