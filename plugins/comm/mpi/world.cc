@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <memory>
 #include <numeric>
 
 #include "plugins/comm/kit/execution.h"
@@ -156,28 +158,34 @@ void World::FitPrice() {
     for (int i = 0; i < 5; ++i) s[i] += add[i];
   }
   const double det = s[0] * s[2] - s[1] * s[1];
-  double mine[2] = {0, 0}, all[2] = {0, 0};
+  auto sent = std::make_unique<std::array<double, 4>>();  // this rank's two, then all ranks'
+  double* const mine = sent->data();
   if (rank_ == 0 && det > 0) {
     mine[1] = std::max(0.0, (s[0] * s[4] - s[1] * s[3]) / det);
     mine[0] = std::max(0.0, (s[3] - mine[1] * s[1]) / s[0]);
   }
   MPI_Request request = nullptr;
-  if (mpi_.iallreduce(mine, all, 2, mpi_.Reduced(GE_F64), mpi_.sum, comm_, &request) ==
+  const double* const all = mine + 2;
+  if (mpi_.iallreduce(mine, mine + 2, 2, mpi_.Reduced(GE_F64), mpi_.sum, comm_, &request) ==
       MPI_SUCCESS) {
-    (void)Settle(&request);
+    // MPI may write what was given up at any time from here on.
+    if (!Settle(&request).empty()) return (void)sent.release();
   }
   price_ = {all[0], all[1], true};
 }
 
 // The greatest of the numbers, and the least by their complements.
 std::string World::Same(uint64_t number, const char* what) {
-  const uint64_t mine[2] = {number, ~number};
-  uint64_t most[2] = {0, 0};
+  auto sent = std::make_unique<std::array<uint64_t, 4>>();  // this rank's two, then the greatest
+  *sent = {number, ~number, 0, 0};
+  uint64_t* const mine = sent->data();
   MPI_Request request = nullptr;
-  const int code = mpi_.iallreduce(mine, most, 2, mpi_.Reduced(GE_U64), mpi_.max, comm_, &request);
+  const int code =
+      mpi_.iallreduce(mine, mine + 2, 2, mpi_.Reduced(GE_U64), mpi_.max, comm_, &request);
   if (code != MPI_SUCCESS) return mpi_.Said("MPI_Iallreduce", code);
   std::string why = Settle(&request);
-  if (!why.empty() || (most[0] == mine[0] && most[1] == mine[1])) return why;
+  if (!why.empty()) (void)sent.release();  // MPI may write what was given up at any time
+  if (!why.empty() || (mine[2] == mine[0] && mine[3] == mine[1])) return why;
   return what;
 }
 
