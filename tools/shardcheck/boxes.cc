@@ -22,23 +22,6 @@ constexpr double kBound = 1e-12;  // of sums, as a share of the sum of magnitude
 
 bool IsTermPlace(int place) { return place == kTerm || place == kMaxTerm || place == kMinTerm; }
 
-// Calls with the place of each element of a box in the whole, then in the box.
-void ForEach(const std::vector<Part>& box, const std::vector<int64_t>& dims,
-             const std::function<void(size_t, size_t)>& visit) {
-  size_t count = 1;
-  for (const Part& part : box) count *= static_cast<size_t>(part.size);
-  for (size_t k = 0; k < count; ++k) {
-    size_t rest = k, at = 0, stride = 1;
-    for (size_t d = dims.size(); d-- > 0;) {
-      const auto size = static_cast<size_t>(box[d].size);
-      at += (static_cast<size_t>(box[d].first) + rest % size) * stride;
-      rest /= size;
-      stride *= static_cast<size_t>(dims[d]);
-    }
-    visit(at, k);
-  }
-}
-
 // Which of the terms of a sum a rank has, and how many there are.
 std::pair<int64_t, int64_t> TermOf(const Mesh& mesh, const Places& places, int64_t rank) {
   int64_t term = 0, terms = 1;
@@ -76,6 +59,22 @@ bool SameBits(double a, double b) { return a == b || (std::isnan(a) && std::isna
 
 }  // namespace
 
+void ForEachOfBox(const std::vector<Part>& box, const std::vector<int64_t>& dims,
+                  const std::function<void(size_t, size_t)>& visit) {
+  size_t count = 1;
+  for (const Part& part : box) count *= static_cast<size_t>(part.size);
+  for (size_t k = 0; k < count; ++k) {
+    size_t rest = k, at = 0, stride = 1;
+    for (size_t d = dims.size(); d-- > 0;) {
+      const auto size = static_cast<size_t>(box[d].size);
+      at += (static_cast<size_t>(box[d].first) + rest % size) * stride;
+      rest /= size;
+      stride *= static_cast<size_t>(dims[d]);
+    }
+    visit(at, k);
+  }
+}
+
 std::vector<Part> BoxOf(const Mesh& mesh, const Places& places, const std::vector<int64_t>& dims,
                         int64_t rank) {
   std::vector<Part> box;
@@ -103,7 +102,7 @@ Array ShareOf(const Array& x, const Mesh& mesh, const Places& places, int64_t ra
   Array share;
   share.dtype = x.dtype;
   for (const Part& part : box) share.dims.push_back(part.size);
-  ForEach(box, x.dims, [&](size_t at, size_t) {
+  ForEachOfBox(box, x.dims, [&](size_t at, size_t) {
     if (x.is_float()) share.f.push_back(from.f[at]);
     if (!x.is_float()) share.i.push_back(from.i[at]);
   });
@@ -125,7 +124,7 @@ void Whole::Join(const Array& held, const std::vector<Part>& box) {
     if (how == kMaxTerm) *to = std::max(*to, v);
     if (how == kMinTerm) *to = std::min(*to, v);
   };
-  ForEach(box, dims_, [&](size_t at, size_t k) {
+  ForEachOfBox(box, dims_, [&](size_t at, size_t k) {
     const bool first = !there_[at];
     there_[at] = true;
     if (held.is_float()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ using Places = std::vector<int>;
 // The rank's part of each dim: the axes that split it do so at once, the first one major.
 std::vector<parallel::Part> BoxOf(const parallel::Mesh& mesh, const Places& places,
                                   const std::vector<int64_t>& dims, int64_t rank);
+
+// Calls with the place of each element of a box in the whole of these dims, then in the box.
+void ForEachOfBox(const std::vector<parallel::Part>& box, const std::vector<int64_t>& dims,
+                  const std::function<void(size_t, size_t)>& visit);
 
 // What a rank holds of x: of its terms, which are made up of x and the seed, the box.
 Array ShareOf(const Array& x, const parallel::Mesh& mesh, const Places& places, int64_t rank,

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "passes/parallel/mesh.h"
+#include "tools/shardcheck/boxes.h"
 
 namespace ge::shardcheck {
 namespace {
@@ -63,28 +64,11 @@ Status NudgeStates(Model* model, uint64_t nudge) {
   return {};
 }
 
-// Calls with the place of each element of a box in the whole, then in the box.
-void ForEach(const std::vector<Part>& box, const Dims& dims,
-             const std::function<void(size_t, size_t)>& visit) {
-  size_t count = 1;
-  for (const Part& part : box) count *= static_cast<size_t>(part.size);
-  for (size_t k = 0; k < count; ++k) {
-    size_t rest = k, at = 0, stride = 1;
-    for (size_t d = dims.size(); d-- > 0;) {
-      const auto size = static_cast<size_t>(box[d].size);
-      at += (static_cast<size_t>(box[d].first) + rest % size) * stride;
-      rest /= size;
-      stride *= static_cast<size_t>(dims[d]);
-    }
-    visit(at, k);
-  }
-}
-
 Array Cut(const Array& whole, const std::vector<Part>& box) {
   Array cut;
   cut.dtype = whole.dtype;
   for (const Part& part : box) cut.dims.push_back(part.size);
-  ForEach(box, whole.dims, [&](size_t at, size_t) {
+  ForEachOfBox(box, whole.dims, [&](size_t at, size_t) {
     if (whole.is_float()) cut.f.push_back(whole.f[at]);
     if (!whole.is_float()) cut.i.push_back(whole.i[at]);
   });
@@ -120,7 +104,7 @@ class Together {
       there.resize(count);
     }
     bool same = true;
-    ForEach(box.parts, box.dims, [&](size_t at, size_t k) {
+    ForEachOfBox(box.parts, box.dims, [&](size_t at, size_t k) {
       if (held.is_float()) {
         same = same && (!there[at] || SameBits(whole.f[at], held.f[k]));
         whole.f[at] = held.f[k];
