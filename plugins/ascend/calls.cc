@@ -86,8 +86,8 @@ Operand Calls::ChannelPack(const Unit& unit, size_t norm, device::ChannelNumber 
   return {device::ChannelPack(unit, norm, which, recorder_), form, true};
 }
 
-Operand Calls::One(double value, acl::DataType type) {
-  const Operand one = Between(Form::Dense({1}, type));
+Operand Calls::One(double value, acl::DataType type, size_t rank) {
+  const Operand one = Between(Form::Dense(Dims(rank, 1), type));
   Add(op().InplaceFillScalar, one, NumberFor(one, value));
   return one;
 }

@@ -79,8 +79,8 @@ class Calls {
   Operand Between(const Form& form);
   // See device::ChannelPack.
   Operand ChannelPack(const Unit& unit, size_t norm, device::ChannelNumber which);
-  // A tensor of one number.
-  Operand One(double value, acl::DataType type);
+  // A tensor of one number, in so many dims.
+  Operand One(double value, acl::DataType type, size_t rank);
   // In float32: the operand itself, or a cast one.
   Operand Wide(const Operand& x);
   // A constant matrix, or its transpose, in FRACTAL_NZ.

@@ -22,7 +22,7 @@ Operand Forward(uint32_t indices, int64_t size, bool backwards, Calls* c) {
   if (!backwards || !below_zero) return x;
   const Operand below = c->Between(Form::Dense(x.form.dims, acl::kBool)),
                 shifted = c->Between(x.form), made = c->Between(x.form);
-  c->Add(op.LtTensor, x, c->One(0, type), below);
+  c->Add(op.LtTensor, x, c->One(0, type, x.form.dims.size()), below);
   c->Add(op.Adds, x, ScalarOf{static_cast<double>(size), type}, ScalarOf{1, type}, shifted);
   c->Add(op.SWhere, below, shifted, x, made);
   return made;
