@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "plugins/ascend/sim/operators/numbers.h"
+#include "plugins/ascend/sim/operators/storage.h"
 
 namespace ge_engines::ascend::sim {
 namespace {
@@ -22,24 +23,9 @@ acl::Format ImageFormat(size_t rank) {
 std::string FormatFault(const acl::Tensor& t, uint32_t formats) {
   const std::string found = "format " + std::to_string(t.format);
   const size_t rank = t.dims.size();
-  if (t.format == acl::kNc1hwc0 || t.format == acl::kFractalNz) {
-    const bool blocked = t.format == acl::kNc1hwc0;
-    if ((formats & (blocked ? kBlocked : kFractal)) == 0) return found + " is not taken";
-    if (!IsReal(t.type)) return found + " of " + NameOf(t.type);
-    if (blocked ? rank != 4 : rank < 2) return found + " of dims " + TextOf(t.dims);
-    if (t.offset != 0) return found + " with an offset";
-    Dims stored = t.dims;
-    if (!blocked && IsTurned(t)) {
-      std::swap(stored[rank - 1], stored[rank - 2]);
-      Dims strides = DenseStrides(stored);
-      std::swap(strides[rank - 1], strides[rank - 2]);
-      if (t.strides != strides) return found + " with strides " + TextOf(t.strides);
-    } else if (IsTurned(t)) {
-      return found + " with strides " + TextOf(t.strides);
-    }
-    const Dims wanted = StorageOf(stored, t.format);
-    if (t.storage == wanted) return "";
-    return found + ": storage " + TextOf(t.storage) + ", wanted " + TextOf(wanted);
+  if (IsPrivate(t.format)) {
+    const uint32_t bit = t.format == acl::kNc1hwc0 ? kBlocked : kFractal;
+    return (formats & bit) == 0 ? found + " is not taken" : "";
   }
   if (!IsPlain(t.format)) return found + " is not taken";
   if ((formats & kImage) != 0) {
@@ -50,30 +36,12 @@ std::string FormatFault(const acl::Tensor& t, uint32_t formats) {
   return (formats & kPlain) != 0 ? "" : found + " is not taken";
 }
 
-std::string PlaceFault(const acl::Tensor& t) {
-  if (t.strides.size() != t.dims.size()) return "strides of another rank than its dims";
-  if (t.dims.size() > kMostAxes) return "more than 8 axes";
-  if (t.offset < 0) return "an offset below zero";
-  for (size_t k = 0; k < t.dims.size(); ++k) {
-    if (t.dims[k] < 0) return "dims " + TextOf(t.dims);
-    if (t.strides[k] < 0) return "strides " + TextOf(t.strides);
-  }
-  return "";
-}
-
-// Elements beyond the storage, or two of a result at one place.
-std::string StorageFault(const acl::Tensor& t, bool written) {
+// Two elements of a result at one place.
+bool Shares(const acl::Tensor& t) {
   const View view = ViewOf(t);
-  if (view.last() >= Count(t.storage)) {
-    return "dims " + TextOf(t.dims) + " with strides " + TextOf(t.strides) + " and offset " +
-           std::to_string(t.offset) + " reach beyond its storage " + TextOf(t.storage);
-  }
-  for (const Axis& axis : view.axes) {
-    if (written && axis.size > 1 && axis.step == 0 && view.count() > 0) {
-      return "elements of a result share a place";
-    }
-  }
-  return "";
+  return view.count() > 0 && std::any_of(view.axes.begin(), view.axes.end(), [](const Axis& axis) {
+           return axis.size > 1 && axis.step == 0;
+         });
 }
 
 }  // namespace
@@ -125,9 +93,12 @@ Checker& Checker::Tensor(size_t i, const char* name, uint32_t types, uint32_t fo
   if (t.type < 0 || t.type > 31 || (types & TypeBit(t.type)) == 0) {
     return Fail(i, NameOf(t.type) + " is not taken");
   }
-  std::string fault = PlaceFault(t);
-  if (fault.empty()) fault = FormatFault(t, formats);
-  if (fault.empty()) fault = StorageFault(t, one.kind == Argument::Kind::kOut);
+  if (t.dims.size() > kMostAxes) return Fail(i, "more than 8 axes");
+  std::string fault = FormatFault(t, formats);
+  if (fault.empty()) fault = WrongStorage(t);
+  if (fault.empty() && one.kind == Argument::Kind::kOut && Shares(t)) {
+    fault = "elements of a result share a place";
+  }
   return fault.empty() ? *this : Fail(i, fault);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "plugins/ascend/sim/operators/checker.h"
+
 namespace ge_engines::ascend::sim {
 namespace {
 
@@ -10,37 +12,34 @@ using acl::Tensor;
 
 constexpr size_t kMostRanges = 512;
 
-int64_t Product(const std::vector<int64_t>& dims) {
-  int64_t n = 1;
-  for (const int64_t d : dims) n *= d;
-  return n;
+// Where the strides place nothing.
+std::string PlaceFault(const Tensor& t) {
+  if (t.strides.size() != t.dims.size()) return "strides of another rank than its dims";
+  if (t.offset < 0) return "an offset below zero";
+  const auto below = [](const Dims& dims) {
+    return std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; });
+  };
+  if (below(t.dims)) return "dims " + TextOf(t.dims);
+  if (below(t.storage)) return "storage " + TextOf(t.storage);
+  return below(t.strides) ? "strides " + TextOf(t.strides) : "";
 }
 
-int64_t Blocks(int64_t n, int64_t of) { return (n + of - 1) / of; }
-
-// Elements of a private format's storage; -1: no view of this rank has it.
-int64_t Padded(const Tensor& t) {
+std::string PrivateFault(const Tensor& t) {
   const size_t rank = t.dims.size();
-  std::vector<int64_t> dims = t.dims;
-  if (t.format == acl::kNc1hwc0) {
-    if (rank != 4) return -1;
-    dims[1] = Blocks(dims[1], 16) * 16;
-  } else {
-    if (rank < 2) return -1;
-    const int64_t columns = BytesOf(t.type) == 1 ? 32 : 16;
-    dims[rank - 2] = Blocks(dims[rank - 2], 16) * 16;
-    dims[rank - 1] = Blocks(dims[rank - 1], columns) * columns;
+  const std::string found = "format " + std::to_string(t.format);
+  if (!IsReal(t.type)) return found + " of " + NameOf(t.type);
+  if (t.format == acl::kNc1hwc0 ? rank != 4 : rank < 2) return found + " of dims " + TextOf(t.dims);
+  if (t.offset != 0) return found + " with an offset";
+  Dims stored = t.dims, strides = DenseStrides(stored);
+  if (t.format == acl::kFractalNz && IsTurned(t)) {
+    std::swap(stored[rank - 1], stored[rank - 2]);
+    strides = DenseStrides(stored);
+    std::swap(strides[rank - 1], strides[rank - 2]);
   }
-  return Product(dims);
-}
-
-// The first and the last element of a view, from where the storage begins.
-std::pair<int64_t, int64_t> Ends(const Tensor& t) {
-  int64_t first = t.offset, last = t.offset;
-  for (size_t k = 0; k < t.dims.size(); ++k) {
-    (t.strides[k] < 0 ? first : last) += t.strides[k] * (t.dims[k] - 1);
-  }
-  return {first, last};
+  if (t.strides != strides) return found + " with strides " + TextOf(t.strides);
+  const Dims wanted = StorageOf(stored, t.format);
+  if (t.storage == wanted) return "";
+  return found + ": storage " + TextOf(t.storage) + ", wanted " + TextOf(wanted);
 }
 
 }  // namespace
@@ -71,31 +70,21 @@ uint64_t BytesOf(acl::DataType type) {
 
 bool IsPrivate(acl::Format format) { return format == acl::kNc1hwc0 || format == acl::kFractalNz; }
 
-bool IsEmpty(const Tensor& tensor) { return Product(tensor.dims) == 0; }
+bool IsEmpty(const Tensor& tensor) { return Count(tensor.dims) == 0; }
 
 uint64_t StorageBytes(const Tensor& tensor) {
-  return static_cast<uint64_t>(Product(tensor.storage)) * BytesOf(tensor.type);
+  return static_cast<uint64_t>(Count(tensor.storage)) * BytesOf(tensor.type);
 }
 
 std::string WrongStorage(const Tensor& tensor) {
   if (BytesOf(tensor.type) == 0) return "dtype " + std::to_string(tensor.type) + " is unknown";
-  for (const auto* dims : {&tensor.dims, &tensor.storage}) {
-    if (std::any_of(dims->begin(), dims->end(), [](int64_t d) { return d < 0; })) {
-      return "a dim is negative";
-    }
-  }
-  if (IsEmpty(tensor)) return "";
-  const int64_t elements = Product(tensor.storage);
-  const std::string has = "; its storage has " + std::to_string(elements);
-  if (IsPrivate(tensor.format)) {
-    const int64_t wanted = Padded(tensor);
-    if (wanted < 0) return "its format is not one of rank " + std::to_string(tensor.dims.size());
-    return wanted == elements ? "" : "its format wants " + std::to_string(wanted) + has;
-  }
-  const auto [first, last] = Ends(tensor);
-  if (first < 0)
-    return "its view begins " + std::to_string(-first) + " elements before its storage";
-  return last < elements ? "" : "its view reaches element " + std::to_string(last) + has;
+  const std::string place = PlaceFault(tensor);
+  if (!place.empty()) return place;
+  if (IsPrivate(tensor.format)) return PrivateFault(tensor);
+  if (ViewOf(tensor).last() < Count(tensor.storage)) return "";
+  return "dims " + TextOf(tensor.dims) + " with strides " + TextOf(tensor.strides) +
+         " and offset " + std::to_string(tensor.offset) + " reach beyond its storage " +
+         TextOf(tensor.storage);
 }
 
 std::vector<device::sim::Range> RangesOf(const Tensor& tensor) {
@@ -103,14 +92,14 @@ std::vector<device::sim::Range> RangesOf(const Tensor& tensor) {
   const auto* base = static_cast<const unsigned char*>(tensor.data);
   const uint64_t size = BytesOf(tensor.type);
   if (IsPrivate(tensor.format)) return {{base, StorageBytes(tensor)}};
-  const auto [first, last] = Ends(tensor);
+  const int64_t first = tensor.offset, last = ViewOf(tensor).last();
   const device::sim::Range whole = {base + static_cast<uint64_t>(first) * size,
                                     static_cast<size_t>(last - first + 1) * size};
   // Axes by their strides: what stands innermost without gaps is one run.
   std::vector<std::pair<int64_t, int64_t>> axes;  // strides, dims
   for (size_t k = 0; k < tensor.dims.size(); ++k) {
     if (tensor.dims[k] == 1 || tensor.strides[k] == 0) continue;
-    axes.emplace_back(std::abs(tensor.strides[k]), tensor.dims[k]);
+    axes.emplace_back(tensor.strides[k], tensor.dims[k]);
   }
   std::sort(axes.begin(), axes.end());
   int64_t run = 1;

@@ -13,7 +13,7 @@ uint64_t BytesOf(acl::DataType type);  // of an element; 0: there is no such dty
 bool IsPrivate(acl::Format format);
 bool IsEmpty(const acl::Tensor& tensor);
 uint64_t StorageBytes(const acl::Tensor& tensor);
-// Empty, or what is wrong with the dims of its view and of its storage.
+// Empty, or what is wrong with its dims, strides and storage: whatever the operator.
 std::string WrongStorage(const acl::Tensor& tensor);
 // Bytes that the view holds, as ranges in their order: one where they are very many.
 std::vector<device::sim::Range> RangesOf(const acl::Tensor& tensor);
