@@ -166,6 +166,12 @@ Status CopyOn(Machine& machine, uint64_t context, int device, const Copying& cop
     return acl::kSuccess;
   }
   s = machine.Of(Queue(machine, on, copy));
+  if (s == acl::kSuccess && copy.kind == acl::kHostToDevice) {
+    machine.Count("bytes_from_host", copy.bytes);
+  }
+  if (s == acl::kSuccess && copy.kind == acl::kDeviceToHost) {
+    machine.Count("bytes_to_host", copy.bytes);
+  }
   // It waits for its own end, and for no other stream.
   if (s == acl::kSuccess && !async) s = machine.Of(machine.simulator().StreamSynchronize(on));
   return s;

@@ -79,6 +79,12 @@ void CountObject(const char* kind, int by) {
   machine.tables().objects[kind] += by;
 }
 
+void CountFormat(acl::Format format, const char* function) {
+  const char* name = format == acl::kNc1hwc0 ? "NC1HWC0:" : "FRACTAL_NZ:";
+  Machine::Get().Count(std::string(name) + function, 1);
+}
+
+std::optional<float> PlantedPadding() { return Machine::Get().padding(); }
 uint64_t PlantedSpill() { return Machine::Get().spill(); }
 bool IsLeftOut(std::string_view name) { return name == Machine::Get().without(); }
 

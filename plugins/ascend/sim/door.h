@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,10 @@ GE_SIM_SHARED acl::Status LaunchWork(const char* function, uint64_t context, acl
 
 // Objects that are made (1) and destroyed (-1): what is left when the process ends is a leak.
 GE_SIM_SHARED void CountObject(const char* kind, int by);
+// A tensor in a private format of a launch: the option `calls` tells how many there were.
+GE_SIM_SHARED void CountFormat(acl::Format format, const char* function);
+// What padding is filled with, because a test asked for that.
+GE_SIM_SHARED std::optional<float> PlantedPadding();
 // Bytes that every operator writes behind its workspace, because a test asked for that.
 GE_SIM_SHARED uint64_t PlantedSpill();
 // Whether an operator is not simulated, because a test asked for that.

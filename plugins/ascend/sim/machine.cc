@@ -156,6 +156,8 @@ void Machine::Read(const std::string& options) {
       ReadRefusal(t.value);
     } else if (t.key == "spill") {
       spill_ = NumberOf(t.key, t.value);
+    } else if (t.key == "padding") {
+      padding_ = static_cast<float>(NumberOf(t.key, t.value));
     } else if (t.key == "drop_wait") {
       drop_left_ = NumberOf(t.key, t.value);
     } else if (t.key == "without") {
@@ -199,7 +201,9 @@ void Machine::Tell() {
     const uint64_t n = simulator_->calls(call);
     if (n > 0) text += simulated::Spelt(CallName(call)) + " " + std::to_string(n) + "\n";
   }
-  for (const auto& [function, n] : functions_) text += function + " " + std::to_string(n) + "\n";
+  for (const auto* lines : {&functions_, &counted_}) {
+    for (const auto& [name, n] : *lines) text += name + " " + std::to_string(n) + "\n";
+  }
   Append(calls_file_, text);
   if (reports_file_.empty()) return;
   for (auto& [number, context] : tables_.contexts) {
@@ -220,6 +224,11 @@ void Machine::Tell() {
 Status Machine::Say(Status status, const std::string& text) {
   (void)std::snprintf(t_said, sizeof t_said, "%s", text.c_str());
   return status;
+}
+
+void Machine::Count(const std::string& what, uint64_t n) {
+  const std::lock_guard<std::mutex> lock(said_mutex_);
+  counted_[what] += n;
 }
 
 void Machine::Late(std::string why) {

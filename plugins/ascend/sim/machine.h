@@ -11,10 +11,14 @@
 //   refuse=FUNCTION:K:CODE  the K-th call of the vendor's FUNCTION, or of `any`, answers CODE and
 //                      does nothing else; what destroys or frees does not count
 //   spill=N            every operator writes N bytes behind its workspace
+//   padding=N          the padding of private formats is filled with this number, not with a NaN of
+//                      the simulator's own, before and after each operator
 //   without=NAME       an operator, as operators.def names it, that is not simulated
 //   drop_wait=K        the K-th wait of a stream for an event answers well, and is none
 //   calls=FILE         when the process ends, the number of calls of devices is written there, a
-//                      line of each kind of them, and a line of each function of the vendor's
+//                      line of each kind of them, a line of each function of the vendor's, of each
+//                      operator's tensors in private formats, and of the bytes that were copied
+//                      from the host and to it
 //   reports=FILE       broken rules are appended there, what was left among them when the process
 //                      ends
 // A rule that is broken fails the call. One that the simulator of devices finds broken, a race say,
@@ -27,6 +31,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -84,6 +89,7 @@ class Machine {
   int devices() const { return simulator_->device_count(); }
   const Chip& chip() const { return chip_; }
   uint64_t spill() const { return spill_; }
+  std::optional<float> padding() const { return padding_; }
   // Whether a test planted that this wait of a stream is none; once for each wait.
   bool DropsWait() { return drop_left_ > 0 && --drop_left_ == 0; }
   const std::string& without() const { return without_; }
@@ -100,6 +106,8 @@ class Machine {
   acl::Status Of(simulated::Code code);
   // Puts a text beside an answer.
   acl::Status Say(acl::Status status, const std::string& text);
+  // Adds to a line of the option `calls`.
+  void Count(const std::string& what, uint64_t n);
   // Work that failed: why, for the call that shows it.
   void Late(std::string why);
 
@@ -132,6 +140,7 @@ class Machine {
   acl::Status init_ = acl::kSuccess;
   bool initialized_ = false;
   uint64_t spill_ = 0;
+  std::optional<float> padding_;
   uint64_t drop_left_ = 0;  // waits until the one that is dropped
   std::string without_;
 
@@ -141,6 +150,7 @@ class Machine {
   std::string found_;  // the first finding of the simulator; empty: none
   acl::Status found_status_ = acl::kSuccess;
   std::map<std::string, uint64_t> functions_;  // calls of each
+  std::map<std::string, uint64_t> counted_;    // what else is told
   std::string refused_;                        // the function of a planted refusal, or `any`
   uint64_t refused_left_ = 0;                  // calls until it
   acl::Status refused_status_ = acl::kSuccess;

@@ -63,8 +63,7 @@ struct Stored {
   Operand::Layout layout;
 };
 
-TEST(Formats, ThereAndBack) {
-  Random random(61);
+std::vector<Stored> StoredOnes() {
   std::vector<Stored> all;
   for (const int64_t size : {0, 1, 15, 16, 17, 33}) {
     all.push_back({{2, size, 2, 3}, acl::kNc1hwc0, Operand::kDense});
@@ -74,9 +73,14 @@ TEST(Formats, ThereAndBack) {
       all.push_back({{2, 3, 1, size}, acl::kFractalNz, layout});
     }
   }
+  return all;
+}
+
+TEST(Formats, ThereAndBack) {
+  Random random(61);
   const uint64_t padded = PaddedLaneReads();
   for (const acl::DataType type : kRealTypes) {
-    for (const Stored& s : all) {
+    for (const Stored& s : StoredOnes()) {
       Operand x(s.dims, type, acl::kNd, Operand::kStrided, &random),
           y(s.dims, type, s.format, s.layout),
           z(s.dims, type, acl::kNd, Operand::kStrided, &random);
@@ -90,6 +94,22 @@ TEST(Formats, ThereAndBack) {
     }
   }
   EXPECT_EQ(PaddedLaneReads(), padded);
+}
+
+// All places that hold no element, and no others.
+TEST(Formats, PaddingIsFilled) {
+  for (const acl::DataType type : kRealTypes) {
+    for (const Stored& s : StoredOnes()) {
+      const Operand y(s.dims, type, s.format, s.layout);
+      const Reals before = y.Values();
+      FillPadding(y.tensor(), 7);
+      int64_t filled = 0;
+      const int64_t all = Count(y.tensor().storage);
+      for (int64_t i = 0; i < all; ++i) filled += y.At(i) == 7 ? 1 : 0;
+      EXPECT_EQ(filled, all - y.count()) << Label("filled", y.tensor(), 0);
+      EXPECT_EQ(y.Values(), before) << Label("filled", y.tensor(), 0);
+    }
+  }
 }
 
 // Who reads a private format's storage as if it were dense meets the padding, whatever becomes of

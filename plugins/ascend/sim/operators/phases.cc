@@ -1,13 +1,17 @@
 #include "plugins/ascend/sim/operators/phases.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "plugins/ascend/sim/door.h"
 #include "plugins/ascend/sim/objects/registry.h"
+#include "plugins/ascend/sim/operators/numbers.h"
 #include "plugins/ascend/sim/operators/storage.h"
+#include "plugins/ascend/sim/operators/view.h"
 
 namespace ge_engines::ascend::sim {
 namespace {
@@ -179,12 +183,24 @@ std::string Broken(Rule rule, const std::string& what) {
   return off ? "" : std::string(RowOf(rule).name) + ": " + what;
 }
 
+// Fills the padding of all tensors in private formats that are read, or are written.
+void FillPaddings(const Arguments& arguments, bool written, float number) {
+  for (const Argument& one : arguments) {
+    if (!one.given || one.kind != (written ? Kind::kOut : Kind::kIn)) continue;
+    if (IsPrivate(one.tensor.format) && !IsEmpty(one.tensor)) FillPadding(one.tensor, number);
+  }
+}
+
 // Runs on the device. Empty, or why it failed.
 std::string Run(const Launch& launch, uint64_t bytes) {
   try {
     Workspace workspace(bytes);
+    // Who wrote a tensor, the host say, may have left anything in its padding.
+    const std::optional<float> planted = PlantedPadding();
+    FillPaddings(launch.arguments, false, planted.value_or(std::bit_cast<float>(kPoison)));
     const uint64_t padded = PaddedLaneReads();
     launch.operation->run(launch.arguments, workspace.data());
+    if (planted) FillPaddings(launch.arguments, true, *planted);
     const std::string name = launch.operation->name;
     if (PaddedLaneReads() != padded) {
       const std::string why = Broken(Rule::kPaddedLane, name + " read the padding of a format");
@@ -299,6 +315,7 @@ Status SecondPhase(const Entry& entry, void* workspace, uint64_t bytes, acl::Exe
   s = EachTensor(entry, launch->arguments,
                  [&](const acl::Tensor& tensor, bool written, const std::string& text) {
                    if (IsEmpty(tensor)) return kSuccess;
+                   if (IsPrivate(tensor.format)) CountFormat(tensor.format, entry.second);
                    auto& ranges = written ? writes : reads;
                    for (const auto& range : RangesOf(tensor)) ranges.push_back(range);
                    return CheckPlace(tensor.data, StorageBytes(tensor), device, Rule::kTensorBounds,

@@ -57,41 +57,6 @@ void Write(unsigned char* data, int64_t place, T element) {
   std::memcpy(data + place * static_cast<int64_t>(sizeof element), &element, sizeof element);
 }
 
-// All lanes of padding of a tensor in a private format.
-void Poison(const acl::Tensor& tensor) {
-  auto* data = static_cast<unsigned char*>(tensor.data);
-  const int64_t count = Count(tensor.storage);
-  if (count == 0) return;
-  const auto fill = [&](int64_t place) {
-    WithElement(tensor.type, [&]<class T>(T) {
-      Write(data, place, ElementOf<T>(std::bit_cast<float>(kPoison)));
-    });
-  };
-  if (tensor.format == acl::kNc1hwc0) {
-    const int64_t lanes = tensor.dims[1] % kBlock, blocks = tensor.storage[1];
-    if (lanes == 0) return;
-    const int64_t block = count / (tensor.dims[0] * blocks);
-    for (int64_t image = 0; image < tensor.dims[0]; ++image) {
-      const int64_t first = (image * blocks + blocks - 1) * block;
-      for (int64_t i = 0; i < block; ++i) {
-        if (i % kBlock >= lanes) fill(first + i);
-      }
-    }
-    return;
-  }
-  const size_t rank = tensor.storage.size(), last = tensor.dims.size() - 1;
-  const bool turned = IsTurned(tensor);
-  const int64_t rows = tensor.dims[turned ? last : last - 1],
-                columns = tensor.dims[turned ? last - 1 : last];
-  const int64_t row_blocks = tensor.storage[rank - 3], area = kBlock * kBlock;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t within = i % area, at = i / area;
-    const int64_t row = at % row_blocks * kBlock + within / kBlock;
-    const int64_t column = at / row_blocks % tensor.storage[rank - 4] * kBlock + within % kBlock;
-    if (row >= rows || column >= columns) fill(i);
-  }
-}
-
 }  // namespace
 
 uint64_t PaddedLaneReads() { return g_padded_reads; }
@@ -218,14 +183,42 @@ std::vector<Axis> JoinedAxes(const View& view) {
   return axes;
 }
 
-int64_t SizeOf(acl::DataType type) {
-  int64_t size = 0;
-  WithElement(type, [&]<class T>(T) { size = sizeof(T); });
-  return size;
-}
-
 bool IsReal(acl::DataType type) {
   return type == acl::kF32 || type == acl::kF16 || type == acl::kBf16;
+}
+
+void FillPadding(const acl::Tensor& tensor, float number) {
+  const int64_t count = Count(tensor.storage);
+  if (count == 0) return;
+  WithElement(tensor.type, [&]<class T>(T) {
+    const T element = ElementOf<T>(number);
+    auto* data = static_cast<unsigned char*>(tensor.data);
+    const auto fill = [&](int64_t first, int64_t lanes) {
+      for (int64_t i = first; i < first + lanes; ++i) Write(data, i, element);
+    };
+    if (tensor.format == acl::kNc1hwc0) {
+      const int64_t lanes = tensor.dims[1] % kBlock, blocks = tensor.storage[1];
+      if (lanes == 0) return;
+      const int64_t block = count / (tensor.dims[0] * blocks);
+      for (int64_t image = 1; image <= tensor.dims[0]; ++image) {
+        const int64_t first = (image * blocks - 1) * block;
+        for (int64_t i = lanes; i < block; i += kBlock) fill(first + i, kBlock - lanes);
+      }
+      return;
+    }
+    // Strips of sixteen columns, each with all rows and then those of its padding.
+    const size_t rank = tensor.storage.size(), last = tensor.dims.size() - 1;
+    const bool turned = IsTurned(tensor);
+    const int64_t rows = tensor.dims[turned ? last : last - 1],
+                  columns = tensor.dims[turned ? last - 1 : last];
+    const int64_t strips = tensor.storage[rank - 4], high = tensor.storage[rank - 3] * kBlock;
+    for (int64_t strip = 0; strip < count / (high * kBlock); ++strip) {
+      const int64_t first = strip * high * kBlock, left = columns - strip % strips * kBlock;
+      fill(first + rows * kBlock, (high - rows) * kBlock);
+      if (left >= kBlock) continue;
+      for (int64_t row = 0; row < rows; ++row) fill(first + row * kBlock + left, kBlock - left);
+    }
+  });
 }
 
 template <class V>
@@ -270,7 +263,9 @@ void Store(const acl::Tensor& tensor, const View& view, const std::vector<V>& va
 template <class V>
 void Store(const acl::Tensor& tensor, const std::vector<V>& values) {
   Store(tensor, ViewOf(tensor), values);
-  if (tensor.format == acl::kNc1hwc0 || tensor.format == acl::kFractalNz) Poison(tensor);
+  if (tensor.format == acl::kNc1hwc0 || tensor.format == acl::kFractalNz) {
+    FillPadding(tensor, std::bit_cast<float>(kPoison));
+  }
 }
 
 template std::vector<float> Load(const acl::Tensor&, const View&);

@@ -54,8 +54,10 @@ bool Meet(const Dims& x, const Dims& y, Dims* both);
 template <class Use>
 void EachRow(const View& view, const Use& use);
 
-int64_t SizeOf(acl::DataType type);
 bool IsReal(acl::DataType type);
+
+// All lanes of padding of a tensor in a private format.
+void FillPadding(const acl::Tensor& tensor, float number);
 
 // V: float or int64_t. A load of a view reads `tensor`'s memory by it.
 template <class V>
