@@ -2,7 +2,8 @@
 # The Python package: its wheel is built from the built engine and installed into a clean virtual
 # environment. Results equal those of `ge run`, arrays are not copied (addresses, seen from under the
 # library), errors have names, runs go on by themselves, states are kept, plugins are used and nets
-# trained, calls of onnxruntime do as there, Ctrl-C ends what goes on, and README's lines run.
+# trained, calls of onnxruntime do as there, Ctrl-C ends what goes on, control flow is found in the
+# source of functions, and README's lines run.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 source tests/counted.sh
@@ -16,7 +17,7 @@ trap 'rm -rf "$scratch"' EXIT
 watched=$PWD/$wheels/addresses.so
 cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python/python_addresses.c -o "$watched" -ldl ||
   { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-for part in arrays dlpack values calls plugins data onnxruntime signals package; do
+for part in arrays dlpack values calls plugins data onnxruntime signals source package; do
   counted "$part" env "LD_PRELOAD=$watched" "ADDRESSES=$watched" "$python" \
     "tests/e2e/python/python_$part.py" --build "$build" --scratch "$scratch"
 done
