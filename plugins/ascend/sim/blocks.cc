@@ -14,11 +14,6 @@ using acl::Status;
 void Keep(Tables* tables, void* block, uint64_t bytes, int device, uint64_t context) {
   const auto begin = reinterpret_cast<uintptr_t>(block);
   tables->blocks[begin] = {begin + bytes, device, context};
-  // Blocks that were freed there are forgotten.
-  auto it = tables->freed.lower_bound(begin + bytes);
-  while (it != tables->freed.begin() && std::prev(it)->second > begin) {
-    it = tables->freed.erase(std::prev(it));
-  }
 }
 
 Status Allocate(const char* function, void** block, size_t bytes, bool pinned) {
@@ -47,7 +42,7 @@ Status Release(const char* function, void* block, bool pinned) {
     const auto it = tables.blocks.find(at);
     const std::string name = function;
     if (it == tables.blocks.end()) {
-      if (tables.freed.count(at) != 0) {
+      if (machine.simulator().WasFreed(block)) {
         return machine.Break(Rule::kFreeTwice, name + ": the block was freed before");
       }
       return machine.Break(Rule::kFreeUnknown, name + ": no block begins there");
@@ -59,7 +54,6 @@ Status Release(const char* function, void* block, bool pinned) {
           name + ": it is " + (is_pinned ? "page-locked memory of the host" : "device memory"));
       if (s != acl::kSuccess) return s;
     }
-    tables.freed[at] = it->second.end;
     tables.blocks.erase(it);
     return machine.Of(is_pinned ? machine.simulator().PinnedFree(block)
                                 : machine.simulator().Free(block));
@@ -86,7 +80,7 @@ Status Side(Machine& machine, const Copying& copy, const void* at, bool wants_de
   const std::string text =
       std::string(copy.function) + (at == copy.to ? ": the destination " : ": the source ");
   *device = -1;
-  if (it == tables.blocks.end() && tables.Freed(at)) {
+  if (it == tables.blocks.end() && machine.simulator().WasFreed(at)) {
     return machine.Break(Rule::kUseAfterFree, text + "was freed before");
   }
   const bool known = it != tables.blocks.end();
@@ -193,7 +187,7 @@ Status Fill(const char* function, void* to, size_t room, int32_t value, size_t b
     if (s != acl::kSuccess || bytes == 0) return s;
     const Tables& tables = machine.tables();
     const auto it = tables.BlockAt(to);
-    if (it == tables.blocks.end() && tables.Freed(to)) {
+    if (it == tables.blocks.end() && machine.simulator().WasFreed(to)) {
       return machine.Break(Rule::kUseAfterFree, name + ": the block was freed before");
     }
     const bool inside = it != tables.blocks.end() && it->second.device >= 0 &&

@@ -33,7 +33,7 @@ Place PlaceOf(const void* address) {
   const auto it = tables.BlockAt(address);
   Place place;
   if (it == tables.blocks.end()) {
-    if (tables.Freed(address)) place.kind = Place::Kind::kFreed;
+    if (machine.simulator().WasFreed(address)) place.kind = Place::Kind::kFreed;
     return place;
   }
   place.kind = it->second.device < 0 ? Place::Kind::kPinned : Place::Kind::kDevice;

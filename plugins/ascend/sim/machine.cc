@@ -295,12 +295,6 @@ std::map<uintptr_t, BlockState>::const_iterator Tables::BlockAt(const void* addr
   return at < it->second.end ? it : blocks.end();
 }
 
-bool Tables::Freed(const void* address) const {
-  const auto at = reinterpret_cast<uintptr_t>(address);
-  auto it = freed.upper_bound(at);
-  return it != freed.begin() && at < std::prev(it)->second;
-}
-
 uint64_t& Machine::Current() { return t_context; }
 
 uint64_t Machine::AddContext(int device) {

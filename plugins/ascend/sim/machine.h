@@ -69,13 +69,11 @@ struct Tables {
   std::map<uint64_t, uint64_t> streams;  // to their contexts
   std::map<uint64_t, EventState> events;
   std::map<uintptr_t, BlockState> blocks;  // by their first byte
-  std::map<uintptr_t, uintptr_t> freed;    // [begin, end), until something lies there again
   std::set<std::pair<int, int>> peers;     // (device, the other that it may reach)
   std::map<std::string, int64_t> objects;  // how many of each kind live
 
   // The block that holds an address; end(): none does.
   std::map<uintptr_t, BlockState>::const_iterator BlockAt(const void* address) const;
-  bool Freed(const void* address) const;
 };
 
 class Machine {

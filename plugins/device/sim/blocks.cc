@@ -158,6 +158,12 @@ void Simulator::HostWrite(const void* data, size_t bytes, std::string name) {
   state_->HostAccess({data, bytes}, true, std::move(name));
 }
 
+bool Simulator::WasFreed(const void* address) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto block = state_->memory.Find(address);
+  return block != nullptr && block->freed;
+}
+
 size_t Simulator::device_bytes(int device) const {
   const std::lock_guard lock(state_->mutex);
   return state_->HasDevice(device) ? state_->devices[device].bytes : 0;

@@ -11,11 +11,17 @@ namespace {
 constexpr unsigned char kPoison = 0xFF;  // a NaN as f16, bf16, f32 and f64
 constexpr unsigned char kGuard = 0xFB;
 constexpr size_t kGuardBytes = 256;
-constexpr size_t kFreedBytes = size_t{64} << 20;  // freed blocks kept to be found
+// Of freed blocks kept to be found: what they take, and how many. Blocks of 2 KB between those that
+// live break the heap up: 4,096 of them cost a process of many sessions 8 MB. Work for a block that
+// was freed longer ago lies in no block, which is as wrong.
+constexpr size_t kFreedBytes = size_t{64} << 20;
+constexpr size_t kFreedBlocks = 256;
 
 }  // namespace
 
 Block::~Block() { std::free(data); }
+
+size_t Block::taken() const { return sizeof(Block) + bytes + kGuardBytes; }
 
 bool Block::GuardHolds() const {
   return std::all_of(data + bytes, data + bytes + kGuardBytes,
@@ -44,10 +50,11 @@ std::shared_ptr<Block> Memory::Add(int device, size_t bytes, size_t alignment,
 void Memory::Free(const std::shared_ptr<Block>& block) {
   block->freed = true;
   std::memset(block->data, kPoison, block->bytes);
+  block->shadow = Shadow();  // whoever uses it now is told that it is freed
   freed_.push_back(block);
-  freed_bytes_ += block->bytes;
-  while (freed_bytes_ > kFreedBytes) {
-    freed_bytes_ -= freed_.front()->bytes;
+  freed_bytes_ += block->taken();
+  while (freed_bytes_ > kFreedBytes || freed_.size() > kFreedBlocks) {
+    freed_bytes_ -= freed_.front()->taken();
     // Work in flight still holds the block itself.
     blocks_.erase(reinterpret_cast<uintptr_t>(freed_.front()->data));
     freed_.pop_front();

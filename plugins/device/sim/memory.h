@@ -1,6 +1,7 @@
 // Blocks of device and pinned memory. Pageable memory is every address that no block holds.
 // A freed block keeps its bytes, poisoned, while work may still touch it and some time longer, so
-// that a late use is found and harms nothing of the process.
+// that a late use is found and harms nothing of the process. While it is kept, nothing else lies
+// there; of those that are not, the oldest ones, nobody knows any more.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +29,7 @@ struct Block {
   Block& operator=(const Block&) = delete;
   ~Block();
   bool pinned() const { return device < 0; }
+  size_t taken() const;     // of the process: its guard and what is known of it, too
   bool GuardHolds() const;  // nobody wrote behind the block
 };
 
@@ -43,7 +45,7 @@ class Memory {
  private:
   std::map<uintptr_t, std::shared_ptr<Block>> blocks_;
   std::deque<std::shared_ptr<Block>> freed_;  // oldest first
-  size_t freed_bytes_ = 0;
+  size_t freed_bytes_ = 0;                    // taken by them
   uint64_t next_ = 1;
 };
 

@@ -9,6 +9,8 @@
 namespace ge_engines::device::sim {
 namespace {
 
+constexpr size_t kMostNames = 4096;  // of work that ran: programs may run for ever
+
 bool Ready(const Task& task) {
   return std::all_of(task.after.begin(), task.after.end(),
                      [](const TaskPtr& other) { return other->done; });
@@ -66,6 +68,7 @@ void Queues::RunHead(Lane* lane) {
   lane->tasks.pop_front();
   if (code == Code::kOk) {
     order_.push_back(task->name);
+    if (order_.size() > kMostNames) order_.pop_front();
     code = task->run();
   }
   Finish(task.get());

@@ -62,7 +62,7 @@ class Queues {
   std::function<Code(const Task&)> before;
   // A task that failed so, or that answered another code than kOk.
   std::function<void(const Task&, Code)> failed;
-  const std::vector<std::string>& order() const { return order_; }
+  const std::deque<std::string>& order() const { return order_; }
 
  private:
   bool Runnable(const Lane& lane) const;
@@ -80,7 +80,7 @@ class Queues {
   std::vector<std::shared_ptr<Lane>> lanes_;  // with work, or held by a stream
   uint64_t next_ = 1;
   std::unordered_set<uint64_t> asked_;  // tasks, since the newest came
-  std::vector<std::string> order_;
+  std::deque<std::string> order_;       // names of the newest work that ran
 };
 
 }  // namespace ge_engines::device::sim

@@ -90,7 +90,8 @@ void Simulator::OnCall(std::function<void(Call, uint64_t)> hook) {
 
 std::vector<std::string> Simulator::order() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->queues.order();
+  const auto& order = state_->queues.order();
+  return {order.begin(), order.end()};
 }
 
 void Simulator::HostWaits() {

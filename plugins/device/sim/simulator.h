@@ -242,8 +242,12 @@ class Simulator {
   uint64_t stalls() const;  // pieces of work that did not end, so far
   // Called before each driver call with its kind and its number, from 1. Empty: none.
   void OnCall(std::function<void(Call, uint64_t)> hook);
-  std::vector<std::string> order() const;  // names of the work that ran, in its order
-  size_t device_bytes(int device) const;   // in blocks now
+  // Names of the work that ran, in its order; of the newest 4,096 pieces.
+  std::vector<std::string> order() const;
+  // Whether an address lies in a block that was freed. Of the oldest ones nobody knows: something
+  // else may lie there.
+  bool WasFreed(const void* address) const;
+  size_t device_bytes(int device) const;  // in blocks now
   size_t most_device_bytes(int device) const;
 
   std::vector<Report> reports() const;  // each finding once, in the order of the calls
