@@ -5,28 +5,20 @@ user's lines.
 
 Example: python tests/e2e/python/python_source.py --build build/release --scratch FOLDER
 """
-import argparse
 import importlib.util
 import os
-import pathlib
 import sys
 import traceback
 import types
 
 import source_cases
+from python_checks import check, run_all
 from source_programs import Programs
 
 from graphengine.source import Converter, Hooks, Unconverted
 
 SEED, PROGRAMS = 20261129, 150
-passed = failed = 0
-
-
-def check(good, what, text=""):
-    global passed, failed
-    passed, failed = passed + bool(good), failed + (not good)
-    if not good:
-        print(f"FAILED  {what}: {text}")
+NUMBERS = ((0, 1), (3, -2), (5, 5), (-1, 8))
 
 
 class Called(Hooks):
@@ -60,15 +52,21 @@ def answer(function, args):
         return "NameError" if isinstance(error, NameError) else type(error).__name__
 
 
-def written():
+def written(_):
     hooks = Called()
     for function, arguments in source_cases.CASES:
         made = hooks.converter.function(function)
-        check(made is not function, f"{function.__name__} is converted")
+        check(f"{function.__name__} is converted", made is not function)
         for args in arguments:
             wanted, got = answer(function, args), answer(made, args)
-            check(wanted == got, f"{function.__name__}{args}", f"{got}, wanted {wanted}")
-    check(hooks.asked == {"if", "while"}, "hooks are asked", hooks.asked)
+            check(f"{function.__name__}{args}: {got}, wanted {wanted}", wanted == got)
+    check(f"hooks are asked: {hooks.asked}", hooks.asked == {"if", "while"})
+
+
+def folder(args):
+    made = args.scratch / "source"
+    made.mkdir(exist_ok=True)
+    return made
 
 
 def load(path):
@@ -79,7 +77,8 @@ def load(path):
     return module
 
 
-def programs(scratch):
+def programs(args):
+    scratch = folder(args)
     made = Programs(SEED)
     file = scratch / "programs.py"
     file.write_text("".join(made.text(f"f{i}") for i in range(PROGRAMS)))
@@ -87,9 +86,8 @@ def programs(scratch):
     for i in range(PROGRAMS):
         function = getattr(module, f"f{i}")
         converted = converter.function(function)
-        wanted = [answer(function, args) for args in ((0, 1), (3, -2), (5, 5), (-1, 8))]
-        got = [answer(converted, args) for args in ((0, 1), (3, -2), (5, 5), (-1, 8))]
-        check(wanted == got, f"program {i} of seed {SEED}", f"{got}, wanted {wanted}")
+        wanted, got = ([answer(f, numbers) for numbers in NUMBERS] for f in (function, converted))
+        check(f"program {i} of seed {SEED}: {got}, wanted {wanted}", wanted == got)
 
 
 RAISES = """def outer(x):
@@ -100,25 +98,30 @@ RAISES = """def outer(x):
 """
 
 
-def lines(scratch):
-    file = scratch / "raises.py"
-    file.write_text(RAISES)
-    made = Converter(Hooks()).function(load(file).outer)
-    try:
-        made(5)
-        check(False, "an exception comes through")
-    except ValueError as error:
-        frames = [(f.name, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
-        check(frames == [("outer", 2), ("outer", 3), ("outer", 4)], "frames have the user's lines and names", frames)
+def lines(args):
+    """Also of two files with one text, whose code is equal."""
+    converter = Converter(Hooks())
+    for name in ("raises.py", "raises_too.py"):
+        file = folder(args) / name
+        file.write_text(RAISES)
+        try:
+            converter.function(load(file).outer)(5)
+            check("an exception comes through", False)
+        except ValueError as error:
+            frames = [(f.name, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename == str(file)]
+            check(f"frames of {name} have the user's lines and names: {frames}",
+                  frames == [("outer", 2), ("outer", 3), ("outer", 4)])
 
 
-def unconverted(scratch):
+def unconverted(args):
+    scratch = folder(args)
+
     def refused(what, function, words):
         try:
             Converter(Hooks()).function(function)
-            check(False, what, "was converted")
+            check(f"{what}: was converted", False)
         except Unconverted as why:
-            check(words in str(why), what, why)
+            check(f"{what}: {why}", words in str(why))
 
     space = {}
     exec("def made(x):\n    if x:\n        return 1\n", space)
@@ -132,19 +135,5 @@ def unconverted(scratch):
     refused("a file that was changed", module.f, "load it again")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", required=True)
-    parser.add_argument("--scratch", required=True)
-    scratch = pathlib.Path(parser.parse_args().scratch) / "source"
-    scratch.mkdir(exist_ok=True)
-    written()
-    programs(scratch)
-    lines(scratch)
-    unconverted(scratch)
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_all([written, programs, lines, unconverted])

@@ -7,7 +7,7 @@ import inspect
 import linecache
 import threading
 import types
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple, Union
 
 from graphengine.source.exits import Exits
 from graphengine.source.hooks import Hooks
@@ -180,23 +180,25 @@ class Converter:
     def __init__(self, hooks: Hooks) -> None:
         self._cell = types.CellType(hooks)
         self._lock = threading.Lock()
-        self._codes: Dict[types.CodeType, Any] = {}  # by the function's own code
-        self._made: set = set()  # converted code, that of functions in it too
+        # By file and code, since equal texts of two files are equal code: the converted one, or why not.
+        self._codes: Dict[Tuple[str, types.CodeType], Union[types.CodeType, str]] = {}
+        self._made: Set[types.CodeType] = set()  # converted code, that of functions in it too
 
     def function(self, function: types.FunctionType) -> types.FunctionType:
         """The converted function; Unconverted where there is no source that is known to be its own."""
         code = function.__code__
         if code in self._made:
             return function
+        key = (code.co_filename, code)
         with self._lock:
-            if code not in self._codes:
+            if key not in self._codes:
                 try:
-                    self._codes[code] = self._convert(function)
+                    self._codes[key] = self._convert(function)
                 except Unconverted as why:
-                    self._codes[code] = why
-        found = self._codes[code]
-        if isinstance(found, Unconverted):
-            raise found
+                    self._codes[key] = str(why)
+        found = self._codes[key]
+        if isinstance(found, str):
+            raise Unconverted(found)
         return self._with(found, function)
 
     def _convert(self, function: types.FunctionType) -> types.CodeType:
@@ -237,4 +239,3 @@ class Converter:
                                                             function.__doc__)
         made.__dict__.update(function.__dict__)
         return made
-

@@ -7,7 +7,7 @@ last place of a function whose branches both return becomes one value: it is mar
 """
 import ast
 import copy
-from typing import List, Optional, Tuple
+from typing import Iterator, List, Optional, Tuple
 
 from graphengine.source.names import SCOPES
 
@@ -17,14 +17,12 @@ RETURNED, VALUE = "__ge_returned", "__ge_value"
 Block = List[ast.stmt]
 
 
-def _walk(node: ast.AST, into_loops: bool = True):
-    """The statements in a statement, without those of functions in it."""
+def _walk(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes in a statement, without those of functions in it."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, SCOPES):
-            continue
-        yield child
-        if into_loops or not isinstance(child, LOOPS):
-            yield from _walk(child, into_loops)
+        if not isinstance(child, SCOPES):
+            yield child
+            yield from _walk(child)
 
 
 def has_return(node: ast.AST) -> bool:
@@ -50,7 +48,7 @@ def _at(node: ast.AST, place: ast.AST) -> ast.AST:
     return node
 
 
-def assign(name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
+def _assign(name: str, value: ast.expr, place: ast.AST) -> ast.stmt:
     return _at(ast.Assign([ast.Name(name, ast.Store())], value), place)
 
 
@@ -59,12 +57,11 @@ def load(name: str, place: ast.AST) -> ast.expr:
 
 
 def _set(name: str, value: bool, place: ast.AST) -> ast.stmt:
-    return assign(name, ast.Constant(value), place)
+    return _assign(name, ast.Constant(value), place)
 
 
 def _if(test: ast.expr, body: Block, orelse: Block, place: ast.AST) -> ast.If:
-    made = ast.copy_location(ast.If(test, body or [ast.copy_location(ast.Pass(), place)], orelse), place)
-    return made
+    return ast.copy_location(ast.If(test, body or [ast.copy_location(ast.Pass(), place)], orelse), place)
 
 
 class _Loop:
@@ -170,7 +167,7 @@ class Exits:
         if isinstance(s, ast.Return):
             value = s.value or ast.copy_location(ast.Constant(None), s)
             if not (isinstance(value, ast.Name) and value.id == VALUE):
-                out.append(assign(VALUE, value, s))
+                out.append(_assign(VALUE, value, s))
             out.append(_set(RETURNED, True, s))
         if loop is not None:
             if not isinstance(s, ast.Continue):
