@@ -181,6 +181,37 @@ Status SetOutput(ge_prepared* p, uint32_t index, const ge_tensor* tensor) {
   return fits;
 }
 
+Status CheckData(const char* what, void* const* data, const std::vector<TensorView>& bound) {
+  if (!data && !bound.empty()) return Null(what);
+  for (size_t i = 0; i < bound.size(); ++i) {
+    if (data[i] || bound[i].bytes == 0) continue;
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("{}[{}] has no data; give a buffer of {} bytes", what, i, bound[i].bytes));
+  }
+  return {};
+}
+
+// Other memory for all buffers at once; the bound ones stay where it does not fit.
+Status BindAll(ge_prepared* p, void* const* inputs, void* const* outputs) {
+  GE_RETURN_IF_ERROR(CheckData("inputs", inputs, p->inputs));
+  GE_RETURN_IF_ERROR(CheckData("outputs", outputs, p->outputs));
+  const auto swap = [p](auto&& data) {
+    for (size_t i = 0; i < p->inputs.size(); ++i) std::swap(p->inputs[i].data, data(true, i));
+    for (size_t i = 0; i < p->outputs.size(); ++i) std::swap(p->outputs[i].data, data(false, i));
+  };
+  thread_local std::vector<void*> former;
+  former.assign(inputs, inputs + p->inputs.size());
+  former.insert(former.end(), outputs, outputs + p->outputs.size());
+  const auto at = [p](bool input, size_t i) -> void*& {
+    return former[input ? i : p->inputs.size() + i];
+  };
+  swap(at);
+  const Status fits = CheckBound(*p);
+  if (!fits.ok()) swap(at);
+  return fits;
+}
+
 }  // namespace
 }  // namespace ge::capi
 
@@ -236,6 +267,17 @@ ge_status ge_prepared_run(ge_prepared* prepared, const ge_run_options* options, 
     if (!prepared) return Null("prepared");
     const Using mine(prepared);
     GE_RETURN_IF_ERROR(mine.Check());
+    return WithLimits(prepared->session.get(), options, [&] { return RunPrepared(prepared); });
+  });
+}
+
+ge_status ge_prepared_run_on(ge_prepared* prepared, void* const* inputs, void* const* outputs,
+                             const ge_run_options* options, ge_error* error) {
+  return Guard(error, [&]() -> Status {
+    if (!prepared) return Null("prepared");
+    const Using mine(prepared);
+    GE_RETURN_IF_ERROR(mine.Check());
+    GE_RETURN_IF_ERROR(BindAll(prepared, inputs, outputs));
     return WithLimits(prepared->session.get(), options, [&] { return RunPrepared(prepared); });
   });
 }

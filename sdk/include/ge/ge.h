@@ -441,6 +441,12 @@ GE_API ge_status ge_prepared_set_output(ge_prepared* prepared, uint32_t index,
 /* Runs and waits, as ge_session_run. Allocates nothing where one plan holds the entry. */
 GE_API ge_status ge_prepared_run(ge_prepared* prepared, const ge_run_options* options,
                                  ge_error* error);
+/* The same on other memory, which is bound from then on: the data of all inputs and all outputs, of
+ * the dtypes, dims and bytes that are bound. After INVALID_ARGUMENT, as where buffers overlap, the
+ * former ones still are. */
+GE_API ge_status ge_prepared_run_on(ge_prepared* prepared, void* const* inputs,
+                                    void* const* outputs, const ge_run_options* options,
+                                    ge_error* error);
 /* The tensor bound to an output, with the dims of the last run. */
 GE_API ge_status ge_prepared_output(ge_prepared* prepared, uint32_t index, ge_tensor* out,
                                     ge_error* error);

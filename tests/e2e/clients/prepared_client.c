@@ -91,6 +91,30 @@ static void Binding(ge_session* s) {
   ge_prepared_destroy(p);
 }
 
+/* All buffers of a run at once: also such as exchange their places, an input and an output. */
+static void RunOn(ge_session* s) {
+  float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[8], z[8];
+  ge_tensor in = Vector(x, 8), out = Vector(y, 8), seen = {.size = sizeof seen};
+  ge_prepared* p = NULL;
+  CHECK_OK(ge_prepared_create(s, "twice", &in, 1, &out, 1, &p, &error));
+  void *at_x = x, *at_y = y, *at_z = z, *none = NULL, *behind = x + 1;
+  CHECK_OK(ge_prepared_run_on(p, &at_x, &at_y, NULL, &error));
+  CHECK(IsTwice(x, y, 8));
+  CHECK_OK(ge_prepared_run_on(p, &at_y, &at_z, NULL, &error));
+  CHECK(IsTwice(y, z, 8));
+  CHECK_OK(ge_prepared_run_on(p, &at_z, &at_y, NULL, &error));
+  CHECK(IsTwice(z, y, 8));
+  CHECK_BAD(ge_prepared_run_on(p, &at_x, &behind, NULL, &error), "overlap");
+  CHECK_BAD(ge_prepared_run_on(p, &none, &at_y, NULL, &error), "inputs[0] has no data");
+  CHECK_BAD(ge_prepared_run_on(p, &at_x, &none, NULL, &error), "outputs[0] has no data");
+  CHECK_BAD(ge_prepared_run_on(p, NULL, &at_y, NULL, &error), "inputs is NULL");
+  CHECK_BAD(ge_prepared_run_on(p, &at_x, NULL, NULL, &error), "outputs is NULL");
+  CHECK_BAD(ge_prepared_run_on(NULL, &at_x, &at_y, NULL, &error), "prepared is NULL");
+  CHECK_OK(ge_prepared_output(p, 0, &seen, &error));
+  CHECK(seen.data == y && seen.bytes == 32);
+  ge_prepared_destroy(p);
+}
+
 static void Refused(ge_session* s) {
   float x[8] = {0}, y[8];
   ge_tensor in = Vector(x, 8), out = Vector(y, 8), brief = in;
@@ -343,6 +367,7 @@ int main(int argc, char** argv) {
   ge_session* s = Open(argv[1], argv[2], 0);
   if (!failed) {
     Binding(s);
+    RunOn(s);
     Refused(s);
     State(s);
     Pieces(s);
