@@ -24,13 +24,14 @@ from graphengine.ort_options import (ExecutionMode, ExecutionOrder, GraphOptimiz
                                      SessionOptions, set_global_thread_pool_sizes)
 from graphengine.ort_providers import get_all_providers, get_available_providers, get_device
 from graphengine.ort_value import IOBinding, OrtDevice, OrtValue
+from graphengine.tensor import Tensor
 
 SessionIOBinding = IOBinding
 
 __version__ = _native.version()
 __all__ = ["Batches", "Error", "ExecutionMode", "ExecutionOrder", "GraphOptimizationLevel", "IOBinding",
            "InferenceSession", "ModelMetadata", "NodeArg", "Observing", "OrtDevice", "OrtValue", "Prepared",
-           "Run", "RunOptions", "Runtime", "Session", "SessionIOBinding", "SessionOptions", "TensorInfo",
+           "Run", "RunOptions", "Runtime", "Session", "SessionIOBinding", "SessionOptions", "Tensor", "TensorInfo",
            "batches", "disable_telemetry_events", "enable_telemetry_events", "engines", "get_all_providers",
            "get_available_providers", "get_build_info", "get_device", "get_include",
            "get_version_string", "has_collective_ops", "preload_dlls", "set_default_logger_severity",

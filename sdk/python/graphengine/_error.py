@@ -96,6 +96,11 @@ def bad_value(text: str) -> Error:
     return BadValue(f"INVALID_ARGUMENT: {text}", "INVALID_ARGUMENT", 2)
 
 
+def raise_bad_value(text: str) -> None:
+    """Raises bad_value(text)."""
+    raise bad_value(text)
+
+
 def refusal(what: str, instead: str) -> Error:
     """The error for what is not supported."""
     return NotImplemented(f"UNSUPPORTED: {what} is not supported; {instead}", "UNSUPPORTED", 3)

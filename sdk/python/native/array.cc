@@ -5,6 +5,7 @@
 
 #include "model.h"
 #include "raise.h"
+#include "tensor.h"
 
 namespace nb = nanobind;
 
@@ -222,7 +223,17 @@ bool BorrowedArray::TakeDlpack(nb::handle object, const std::string& what, Use u
   return true;
 }
 
+// Its memory stays the same, whatever value the object has later.
+bool BorrowedArray::TakeTensor(nb::handle object) {
+  const Tensor* tensor = TensorOf(object);
+  if (!tensor || tensor->symbol) return false;
+  tensor_ = ViewOf(*tensor);
+  memory_ = ShareMemory(*tensor);
+  return true;
+}
+
 void BorrowedArray::Read(nb::handle object, const std::string& what, const Element* wanted) {
+  if (TakeTensor(object)) return;
   if (TakeBuffer(object, what, Use::kRead, nullptr)) return;
   if (TakeNamedType(object, what, Use::kRead) || TakeDlpack(object, what, Use::kRead)) return;
   const bool plain = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()) ||

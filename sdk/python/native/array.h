@@ -12,6 +12,7 @@
 #include "dlpack.h"
 #include "element.h"
 #include "ge/ge.h"
+#include "memory.h"
 #include "output_pool.h"
 
 namespace graphengine {
@@ -33,6 +34,7 @@ class BorrowedArray {
   void Write(nanobind::handle object, const std::string& what);
 
   const ge_tensor& tensor() const { return tensor_; }
+  bool copied() const { return copy_ != nullptr; }
 
  private:
   enum class Use { kRead, kWrite };
@@ -43,6 +45,7 @@ class BorrowedArray {
     bool swapped = false;    // in the other byte order
     bool padded = false;     // elements of less than a byte lie one to a byte
   };
+  bool TakeTensor(nanobind::handle object);
   bool TakeBuffer(nanobind::handle object, const std::string& what, Use use, const Element* as);
   bool TakeNamedType(nanobind::handle object, const std::string& what, Use use);
   bool TakeDlpack(nanobind::handle object, const std::string& what, Use use);
@@ -55,6 +58,7 @@ class BorrowedArray {
   Py_buffer buffer_{};
   bool holds_buffer_ = false;
   DlpackTensor dlpack_;
+  MemoryRef memory_;  // a Tensor's
   std::unique_ptr<char[]> copy_;
 };
 

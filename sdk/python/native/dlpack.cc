@@ -9,21 +9,7 @@ namespace nb = nanobind;
 namespace graphengine {
 namespace {
 
-// DLPack's own structs, of versions 0 and 1.
-struct Managed {
-  nb::dlpack::dltensor tensor;
-  void* context;
-  void (*deleter)(Managed*);
-};
-struct ManagedVersioned {
-  uint32_t major, minor;
-  void* context;
-  void (*deleter)(ManagedVersioned*);
-  uint64_t flags;
-  nb::dlpack::dltensor tensor;
-};
-constexpr uint64_t kReadOnly = 1, kCopied = 2, kPadded = 4;
-constexpr int kCpu = 1, kCudaHost = 3, kRocmHost = 11;  // all of the host's memory
+constexpr int kCudaHost = 3, kRocmHost = 11;  // all of the host's memory
 
 bool IsTrue(nb::handle value) {
   const int answer = PyObject_IsTrue(value.ptr());
@@ -52,7 +38,7 @@ nb::object Plain(nb::handle object, const std::string& what, bool write) {
 }
 
 void CheckDevice(int device, const std::string& what) {
-  if (device == kCpu || device == kCudaHost || device == kRocmHost) return;
+  if (device == kDlpackCpu || device == kCudaHost || device == kRocmHost) return;
   Raise(GE_STATUS_UNSUPPORTED, what + " lies on a device of DLPack's type " +
                                    std::to_string(device) + "; move it to the CPU");
 }
@@ -84,7 +70,7 @@ nb::object Export(nb::handle object, const std::string& what) {
 
 // The device that the object tells; the CPU where it tells none, since the tensor does, too.
 int ToldDevice(nb::handle object, const std::string& what) {
-  int type = kCpu;
+  int type = kDlpackCpu;
   if (!nb::hasattr(object, "__dlpack_device__")) return type;
   try {
     const nb::object device = object.attr("__dlpack_device__")();
@@ -110,10 +96,10 @@ void* Consume(nb::handle capsule, const char* name, const char* used) {
 DlpackTensor::~DlpackTensor() {
   if (!managed_) return;
   if (versioned_) {
-    auto* m = static_cast<ManagedVersioned*>(managed_);
+    auto* m = static_cast<DlpackManagedVersioned*>(managed_);
     if (m->deleter) m->deleter(m);
   } else {
-    auto* m = static_cast<Managed*>(managed_);
+    auto* m = static_cast<DlpackManaged*>(managed_);
     if (m->deleter) m->deleter(m);
   }
 }
@@ -126,7 +112,7 @@ void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) 
   if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
     versioned_ = true;
     managed_ = Consume(capsule, "dltensor_versioned", "used_dltensor_versioned");
-    const auto* m = static_cast<ManagedVersioned*>(managed_);
+    const auto* m = static_cast<DlpackManagedVersioned*>(managed_);
     if (m->major != 1) {
       Raise(GE_STATUS_UNSUPPORTED, what + " gives a tensor of DLPack's version " +
                                        std::to_string(m->major) + ", wanted 0 or 1");
@@ -135,7 +121,7 @@ void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) 
     flags = m->flags;
   } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
     managed_ = Consume(capsule, "dltensor", "used_dltensor");
-    tensor_ = &static_cast<Managed*>(managed_)->tensor;
+    tensor_ = &static_cast<DlpackManaged*>(managed_)->tensor;
   } else {
     const char* name = PyCapsule_CheckExact(capsule.ptr()) ? PyCapsule_GetName(capsule.ptr()) : "";
     const bool used = name && std::string(name).starts_with("used_dltensor");
@@ -145,15 +131,15 @@ void DlpackTensor::Take(nb::handle object, const std::string& what, bool write) 
                     : "a " + TypeName(capsule) + ", wanted a capsule named dltensor"));
   }
   CheckDevice(tensor_->device.device_type, what);
-  if (write && (flags & (kReadOnly | kCopied)) != 0) {
+  if (write && (flags & (kDlpackReadOnly | kDlpackCopied)) != 0) {
     Raise(GE_STATUS_INVALID_ARGUMENT,
-          what + (flags & kReadOnly ? " is read-only" : " gives a copy of its memory") +
+          what + (flags & kDlpackReadOnly ? " is read-only" : " gives a copy of its memory") +
               "; give an array that may be written");
   }
   if (tensor_->ndim > 0 && !tensor_->shape) {
     Raise(GE_STATUS_INVALID_ARGUMENT, what + " gives a DLPack tensor with axes and no shape");
   }
-  padded_ = (flags & kPadded) != 0;
+  padded_ = (flags & kDlpackPadded) != 0;
 }
 
 }  // namespace graphengine

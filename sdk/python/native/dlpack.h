@@ -1,4 +1,4 @@
-// DlpackTensor: a tensor from a Python object, by DLPack. With the GIL held.
+// DLPack's structs, and DlpackTensor: a tensor from a Python object. With the GIL held.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,6 +7,22 @@
 #include <string>
 
 namespace graphengine {
+
+// DLPack's own structs, of versions 0 and 1.
+struct DlpackManaged {
+  nanobind::dlpack::dltensor tensor;
+  void* context;
+  void (*deleter)(DlpackManaged*);
+};
+struct DlpackManagedVersioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(DlpackManagedVersioned*);
+  uint64_t flags;  // kDlpack*
+  nanobind::dlpack::dltensor tensor;
+};
+constexpr uint64_t kDlpackReadOnly = 1, kDlpackCopied = 2, kDlpackPadded = 4;
+constexpr int kDlpackCpu = 1;
 
 // Owns the result of `__dlpack__`; its memory stays as long as the DlpackTensor lives.
 class DlpackTensor {

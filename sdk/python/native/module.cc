@@ -9,8 +9,13 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "door.h"
+#include "dtype.h"
+#include "eager.h"
 #include "raise.h"
 #include "session.h"
+#include "tensor.h"
+#include "trace.h"
 #include "without_gil.h"
 
 namespace nb = nanobind;
@@ -311,4 +316,9 @@ NB_MODULE(_native, m) {
   AddPrepared(m);
   AddBatches(m);
   AddSession(m);
+  graphengine::AddDType(m);
+  graphengine::AddTensor(m);
+  graphengine::AddTrace(m);
+  graphengine::AddEager(m);
+  graphengine::AddDoor(m);
 }

@@ -1,4 +1,6 @@
 // Options in Python's words as ge.h has them, and the making of sessions and runtimes.
+#include "options.h"
+
 #include <nanobind/stl/string.h>
 
 #include <deque>
@@ -89,6 +91,13 @@ ge_session* Create(const ge_session_options& options) {
 
 }  // namespace
 
+std::shared_ptr<Handle> MakeHandle(Keywords& words) {
+  OptionTexts texts;
+  const ge_session_options options = ReadOptions(words, texts);
+  words.CheckAllTaken();
+  return std::make_shared<Handle>(Create(options));
+}
+
 Runtime::Runtime(const nb::kwargs& given) {
   Keywords words("Runtime", given);
   ge_runtime_options options{};
@@ -117,11 +126,8 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
     nb::raise_python_error();
   }
   if (model.is_none()) model = models[0];
-  OptionTexts texts;
   const uint32_t format = words.Place("format", {"auto", "onnx", "proto", "text"});
-  const ge_session_options options = ReadOptions(words, texts);
-  words.CheckAllTaken();
-  handle_ = std::make_shared<Handle>(Create(options));
+  handle_ = MakeHandle(words);
   ge_session* session = handle_->get();
   if (PyBytes_Check(model.ptr())) {
     const char* data = PyBytes_AS_STRING(model.ptr());

@@ -1,0 +1,15 @@
+// Sessions with options in Python's words. With the GIL held.
+#pragma once
+
+#include <memory>
+
+#include "keywords.h"
+#include "model.h"
+
+namespace graphengine {
+
+// A session with the options that the words say: all but those of the caller's own, which it has
+// taken before. Throws graphengine.Error, or TypeError for a word that there is not.
+std::shared_ptr<Handle> MakeHandle(Keywords& words);
+
+}  // namespace graphengine
