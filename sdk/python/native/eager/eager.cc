@@ -221,7 +221,7 @@ nb::object Apply(const Arguments& a) {
                                      "call it under graphengine.jit");
   }
   return RunEager({domain, op, a.attributes == Py_None ? nullptr : a.attributes, tensors,
-                   static_cast<uint32_t>(outputs)});
+                   static_cast<uint32_t>(outputs), ShapeInputsOf(domain, op)});
 }
 
 PyObject* ApplyCall(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {

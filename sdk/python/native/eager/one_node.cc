@@ -17,8 +17,7 @@ namespace {
 
 constexpr int64_t kMostConstant = 64;  // elements; pads of a tensor of any rank are 32
 
-// Inputs whose numbers decide shapes, or the axes that are worked on, by bits: with them known an
-// operator has one plan, without them each run is planned by its data.
+// With them known an operator has one plan, without them each run is planned by its data.
 struct ShapeInputs {
   std::string_view op;
   uint32_t inputs;
@@ -62,13 +61,6 @@ constexpr ShapeInputs kShapeInputs[] = {
     {"Unsqueeze", 2},
     {"Upsample", 2},
 };
-
-uint32_t ShapeInputsOf(std::string_view op) {
-  for (const ShapeInputs& each : kShapeInputs) {
-    if (each.op == op) return each.inputs;
-  }
-  return 0;
-}
 
 void AppendRaw(std::string* out, const void* data, size_t bytes) {
   out->append(static_cast<const char*>(data), bytes);
@@ -281,21 +273,28 @@ void PrintAttribute(nb::handle name, nb::handle given, std::string* constants, s
 
 }  // namespace
 
+uint32_t ShapeInputsOf(std::string_view domain, std::string_view op) {
+  if (!domain.empty()) return 0;
+  for (const ShapeInputs& each : kShapeInputs) {
+    if (each.op == op) return each.inputs;
+  }
+  return 0;
+}
+
 bool IsConstant(const OneNode& node, size_t i) {
-  const uint32_t decide = node.domain.empty() && i < 32 ? ShapeInputsOf(node.op) : 0;
-  return (decide >> i & 1) && node.inputs[i] && ElementsOf(*node.inputs[i]) <= kMostConstant;
+  return i < 32 && (node.shape_inputs >> i & 1) && node.inputs[i] &&
+         ElementsOf(*node.inputs[i]) <= kMostConstant;
 }
 
 void AppendKey(const OneNode& node, std::string* key) {
   AppendText(key, node.domain);
   AppendText(key, node.op);
   AppendRaw(key, node.outputs);
-  const uint32_t decide = node.domain.empty() ? ShapeInputsOf(node.op) : 0;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const Tensor* t = node.inputs[i];
     if (!t) {
       key->push_back('-');
-    } else if (decide != 0 && IsConstant(node, i)) {
+    } else if (IsConstant(node, i)) {
       AppendTensor(*t, key);
     } else {
       key->push_back('x');

@@ -18,9 +18,13 @@ struct OneNode {
   PyObject* attributes;             // a dict, or null
   std::span<Tensor* const> inputs;  // eager ones, null for those that are omitted
   uint32_t outputs;
+  uint32_t shape_inputs;  // as ShapeInputsOf
 };
 
-// Whether the numbers of input i are part of the node, as are those that decide shapes.
+// By bits, the inputs of the operator whose numbers decide shapes, or axes that are worked on.
+uint32_t ShapeInputsOf(std::string_view domain, std::string_view op);
+
+// Whether the numbers of input i are part of the node: few that decide shapes.
 bool IsConstant(const OneNode& node, size_t i);
 
 // What two nodes of one session have in common, as bytes: operator, attributes, types, ranks and

@@ -153,7 +153,7 @@ nb::object NumberBeside(const Tensor& t, uint32_t kind, PyObject* number) {
 
 nb::object Straight(int op, std::span<Tensor* const> inputs) {
   try {
-    return RunEager({{}, kTable[op].onnx, nullptr, inputs, 1});
+    return RunEager({{}, kTable[op].onnx, nullptr, inputs, 1, 0});
   } catch (nb::python_error& error) {
     RaiseAtTheUsers(error);
   }
