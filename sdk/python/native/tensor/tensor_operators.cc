@@ -189,6 +189,10 @@ PyObject* BinarySlot(PyObject* a, PyObject* b) {
   return Guarded<PyObject*>(nullptr, [&] { return Binary(op, a, b).release().ptr(); });
 }
 
+std::string TypeText(const Tensor& t) {  // "float32[2, None]"
+  return ElementOf(t.dtype)->name + ShapeText(t.dims, t.rank);
+}
+
 // The object stays and has another value of the same type and shape, as the standard wants it.
 template <int op>
 PyObject* InPlaceSlot(PyObject* a, PyObject* b) {
@@ -197,13 +201,15 @@ PyObject* InPlaceSlot(PyObject* a, PyObject* b) {
     const nb::object out = Binary(op, a, b);
     Tensor* value = TensorOf(out);
     if (!x || !value) return nb::object(out).release().ptr();
-    const nb::object had = nb::borrow(ShapeOf(*x)), has = nb::borrow(ShapeOf(*value));
-    if (x->dtype != value->dtype || !had.equal(has)) {
+    // Sizes of a trace that are not known are the trace's own to compare.
+    bool same = x->dtype == value->dtype && x->rank == value->rank;
+    for (int32_t i = 0; same && i < x->rank; ++i) {
+      same = x->dims[i] == value->dims[i] || x->dims[i] < 0 || value->dims[i] < 0;
+    }
+    if (!same) {
       Raise(GE_STATUS_INVALID_ARGUMENT,
-            std::string("an operator in place would make a Tensor of ") +
-                ElementOf(x->dtype)->name + nb::cast<std::string>(nb::str(had)) + " one of " +
-                ElementOf(value->dtype)->name + nb::cast<std::string>(nb::str(has)) +
-                "; write x = x ... instead");
+            std::string("an operator in place would make a Tensor of ") + TypeText(*x) +
+                " one of " + TypeText(*value) + "; write x = x ... instead");
     }
     ReplaceValue(*x, *value);
     return Py_NewRef(a);
