@@ -288,7 +288,8 @@ GE_API ge_status ge_graph_create(const ge_graph_options* options, ge_graph_build
  *    the place in the user's source ("net.py:42 Net.fc1"): messages name nodes by it;
  *  - a node of functions, too, is refused at once where its types do not fit. So functions come
  *    before nodes that name them, with their results; one that calls itself
- *    (GE_FUNCTION_RECURSIVE) gets placeholders as results first;
+ *    (GE_FUNCTION_RECURSIVE) gets placeholders as results first
+ *    (ge_graph_placeholder);
  *  - a result that is a parameter or another result, and has another name, is refused: an Identity
  *    between them has a name of its own. */
 GE_API ge_status ge_graph_edit(ge_graph_builder* graph, const struct ge_edit** out,
@@ -303,6 +304,11 @@ GE_API ge_status ge_graph_error(const ge_graph_builder* graph, ge_error* error);
 GE_API ge_status ge_graph_constant(ge_graph_builder* graph, uint32_t function,
                                    const ge_tensor* tensor, void (*release)(void* context),
                                    void* context, uint32_t* value, ge_error* error);
+/* A value that nothing computes, for a result of a function that calls itself: calls of it have
+ * that type until ge_edit.results gives it another value, of the same dtype and rank. `param` is a
+ * ge_param of ge_plugin_pass.h, whose type and sizes are read. *value is 0 on failure. */
+GE_API ge_status ge_graph_placeholder(ge_graph_builder* graph, uint32_t function, const void* param,
+                                      uint32_t* value, ge_error* error);
 /* Loads the graph as it is now, as ge_session_load_bytes does a file: constants are shared, and the
  * graph stays in use, for more edits and other sessions. */
 GE_API ge_status ge_session_load_graph(ge_session* session, ge_graph_builder* graph,

@@ -151,8 +151,7 @@ typedef struct ge_rule {
 } ge_rule;
 
 enum { GE_PHASE_LOAD = 1, GE_PHASE_BIND = 2, GE_PHASE_ASKED = 4 };
-/* Valid while run lasts, for its thread. ge_graph_edit of ge.h answers one, too. */
-typedef struct ge_edit {
+typedef struct ge_edit { /* valid while run lasts, for its thread */
   ge_hdr h;
   void* host;
   const ge_host_api* api;
@@ -234,11 +233,6 @@ typedef struct ge_edit {
   /* Text for users of the model, which ge_session_metadata of ge.h answers: a JSON value under a
    * name that the model's metadata has not. */
   ge_rc (*metadata)(void* host, ge_str name, ge_str json);
-
-  /* Since 1.1. A value of this type that nothing computes: a result of a function that calls
-   * itself, so that these calls have types, until `results` gives it another of the same dtype and
-   * rank. Nobody else may read it when run returns. */
-  ge_rc (*placeholder)(void* host, uint32_t fn, const ge_param*, uint32_t* value);
 } ge_edit;
 
 /* ---- the record */
