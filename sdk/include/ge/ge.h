@@ -264,64 +264,6 @@ GE_API ge_status ge_session_load_file(ge_session* session, const char* path, uin
 GE_API ge_status ge_session_load_bytes(ge_session* session, const void* bytes, uint64_t size,
                                        uint32_t format, ge_error* error);
 
-/* ---- graphs by calls ---------------------------------------------------------------------------
- */
-
-/* A model made by calls instead of bytes. One thread at a time for each. */
-typedef struct ge_graph_options {
-  uint32_t size; /* sizeof(ge_graph_options) */
-  uint32_t reserved;
-  const char* name; /* of the model; NULL = none */
-  /* Plugins with operators, as in ge_session_options. A session that loads the graph names them,
-   * too. NULL = none. */
-  const char* plugins;
-} ge_graph_options;
-/* `options` NULL = defaults. *out is NULL on failure. */
-GE_API ge_status ge_graph_create(const ge_graph_options* options, ge_graph_builder** out,
-                                 ge_error* error);
-/* The ge_edit of ge_plugin_pass.h over this graph, which has no functions at first: the same calls
- * with the same numbers, as of a DERIVE pass at load; `price` has nobody to ask. It stays valid as
- * long as the graph. Other than for a pass
- *  - a call that fails, for want of memory too, leaves the graph as it was, and later calls work;
- *    ge_graph_error tells what was wrong;
- *  - a node whose name another one has gets " #2" behind it, then " #3", and so on. A name is best
- *    the place in the user's source ("net.py:42 Net.fc1"): messages name nodes by it;
- *  - a node of functions, too, is refused at once where its types do not fit. So functions come
- *    before nodes that name them, with their results; one that calls itself
- *    (GE_FUNCTION_RECURSIVE) gets placeholders as results first
- *    (ge_graph_placeholder);
- *  - a result that is a parameter or another result, and has another name, is refused: an Identity
- *    between them has a name of its own. */
-GE_API ge_status ge_graph_edit(ge_graph_builder* graph, const struct ge_edit** out,
-                               ge_error* error);
-/* What the last failing call of the graph's ge_edit has found, as that call's own error: its
- * status is answered, too. GE_STATUS_OK before there was one. */
-GE_API ge_status ge_graph_error(const ge_graph_builder* graph, ge_error* error);
-/* A constant in a function of the graph; *value is its number for ge_edit, 0 on failure. With
- * `release` the memory is read in place, and `release` is called with `context` when neither the
- * graph nor a session has it any more, from any thread; it is not called where this fails. Without
- * it the bytes are copied. */
-GE_API ge_status ge_graph_constant(ge_graph_builder* graph, uint32_t function,
-                                   const ge_tensor* tensor, void (*release)(void* context),
-                                   void* context, uint32_t* value, ge_error* error);
-/* A value that nothing computes, for a result of a function that calls itself: calls of it have
- * that type until ge_edit.results gives it another value, of the same dtype and rank. `param` is a
- * ge_param of ge_plugin_pass.h, whose type and sizes are read. *value is 0 on failure. */
-GE_API ge_status ge_graph_placeholder(ge_graph_builder* graph, uint32_t function, const void* param,
-                                      uint32_t* value, ge_error* error);
-/* Loads the graph as it is now, as ge_session_load_bytes does a file: constants are shared, and the
- * graph stays in use, for more edits and other sessions. */
-GE_API ge_status ge_session_load_graph(ge_session* session, ge_graph_builder* graph,
-                                       ge_error* error);
-/* Checks the graph and writes it, as it is now, into a file, which is replaced whole. AUTO decides
- * by the name: .gt, .gepb, .onnx; CAPSULE is INVALID_ARGUMENT. An ONNX file holds one entry, so a
- * graph for it has one; states, and other things without a form there, answer UNSUPPORTED with
- * their names. */
-GE_API ge_status ge_graph_save(ge_graph_builder* graph, const char* path, uint32_t format,
-                               ge_error* error);
-/* Sessions keep what they loaded. */
-GE_API void ge_graph_release(ge_graph_builder* graph);
-
 /* ---- entries, inputs, outputs -----------------------------------------------------------------
  */
 
@@ -671,6 +613,63 @@ GE_API ge_status ge_session_save_states(ge_session* session, const char* path, g
  * earlier releases are read, though their digest covers values alone; earlier releases do not read
  * files of this one. */
 GE_API ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error);
+
+/* ---- graphs by calls ---------------------------------------------------------------------------
+ */
+
+/* A model made by calls instead of bytes. One thread at a time for each. */
+typedef struct ge_graph_options {
+  uint32_t size; /* sizeof(ge_graph_options) */
+  uint32_t reserved;
+  const char* name; /* of the model; NULL = none */
+  /* Plugins with operators, as in ge_session_options. A session that loads the graph names them,
+   * too. NULL = none. */
+  const char* plugins;
+} ge_graph_options;
+/* `options` NULL = defaults. *out is NULL on failure. */
+GE_API ge_status ge_graph_create(const ge_graph_options* options, ge_graph_builder** out,
+                                 ge_error* error);
+/* The ge_edit of ge_plugin_pass.h over this graph, which has no functions at first: the same calls
+ * with the same numbers, as of a DERIVE pass at load; `price` has nobody to ask. It stays valid as
+ * long as the graph. Other than for a pass
+ *  - a call that fails, for want of memory too, leaves the graph as it was, and later calls work;
+ *    ge_graph_error tells what was wrong;
+ *  - a node whose name another one has gets " #2" behind it, then " #3", and so on. A name is best
+ *    the place in the user's source ("net.py:42 Net.fc1"): messages name nodes by it;
+ *  - a node of functions, too, is refused at once where its types do not fit. So functions come
+ *    before nodes that name them, with their results; one that calls itself
+ *    (GE_FUNCTION_RECURSIVE) has placeholders (ge_graph_placeholder) as results first;
+ *  - a result that is a parameter or another result, and has another name, is refused: an Identity
+ *    between them has a name of its own. */
+GE_API ge_status ge_graph_edit(ge_graph_builder* graph, const struct ge_edit** out,
+                               ge_error* error);
+/* What the last failing call of the graph's ge_edit has found, as that call's own error: its
+ * status is answered, too. GE_STATUS_OK before there was one. */
+GE_API ge_status ge_graph_error(const ge_graph_builder* graph, ge_error* error);
+/* A constant in a function of the graph; *value is its number for ge_edit, 0 on failure. With
+ * `release` the memory is read in place, and `release` is called with `context` when neither the
+ * graph nor a session has it any more, from any thread; it is not called where this fails. Without
+ * it the bytes are copied. */
+GE_API ge_status ge_graph_constant(ge_graph_builder* graph, uint32_t function,
+                                   const ge_tensor* tensor, void (*release)(void* context),
+                                   void* context, uint32_t* value, ge_error* error);
+/* A value that nothing computes, for a result of a function that calls itself: calls of it have
+ * that type until ge_edit.results gives it another value, of the same dtype and rank. `param` is a
+ * ge_param of ge_plugin_pass.h, whose type and sizes are read. *value is 0 on failure. */
+GE_API ge_status ge_graph_placeholder(ge_graph_builder* graph, uint32_t function, const void* param,
+                                      uint32_t* value, ge_error* error);
+/* Loads the graph as it is now, as ge_session_load_bytes does a file: constants are shared, and the
+ * graph stays in use, for more edits and other sessions. */
+GE_API ge_status ge_session_load_graph(ge_session* session, ge_graph_builder* graph,
+                                       ge_error* error);
+/* Checks the graph and writes it, as it is now, into a file, which is replaced whole. AUTO decides
+ * by the name: .gt, .gepb, .onnx; CAPSULE is INVALID_ARGUMENT. An ONNX file holds one entry, so a
+ * graph for it has one; states, and other things without a form there, answer UNSUPPORTED with
+ * their names. */
+GE_API ge_status ge_graph_save(ge_graph_builder* graph, const char* path, uint32_t format,
+                               ge_error* error);
+/* Sessions keep what they loaded. */
+GE_API void ge_graph_release(ge_graph_builder* graph);
 
 /* ---- looking inside ----------------------------------------------------------------------------
  */
