@@ -12,6 +12,12 @@ namespace {
 constexpr uint32_t kMaxParts = 512;  // Bounds the depth of every recursion over an expression.
 constexpr size_t kMaxProducts = 64;  // Products of larger sums are kept as one factor each.
 
+// For one more element, so that to add it cannot fail.
+template <typename T>
+void MakeRoom(std::vector<T>* list) {
+  if (list->size() == list->capacity()) list->reserve(2 * list->size() + 4);
+}
+
 uint64_t Mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x100000001b3ull ^ (h >> 29); }
 
 uint64_t HashOf(const DimTable::Expr& e) {
@@ -38,14 +44,19 @@ DimTable::DimTable()
     : symbols_(1), exprs_(1), ranges_(1, Range{0, 0}), sizes_(1, 1), symbol_exprs_(1, 0) {}
 
 SymbolId DimTable::AddSymbol(const Symbol& symbol) {
-  auto [it, fresh] = names_.emplace(symbol.name, static_cast<SymbolId>(symbols_.size()));
-  if (fresh) {
-    symbols_.push_back(symbol);
+  const auto known = names_.find(symbol.name);
+  if (known == names_.end()) {
+    Symbol made = symbol;
+    if (made.multiple_of < 1) made.multiple_of = 1;
+    MakeRoom(&symbols_);
+    MakeRoom(&symbol_exprs_);
+    const auto id = static_cast<SymbolId>(symbols_.size());
+    names_.emplace(symbol.name, id);
+    symbols_.push_back(std::move(made));  // nothing can fail any more
     symbol_exprs_.push_back(0);
-    if (symbols_.back().multiple_of < 1) symbols_.back().multiple_of = 1;
-    return it->second;
+    return id;
   }
-  Symbol& s = symbols_[it->second];
+  Symbol& s = symbols_[known->second];
   s.min = std::max(s.min, symbol.min);
   s.max = std::min(s.max, symbol.max);
   if (symbol.multiple_of > 1) {
@@ -54,7 +65,7 @@ SymbolId DimTable::AddSymbol(const Symbol& symbol) {
   }
   if (s.origin.empty()) s.origin = symbol.origin;
   s.data_dependent |= symbol.data_dependent;
-  return it->second;
+  return known->second;
 }
 
 SymbolId DimTable::FindSymbol(const std::string& name) const {
@@ -105,11 +116,14 @@ Dim DimTable::Intern(Expr expr) {
     symbols_[opaque].origin = "an expression beyond the limit of 512 parts";
     return OfSymbol(opaque);
   }
-  exprs_.push_back(std::move(expr));
+  MakeRoom(&exprs_);
+  MakeRoom(&ranges_);
+  MakeRoom(&sizes_);
+  const auto id = static_cast<uint32_t>(exprs_.size());
+  index_.emplace(hash, id);
+  exprs_.push_back(std::move(expr));  // nothing can fail any more
   ranges_.push_back(range);
   sizes_.push_back(size);
-  const auto id = static_cast<uint32_t>(exprs_.size() - 1);
-  index_.emplace(hash, id);
   return Dim{0, id};
 }
 

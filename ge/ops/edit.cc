@@ -118,18 +118,19 @@ NodeId Transaction::Insert(FunctionId fn, NodeId before, Node n) {
   Function& f = graph_->fn(fn);
   n.id = f.next_node_id++;
   const auto at = static_cast<uint32_t>(f.nodes.size());
-  for (uint32_t s = 0; s < n.inputs.size(); ++s) {
-    if (n.inputs[s] && x.uses) UsesOf(fn).Add(n.inputs[s], Use{at, s});
+  f.nodes.push_back(std::move(n));  // first: no place waits for a node for which there is no memory
+  const Node& made = f.nodes.back();
+  for (uint32_t s = 0; s < made.inputs.size(); ++s) {
+    if (made.inputs[s] && x.uses) UsesOf(fn).Add(made.inputs[s], Use{at, s});
   }
-  for (ValueId v : n.outputs) {
+  for (ValueId v : made.outputs) {
     if (v) x.producer[v] = static_cast<int32_t>(at);
   }
-  x.at.Set(n.id, at);
+  x.at.Set(made.id, at);
   x.added.emplace_back(at, before ? x.at.Find(before) : kLast);  // none = kLast
-  f.nodes.push_back(std::move(n));
   CountEdit();
   touched_ = true;
-  return f.nodes.back().id;
+  return made.id;
 }
 
 ValueId Transaction::AddConst(FunctionId fn, Const constant) {
