@@ -44,7 +44,7 @@ namespace ge::capi {
 inline constexpr uint32_t kFirstError = 1024, kFirstSessionOptions = 32, kFirstRuntimeOptions = 16,
                           kFirstTensorInfo = 152, kFirstTensor = 160, kFirstRunOptions = 24,
                           kFirstValueInfo = 152, kFirstEngineInfo = 48, kFirstDeviceInfo = 32,
-                          kFirstModelInfo = 72, kFirstObserveOptions = 40;
+                          kFirstModelInfo = 72, kFirstObserveOptions = 40, kFirstGraphOptions = 24;
 // Bytes that the function ge_session_options_init fills: ge_session_options before the sized init
 // came.
 inline constexpr uint32_t kUnsizedSessionOptions = 80;
@@ -57,6 +57,7 @@ static_assert(kFirstError <= sizeof(ge_error) && kFirstTensorInfo <= sizeof(ge_t
               kFirstDeviceInfo <= sizeof(ge_device_info) &&
               kFirstModelInfo <= sizeof(ge_model_info) &&
               kFirstObserveOptions <= sizeof(ge_observe_options) &&
+              kFirstGraphOptions <= sizeof(ge_graph_options) &&
               kUnsizedSessionOptions <= sizeof(ge_session_options));
 
 // Copies the status into the caller's error (when there is one) and answers its code.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "ge/api/capi.h"
+#include "ge/api/lent.h"
 #include "ge/base/checked.h"
 #include "ge/control/value.h"
 
@@ -17,19 +18,6 @@ using ge::TensorView;
 
 namespace ge::capi {
 namespace {
-
-// What keeps memory that is an application's own.
-struct Lent {
-  Lent(void (*to)(void* context), void* with) : release(to), context(with) {}
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
-  ~Lent() {
-    if (armed) release(context);
-  }
-  void (*const release)(void* context);
-  void* const context;
-  bool armed = false;  // the value was made
-};
 
 Status GiveValue(FlowValue v, ge_any** out) {
   *out = new ge_any{std::move(v)};

@@ -1,4 +1,6 @@
 // Between functions: which functions nodes call, with what signature, how deep, in what circle.
+#include "ge/verify/verify_calls.h"
+
 #include <algorithm>
 
 #include "ge/verify/rules.h"
@@ -194,17 +196,27 @@ class CircleWalk {
 
 }  // namespace
 
+Status CheckCallsOf(const Graph& graph, const Function& function, const Node& node) {
+  GE_RETURN_IF_ERROR(CheckIds(graph, node));
+  for (const Callee& c : node.callees) {
+    GE_RETURN_IF_ERROR(CheckSignature(graph, function, node, c));
+  }
+  return CheckBranches(graph, node);
+}
+
 Status CheckCalls(const Graph& graph, const VerifyLimits& limits) {
   for (const Function& f : graph.functions) {
-    for (const Node& n : f.nodes) {
-      GE_RETURN_IF_ERROR(At(n, CheckIds(graph, n)));
-      for (const Callee& c : n.callees) {
-        GE_RETURN_IF_ERROR(At(n, CheckSignature(graph, f, n, c)));
-      }
-      GE_RETURN_IF_ERROR(At(n, CheckBranches(graph, n)));
-    }
+    for (const Node& n : f.nodes) GE_RETURN_IF_ERROR(At(n, CheckCallsOf(graph, f, n)));
   }
   return CircleWalk(graph, limits).Run();
 }
 
 }  // namespace ge::verify
+
+namespace ge {
+
+Status VerifyCalls(const Graph& graph, const Function& function, const Node& node) {
+  return verify::At(node, verify::CheckCallsOf(graph, function, node));
+}
+
+}  // namespace ge

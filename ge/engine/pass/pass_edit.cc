@@ -9,6 +9,7 @@
 #include "ge/engine/from_abi.h"
 #include "ge/engine/plugin/plugin.h"
 #include "ge/engine/plugin/record.h"
+#include "ge/ops/defaults.h"
 
 namespace ge {
 namespace {
@@ -108,29 +109,33 @@ void PassEdit::FillApi() {
   api_.graph = [](void* h, uint32_t fn) { return Of(h).Picture(fn); };
   api_.value = [](void* h, uint32_t fn, uint32_t v) { return Of(h).ValueOf(fn, v); };
   api_.node = [](void* h, uint32_t fn, uint32_t before, const ge_new_node* n, uint32_t* id,
-                 uint32_t* out) {
-    return Of(h).Edit([&] { return Of(h).AddNode(fn, before, n, id, out); });
-  };
+                 uint32_t* out) { return Of(h).AddNodeOrZero(fn, before, n, id, out); };
   api_.constant = [](void* h, uint32_t fn, const ge_type* t, const void* data, uint64_t bytes,
                      uint32_t* out) {
     *out = 0;
-    return Of(h).Edit([&] { return Of(h).AddConstant(fn, t, data, bytes, out); });
+    return Of(h).Edit({.fn = fn}, [&] { return Of(h).AddConstant(fn, t, data, bytes, out); });
   };
   api_.replace_uses = [](void* h, uint32_t fn, uint32_t from, uint32_t to) {
-    return Of(h).Edit([&] { return Of(h).ReplaceUses(fn, from, to); });
+    return Of(h).Edit(AllOf(fn), [&] { return Of(h).ReplaceUses(fn, from, to); });
   };
   api_.set_input = [](void* h, uint32_t fn, uint32_t node, uint32_t i, uint32_t value) {
-    return Of(h).Edit([&] { return Of(h).SetInput(fn, node, i, value); });
+    return Of(h).Edit(AllOf(fn), [&] { return Of(h).SetInput(fn, node, i, value); });
   };
   api_.set_attr = [](void* h, uint32_t fn, uint32_t node, const ge_attr* a) {
-    return Of(h).Edit([&] { return Of(h).SetAttr(fn, node, a); });
+    return Of(h).Edit(AllOf(fn), [&] { return Of(h).SetAttr(fn, node, a); });
   };
   api_.links = [](void* h, uint32_t fn, uint32_t node, const ge_links* links) {
-    return Of(h).Edit([&] { return Of(h).SetLinks(fn, node, links); });
+    return Of(h).Edit(AllOf(fn), [&] { return Of(h).SetLinks(fn, node, links); });
   };
   api_.erase = [](void* h, uint32_t fn, uint32_t node) {
-    return Of(h).Edit([&] { return Of(h).Erase(fn, node); });
+    return Of(h).Edit(AllOf(fn), [&] { return Of(h).Erase(fn, node); });
   };
+}
+
+void PassEdit::UndoFailures(EditUndo* undo, CheckCalls check_calls) {
+  no_memory_ = Status(Code::kResourceExhausted, "there is no memory for this call");
+  check_calls_ = check_calls;
+  undo_ = undo;
 }
 
 Status PassEdit::Finish() {
@@ -235,10 +240,24 @@ Result<std::vector<const Node*>> PassEdit::Replaced(FunctionId fn, NodeId before
   return out;
 }
 
+// A failed call leaves no numbers of what was taken back.
+ge_rc PassEdit::AddNodeOrZero(FunctionId fn, NodeId before, const ge_new_node* given, uint32_t* id,
+                              uint32_t* out) {
+  const Touched touched = before ? AllOf(fn) : Touched{.fn = fn};
+  const ge_rc rc = Edit(touched, [&] { return AddNode(fn, before, given, id, out); });
+  if (rc == GE_OK || !undo_) return rc;
+  if (id) *id = 0;
+  const bool known = given && given->h.size >= kFirstSize<ge_new_node>;
+  const uint32_t n = known && given->n_out != GE_NO_OUTPUT ? std::max(given->n_out, 1u) : 0;
+  if (out && n <= kMostListed) std::fill_n(out, n, 0u);
+  return rc;
+}
+
 Status PassEdit::AddNode(FunctionId fn, NodeId before, const ge_new_node* given, uint32_t* id,
                          uint32_t* out) {
   if (id) *id = 0;
   GE_RETURN_IF_ERROR(WantFunction(fn));
+  if (!given) return NotLegal("a new node is given as NULL");
   GE_RETURN_IF_ERROR(WantFirstSize(given->h, kFirstSize<ge_new_node>, "a new node"));
   GE_ASSIGN_OR_RETURN(const ge_links* links, LinksOf(given->h));
   const ge_new_node& n = *given;
@@ -247,33 +266,70 @@ Status PassEdit::AddNode(FunctionId fn, NodeId before, const ge_new_node* given,
   std::fill_n(out, n_out, 0u);
   GE_RETURN_IF_ERROR(WantValues(fn, n.in, n.n_in, "inputs"));
   GE_RETURN_IF_ERROR(WantList(n.attr, n.n_attr, "attributes"));
-  GE_ASSIGN_OR_RETURN(const std::vector<const Node*> replaces, Replaced(fn, before, links));
+  // In a graph made by calls a node stands for no other one, unless it says so.
+  GE_ASSIGN_OR_RETURN(const std::vector<const Node*> replaces,
+                      Replaced(fn, undo_ ? 0 : before, links));
   if (before) GE_RETURN_IF_ERROR(WantNode(fn, before).status());
   std::vector<Attr> attrs;
   for (uint32_t i = 0; i < n.n_attr; ++i) {
     GE_ASSIGN_OR_RETURN(Attr a, AttrOf(n.attr[i]));
     attrs.push_back(std::move(a));
   }
-  const std::string domain = TextOf(n.domain), name = TextOf(n.name);
-  t_.mutable_graph()->opsets.emplace(domain, domain.empty() ? kCanonicalOpset : 1);
-  const std::vector<ValueId> made =
-      t_.AddNode(fn, before, domain, TextOf(n.op), std::vector<ValueId>(n.in, n.in + n.n_in),
-                 std::move(attrs), std::vector<Type>(n_out), replaces);
+  Links linked;
+  if (links) {
+    GE_ASSIGN_OR_RETURN(linked, ReadLinks(fn, links));
+  }
+  const std::string domain = TextOf(n.domain), name = NameOf(n.name);
+  const int64_t opset = domain.empty() ? kCanonicalOpset : 1;
+  undo_ ? undo_->AddOpset(domain, opset) : (void)t_.mutable_graph()->opsets.emplace(domain, opset);
+  std::vector<ValueId> made, inputs(n.in, n.in + n.n_in);
+  const bool append = undo_ && !before && replaces.empty();
+  if (append) {
+    Node node;
+    node.domain = domain;
+    node.op = TextOf(n.op);
+    node.inputs = std::move(inputs);
+    node.attrs = std::move(attrs);
+    made = Append(fn, std::move(node), n_out);
+  } else {
+    made = t_.AddNode(fn, before, domain, TextOf(n.op), std::move(inputs), std::move(attrs),
+                      std::vector<Type>(n_out), replaces);
+  }
   Edited(fn);
   Node& node = t_.mutable_graph()->fn(fn).nodes.back();
   node.name = name;
+  // Of a pass each node is known to be; here it is the user's own.
+  if (undo_ && !node.origin.empty() && replaces.empty()) node.origin.clear();
   const NodeId made_id = node.id;
-  if (links) GE_RETURN_IF_ERROR(SetLinks(fn, made_id, links));
+  if (links) SetLinked(fn, made_id, std::move(linked), append ? &node : nullptr);
   GE_RETURN_IF_ERROR(TypeLast(fn));
   std::copy(made.begin(), made.end(), out);
   if (id) *id = made_id;
   return {};
 }
 
+// In a graph made by calls all is known that a new node reads and names.
+Status PassEdit::TypeOrRefuse(FunctionId fn) {
+  const Node& node = graph().fn(fn).nodes.back();
+  Status typed;
+  for (const Callee& c : node.callees) {
+    const Function& f = graph().fn(c.fn);
+    if (!f.results.empty() || (node.outputs.empty() && !f.nodes.empty())) continue;
+    typed = NotLegal(fmt::format(
+        "it names function '{}', which has no results yet; set them first, or placeholders where "
+        "the function calls itself",
+        f.name));
+  }
+  if (typed.ok()) typed = check_calls_(graph(), graph().fn(fn), node);
+  if (typed.ok()) typed = t_.InferLast(fn, context_.infer_node);
+  return typed.ok() ? typed : std::move(typed).AtNode(NodeLabel(node));
+}
+
 // The one that was added last.
 Status PassEdit::TypeLast(FunctionId fn) {
   const Node& node = graph().fn(fn).nodes.back();
   if (!context_.infer_node) return {};
+  if (undo_) return TypeOrRefuse(fn);
   bool unknown = false;
   for (const ValueId v : node.inputs) {
     unknown = unknown || (v && graph().fn(fn).value(v).type.kind == TypeKind::kUnknown);
@@ -290,9 +346,44 @@ Status PassEdit::TypeLast(FunctionId fn) {
 Status PassEdit::AddConstant(FunctionId fn, const ge_type* type, const void* data, uint64_t bytes,
                              uint32_t* out) {
   GE_RETURN_IF_ERROR(WantFunction(fn));
+  if (!type) return NotLegal("the type of a constant is given as NULL");
   GE_ASSIGN_OR_RETURN(Const c, Content(*type, data, bytes));
   Outdate(fn);
   *out = t_.AddConst(fn, std::move(c));
+  return {};
+}
+
+ge_rc PassEdit::AddConst(FunctionId fn, Const c, uint32_t* out) {
+  *out = 0;
+  return Edit({.fn = fn}, [&]() -> Status {
+    GE_RETURN_IF_ERROR(WantFunction(fn));
+    Outdate(fn);
+    *out = t_.AddConst(fn, std::move(c));
+    return {};
+  });
+}
+
+Status PassEdit::Resettle(FunctionId fn) {
+  if (!undo_) return {};
+  GE_RETURN_IF_ERROR(t_.Sort(fn));
+  Graph& g = *t_.mutable_graph();
+  Function& f = g.fn(fn);
+  std::vector<Type> gave;
+  for (const ValueId v : f.results) gave.push_back(f.value(v).type);
+  for (size_t i = 0; i < f.nodes.size(); ++i) {
+    const Node& n = f.nodes[i];
+    for (const ValueId v : n.outputs) {
+      if (v == 0) continue;
+      if (n.effects.empty()) f.value(v).type = {};
+      f.value(v).ints.reset();
+    }
+    Status typed = check_calls_(g, f, n);
+    if (typed.ok()) typed = context_.infer_node(&g, fn, i);
+    if (!typed.ok()) return std::move(typed).AtNode(NodeLabel(n));
+  }
+  for (size_t i = 0; i < gave.size(); ++i) {
+    retyped_ = retyped_ || !(gave[i] == f.value(f.results[i]).type);
+  }
   return {};
 }
 
@@ -315,7 +406,7 @@ Status PassEdit::ReplaceUses(FunctionId fn, ValueId from, ValueId to) {
     to = t_.AddNode(fn, 0, "", "Identity", {to}, {}, {by}, replaces)[0];
   }
   t_.ReplaceUses(fn, from, to);
-  return {};
+  return Resettle(fn);
 }
 
 Status PassEdit::SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value) {
@@ -330,31 +421,73 @@ Status PassEdit::SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value)
                         : nullptr;
   retype_ = retype_ || !now || !now->is_static() || !(*now == graph().fn(fn).value(value).type);
   t_.SetInput(fn, node, i, value);
-  return {};
+  return Resettle(fn);
 }
 
 Status PassEdit::SetAttr(FunctionId fn, NodeId node, const ge_attr* given) {
   GE_RETURN_IF_ERROR(WantNode(fn, node).status());
+  if (!given) return NotLegal("an attribute is given as NULL");
   GE_ASSIGN_OR_RETURN(Attr a, AttrOf(*given));
   Edited(fn);
   retype_ = true;
   t_.SetAttr(fn, node, std::move(a));
-  return {};
+  return Resettle(fn);
 }
 
 Status PassEdit::SetLinks(FunctionId fn, NodeId node, const ge_links* given) {
+  if (!given) return NotLegal("a node's links are given as NULL");
   GE_RETURN_IF_ERROR(WantNode(fn, node).status());
+  GE_ASSIGN_OR_RETURN(Links links, ReadLinks(fn, given));
+  Edited(fn);
+  SetLinked(fn, node, std::move(links), nullptr);
+  return Resettle(fn);
+}
+
+void PassEdit::SetLinked(FunctionId fn, NodeId node, Links links, Node* appended) {
+  if (!links.callees.empty() && !undo_) naming_.emplace_back(fn, node);
+  if (appended == nullptr) {
+    t_.SetCallees(fn, node, std::move(links.callees));
+    t_.SetEffects(fn, node, std::move(links.effects));
+    t_.SetAfter(fn, node, std::move(links.after));
+    return;
+  }
+  std::vector<Effect>& all = t_.mutable_graph()->fn(fn).effects;
+  for (const Effect& e : links.effects) {
+    const auto same = [&](const Effect& k) { return k.kind == e.kind && k.object == e.object; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(e);
+  }
+  appended->callees = std::move(links.callees);
+  appended->effects = std::move(links.effects);
+  appended->after = std::move(links.after);
+}
+
+std::vector<ValueId> PassEdit::Append(FunctionId fn, Node node, uint32_t n_out) {
+  Graph& g = *t_.mutable_graph();
+  Function& f = g.fn(fn);
+  FillDefaults(g, &node);
+  for (uint32_t i = 0; i < n_out; ++i) node.outputs.push_back(AddValue(&f, Type{}));
+  std::vector<ValueId> made = node.outputs;
+  node.id = f.next_node_id++;
+  f.nodes.push_back(std::move(node));
+  return made;
+}
+
+std::string PassEdit::NameOf(ge_str given) {
+  std::string name = TextOf(given);
+  return undo_ && !name.empty() ? undo_->NameOf(name) : name;
+}
+
+Result<PassEdit::Links> PassEdit::ReadLinks(FunctionId fn, const ge_links* given) {
   GE_ASSIGN_OR_RETURN(const ge_links links, ReadRecord(given, "a node's links"));
   GE_RETURN_IF_ERROR(WantList(links.body, links.n_body, "bodies"));
   GE_RETURN_IF_ERROR(WantList(links.body_role, links.n_body, "roles"));
   GE_RETURN_IF_ERROR(WantList(links.effect, links.n_effect, "effects"));
   GE_RETURN_IF_ERROR(WantList(links.after, links.n_after, "nodes before it"));
-  std::vector<Callee> callees;
+  Links out;
   for (uint32_t i = 0; i < links.n_body; ++i) {
     GE_RETURN_IF_ERROR(WantFunction(links.body[i]));
-    callees.push_back({TextOf(links.body_role[i]), links.body[i]});
+    out.callees.push_back({TextOf(links.body_role[i]), links.body[i]});
   }
-  std::vector<Effect> effects;
   for (uint32_t i = 0; i < links.n_effect; ++i) {
     const ge_effect& e = links.effect[i];
     const bool known =
@@ -364,16 +497,11 @@ Status PassEdit::SetLinks(FunctionId fn, NodeId node, const ge_links* given) {
       return NotLegal(fmt::format("an effect is of kind {} on object {}; there are {} states",
                                   e.kind, e.object, graph().states.size() - 1));
     }
-    effects.push_back({static_cast<EffectKind>(e.kind), e.object, e.sequence});
+    out.effects.push_back({static_cast<EffectKind>(e.kind), e.object, e.sequence});
   }
-  std::vector<NodeId> after(links.after, links.after + links.n_after);
-  for (const NodeId id : after) GE_RETURN_IF_ERROR(WantNode(fn, id).status());
-  Edited(fn);
-  if (links.n_body > 0) naming_.emplace_back(fn, node);
-  t_.SetCallees(fn, node, std::move(callees));
-  t_.SetEffects(fn, node, std::move(effects));
-  t_.SetAfter(fn, node, std::move(after));
-  return {};
+  out.after.assign(links.after, links.after + links.n_after);
+  for (const NodeId id : out.after) GE_RETURN_IF_ERROR(WantNode(fn, id).status());
+  return out;
 }
 
 Status PassEdit::Erase(FunctionId fn, NodeId node) {

@@ -1,6 +1,7 @@
 // PassEdit: presents a Transaction as the ge_edit of a plugin's pass (ge_plugin_pass.h). It checks
 // every number and record given to it; it keeps the first failure, which ends all editing. Lives
-// for one run of one pass, in its thread.
+// for one run of one pass, in its thread; or as long as a graph that is made by calls
+// (graph_edit.h), where a call that fails is taken back and ends nothing.
 #pragma once
 
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "ge/base/status.h"
+#include "ge/engine/pass/edit_undo.h"
 #include "ge/engine/pass/model_picture.h"
 #include "ge/ops/op.h"
 #include "ge/stage/pass.h"
@@ -24,7 +26,18 @@ class PassEdit {
   PassEdit(const PassEdit&) = delete;
   PassEdit& operator=(const PassEdit&) = delete;
   const ge_edit* api() const { return &api_; }
+  // The first failure; of a graph made by calls the last one.
   const Status& failed() const { return failed_; }
+  // From now on a call that fails is taken back by `undo`, and later ones work: a graph made by
+  // calls. `check_calls` says whether a node fits the functions that it names.
+  using CheckCalls = Status (*)(const Graph& graph, const Function& function, const Node& node);
+  void UndoFailures(EditUndo* undo, CheckCalls check_calls);
+  // A value of a type that nothing computes; see ge_graph_placeholder.
+  ge_rc AddPlaceholder(FunctionId fn, const ge_param& given, uint32_t* value);
+  // As ge_edit.constant, of a payload that is there.
+  ge_rc AddConst(FunctionId fn, Const c, uint32_t* out);
+  // Whether edits have given results of functions other types, of which their callers do not know.
+  bool retyped() const { return retyped_; }
   // Failures of derivative rules that the pass asked for: no answer, or an illegal one.
   const std::vector<Status>& rule_failures() const { return rule_failures_; }
   // Puts the nodes of each edited function in order; INVALID_GRAPH prints a cycle.
@@ -34,7 +47,11 @@ class PassEdit {
   static PassEdit& Of(void* host) { return *static_cast<PassEdit*>(host); }
   // Runs an edit, or nothing after a failure. Lets no exception out.
   template <typename Body>
-  ge_rc Edit(Body body);
+  ge_rc Edit(const Touched& touched, Body body);
+  template <typename Body>
+  ge_rc EditOrUndo(const Touched& touched, Body body) noexcept;
+  // What changes `fn`, not only behind its end.
+  static Touched AllOf(FunctionId fn) { return {Touched::Part::kFunction, fn}; }
   // A question: its failure is no failure of the pass.
   template <typename Body>
   ge_rc Ask(Body body);
@@ -56,6 +73,9 @@ class PassEdit {
   Status WantValue(FunctionId fn, ValueId value, bool absent = false) const;
   Result<const Node*> WantNode(FunctionId fn, NodeId node) const;
   Status WantValues(FunctionId fn, const uint32_t* values, uint32_t n, const char* what) const;
+  // Of a graph made by calls: nodes of an edited function are put in order and typed anew, so that
+  // what does not fit is told now.
+  Status Resettle(FunctionId fn);
 
   // pass_edit.cc: pictures, nodes, values
   const ge_model* Model();
@@ -63,23 +83,44 @@ class PassEdit {
   const ge_value* ValueOf(FunctionId fn, ValueId value);
   Status AddNode(FunctionId fn, NodeId before, const ge_new_node* given, uint32_t* id,
                  uint32_t* out);
+  ge_rc AddNodeOrZero(FunctionId fn, NodeId before, const ge_new_node* given, uint32_t* id,
+                      uint32_t* out);
   Result<std::vector<const Node*>> Replaced(FunctionId fn, NodeId before, const ge_links* links);
   Status TypeLast(FunctionId fn);
+  Status TypeOrRefuse(FunctionId fn);
   Status AddConstant(FunctionId fn, const ge_type* type, const void* data, uint64_t bytes,
                      uint32_t* out);
   Status ReplaceUses(FunctionId fn, ValueId from, ValueId to);
   Status SetInput(FunctionId fn, NodeId node, uint32_t i, ValueId value);
   Status SetAttr(FunctionId fn, NodeId node, const ge_attr* attr);
   Status SetLinks(FunctionId fn, NodeId node, const ge_links* given);
+  struct Links {
+    std::vector<Callee> callees;
+    std::vector<Effect> effects;
+    std::vector<NodeId> after;
+  };
+  // `appended`: the last node of the function; null: any other, which the transaction finds.
+  void SetLinked(FunctionId fn, NodeId node, Links links, Node* appended);
+  std::string NameOf(ge_str given);
+  Result<Links> ReadLinks(FunctionId fn, const ge_links* given);
+  // A complete node but for its id and outputs, behind all others. Costs what the node costs: the
+  // transaction, which has to know the whole function, is not asked.
+  std::vector<ValueId> Append(FunctionId fn, Node node, uint32_t n_out);
   Status Erase(FunctionId fn, NodeId node);
   Result<Attr> AttrOf(const ge_attr& attr);
 
   // pass_edit_model.cc: functions, states, entries
   Status WantNew(FunctionId fn, const char* what) const;
   Status WantDerive(const char* what) const;  // what it does, as "adds a state"
+  Status WantNewName(const std::string& name, const std::string& overload) const;
   Status AddFunction(const ge_function* given, uint32_t* fn);
   Status CopyFunction(FunctionId of, ge_str name, uint32_t* fn);
+  Result<Type> TypeOf(const ge_param& given);
   Status AddParam(FunctionId fn, const ge_param* given, uint32_t* value);
+  // Whether results may stand where placeholders stood.
+  Status WantPlaceholdersKept(FunctionId fn, const uint32_t* values, uint32_t n);
+  // Whether each result can have its name: names are of values.
+  Status WantNames(FunctionId fn, const uint32_t* values, const std::vector<std::string>& names);
   Status SetResults(FunctionId fn, const uint32_t* values, const ge_str* names, uint32_t n);
   // What a state begins with: the bytes given, else one element repeated, which takes no room.
   Result<Const> FirstContent(const ge_state& given, const Type& type,
@@ -94,6 +135,7 @@ class PassEdit {
   Status AddMetadata(ge_str name, ge_str json);
   // Whether replaced entries have their signature, and all entries know of replaced states.
   Status CheckReplaced();
+  Status CheckReplacedNow();
   Status WantSameSide(const Entry& entry, const char* side, const Function& old,
                       const std::vector<ValueId>& was, const std::vector<ValueId>& is);
   Status WantPresentState(const Entry& entry, const Function& f, const Node& n) const;
@@ -126,12 +168,18 @@ class PassEdit {
   bool retype_ = false;  // whether an edit may have changed a type inferred before
   // Nodes whose named functions were set: their types follow from functions, maybe grown since.
   std::vector<std::pair<FunctionId, NodeId>> naming_;
+  std::set<std::pair<FunctionId, ValueId>> placeholders_;
+  EditUndo* undo_ = nullptr;  // null: of a pass
+  CheckCalls check_calls_ = nullptr;
+  Status no_memory_;  // made ahead
+  bool retyped_ = false;
 };
 
 ge_rc RcOf(const Status& status);
 
 template <typename Body>
-ge_rc PassEdit::Edit(Body body) {
+ge_rc PassEdit::Edit(const Touched& touched, Body body) {
+  if (undo_) return EditOrUndo(touched, body);
   if (!failed_.ok()) return GE_FAILED_PRECONDITION;
   try {
     failed_ = body();
@@ -142,7 +190,29 @@ ge_rc PassEdit::Edit(Body body) {
 }
 
 template <typename Body>
+ge_rc PassEdit::EditOrUndo(const Touched& touched, Body body) noexcept {
+  bool begun = false;
+  Status status;
+  try {
+    undo_->Begin(touched);
+    begun = true;
+    status = body();
+    if (status.ok()) t_.Commit();
+  } catch (const std::exception&) {  // there is no memory, or no room for so many elements
+    status = no_memory_;
+  }
+  if (status.ok()) {
+    undo_->End();
+    return GE_OK;
+  }
+  if (begun) undo_->Undo();
+  failed_ = std::move(status);
+  return RcOf(failed_);
+}
+
+template <typename Body>
 ge_rc PassEdit::Ask(Body body) {
+  if (undo_) return EditOrUndo({}, body);
   return failed_.ok() ? Look(body) : static_cast<ge_rc>(GE_FAILED_PRECONDITION);
 }
 

@@ -34,25 +34,25 @@ std::vector<ge_dim> WithFreeSizes(const ge_dim* dims, int32_t rank, DimTable* ta
 void PassEdit::FillModelApi() {
   api_.function = [](void* h, const ge_function* given, uint32_t* fn) {
     *fn = 0;
-    return Of(h).Edit([&] { return Of(h).AddFunction(given, fn); });
+    return Of(h).Edit({}, [&] { return Of(h).AddFunction(given, fn); });
   };
   api_.copy = [](void* h, uint32_t of, ge_str name, uint32_t* fn) {
     *fn = 0;
-    return Of(h).Edit([&] { return Of(h).CopyFunction(of, name, fn); });
+    return Of(h).Edit({}, [&] { return Of(h).CopyFunction(of, name, fn); });
   };
   api_.param = [](void* h, uint32_t fn, const ge_param* given, uint32_t* value) {
     *value = 0;
-    return Of(h).Edit([&] { return Of(h).AddParam(fn, given, value); });
+    return Of(h).Edit({.fn = fn}, [&] { return Of(h).AddParam(fn, given, value); });
   };
   api_.results = [](void* h, uint32_t fn, const uint32_t* values, const ge_str* names, uint32_t n) {
-    return Of(h).Edit([&] { return Of(h).SetResults(fn, values, names, n); });
+    return Of(h).Edit(AllOf(fn), [&] { return Of(h).SetResults(fn, values, names, n); });
   };
   api_.state = [](void* h, const ge_state* given, uint32_t* state) {
     *state = 0;
-    return Of(h).Edit([&] { return Of(h).AddState(given, state); });
+    return Of(h).Edit({}, [&] { return Of(h).AddState(given, state); });
   };
   api_.entry = [](void* h, ge_str name, uint32_t fn, uint32_t role) {
-    return Of(h).Edit([&] { return Of(h).AddEntry(name, fn, role); });
+    return Of(h).Edit({}, [&] { return Of(h).AddEntry(name, fn, role); });
   };
   api_.price = [](void* h, uint32_t fn, const uint32_t* nodes, uint32_t n, double* ns) {
     *ns = 0;
@@ -86,6 +86,7 @@ Status PassEdit::WantDerive(const char* what) const {
 }
 
 Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
+  if (!given) return NotLegal("a function is given as NULL");
   GE_ASSIGN_OR_RETURN(const ge_function r, ReadRecord(given, "a function"));
   if (r.n_attr_param > kMostParams || (r.n_attr_param > 0 && !r.attr_param)) {
     return NotLegal(fmt::format("a function has {} attribute parameters", r.n_attr_param));
@@ -95,8 +96,9 @@ Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
   }
   const std::string name = TextOf(r.name);
   if (name.empty()) return NotLegal("a function has no name");
-  *fn = t_.AddFunction(name);
-  Function& f = t_.mutable_graph()->fn(*fn);
+  if (undo_) GE_RETURN_IF_ERROR(WantNewName(name, TextOf(r.overload)));
+  const FunctionId added = t_.AddFunction(name);
+  Function& f = t_.mutable_graph()->fn(added);
   f.overload = TextOf(r.overload);
   for (uint32_t i = 0; i < r.n_attr_param; ++i) f.attr_params.push_back(TextOf(r.attr_param[i]));
   f.recursive = (r.flags & GE_FUNCTION_RECURSIVE) != 0;
@@ -108,7 +110,8 @@ Status PassEdit::AddFunction(const ge_function* given, uint32_t* fn) {
   if (!f.derived.kind.empty()) f.derived.pass = t_.pass();
   f.custom_jvp = r.custom_jvp;
   f.custom_vjp = r.custom_vjp;
-  Edited(*fn);
+  Edited(added);
+  *fn = added;
   return {};
 }
 
@@ -116,24 +119,99 @@ Status PassEdit::CopyFunction(FunctionId of, ge_str name, uint32_t* fn) {
   GE_RETURN_IF_ERROR(WantFunction(of));
   const std::string text = TextOf(name);
   if (text.empty()) return NotLegal("a function has no name");
-  *fn = t_.CopyFunction(of, text);
-  Edited(*fn);
+  if (undo_) GE_RETURN_IF_ERROR(WantNewName(text, graph().fn(of).overload));
+  const FunctionId added = t_.CopyFunction(of, text);
+  Edited(added);
+  *fn = added;
   return {};
+}
+
+Status PassEdit::WantNewName(const std::string& name, const std::string& overload) const {
+  for (const Function& f : graph().functions) {
+    if (f.id == 0 || f.name != name || f.overload != overload) continue;
+    return NotLegal(fmt::format("there is a function '{}' already; give it another name", name));
+  }
+  return {};
+}
+
+Result<Type> PassEdit::TypeOf(const ge_param& given) {
+  if (given.dtype == 0) {
+    GE_RETURN_IF_ERROR(WantValue(given.of_fn, given.of_value));
+    return Type(graph().fn(given.of_fn).value(given.of_value).type);
+  }
+  const std::vector<ge_dim> dims = WithFreeSizes(given.dims, given.rank, &t_.dims());
+  return TypeFromAbi(given.dtype, given.rank, given.dims ? dims.data() : nullptr, graph().dims);
 }
 
 Status PassEdit::AddParam(FunctionId fn, const ge_param* given, uint32_t* value) {
   GE_RETURN_IF_ERROR(WantNew(fn, "parameters"));
-  Type type;
-  if (given->dtype == 0) {
-    GE_RETURN_IF_ERROR(WantValue(given->of_fn, given->of_value));
-    type = graph().fn(given->of_fn).value(given->of_value).type;
-  } else {
-    const std::vector<ge_dim> dims = WithFreeSizes(given->dims, given->rank, &t_.dims());
-    GE_ASSIGN_OR_RETURN(type, TypeFromAbi(given->dtype, given->rank,
-                                          given->dims ? dims.data() : nullptr, graph().dims));
-  }
+  if (!given) return NotLegal("a parameter is given as NULL");
+  GE_ASSIGN_OR_RETURN(Type type, TypeOf(*given));
   Outdate(fn);
-  *value = t_.AddParam(fn, TextOf(given->name), std::move(type));
+  if (undo_) {  // the transaction would have to know the whole function
+    Function& f = t_.mutable_graph()->fn(fn);
+    const ValueId added = AddValue(&f, std::move(type), TextOf(given->name));
+    f.params.push_back(added);
+    *value = added;
+  } else {
+    *value = t_.AddParam(fn, TextOf(given->name), std::move(type));
+  }
+  return {};
+}
+
+ge_rc PassEdit::AddPlaceholder(FunctionId fn, const ge_param& given, uint32_t* value) {
+  *value = 0;
+  return Edit({.fn = fn}, [&]() -> Status {
+    GE_RETURN_IF_ERROR(WantFunction(fn));
+    GE_ASSIGN_OR_RETURN(Type type, TypeOf(given));
+    Outdate(fn);
+    const ValueId added = AddValue(&t_.mutable_graph()->fn(fn), std::move(type));
+    placeholders_.emplace(fn, added);
+    *value = added;
+    return {};
+  });
+}
+
+Status PassEdit::WantPlaceholdersKept(FunctionId fn, const uint32_t* values, uint32_t n) {
+  const Function& f = graph().fn(fn);
+  for (uint32_t i = 0; i < f.results.size(); ++i) {
+    const ValueId was = f.results[i];
+    if (placeholders_.count({fn, was}) == 0) continue;
+    // The number of one that was taken back is given again.
+    if (f.value(was).constant || t_.IsParam(fn, was) || t_.Producer(fn, was)) continue;
+    const Type& type = f.value(was).type;
+    const Type* is = i < n ? &f.value(values[i]).type : nullptr;
+    if (is && is->kind == type.kind && is->dtype == type.dtype &&
+        (!is->ranked || !type.ranked || is->rank() == type.rank())) {
+      continue;
+    }
+    return NotLegal(fmt::format(
+        "result {} of function '{}' is {}, and its placeholder {}; wanted the same dtype and rank, "
+        "which calls of the function go by",
+        i, f.name, is ? TypeToString(*is, graph().dims) : "missing",
+        TypeToString(type, graph().dims)));
+  }
+  return {};
+}
+
+Status PassEdit::WantNames(FunctionId fn, const uint32_t* values,
+                           const std::vector<std::string>& names) {
+  const Function& f = graph().fn(fn);
+  std::map<ValueId, uint32_t> named;
+  for (uint32_t i = 0; i < names.size(); ++i) {
+    const auto [first, fresh] = named.emplace(values[i], i);
+    if (!fresh && names[first->second] != names[i]) {
+      return NotLegal(fmt::format(
+          "results {} and {} of function '{}' are one value, named '{}' and '{}'; put an Identity "
+          "between them",
+          first->second, i, f.name, names[first->second], names[i]));
+    }
+    if (!t_.IsParam(fn, values[i]) || f.value(values[i]).name == names[i]) continue;
+    return NotLegal(fmt::format(
+        "result {} of function '{}' is its parameter '{}' and would rename it to '{}'; put an "
+        "Identity between them",
+        i, f.name, f.value(values[i]).name, names[i]));
+  }
   return {};
 }
 
@@ -145,7 +223,11 @@ Status PassEdit::SetResults(FunctionId fn, const uint32_t* values, const ge_str*
   for (uint32_t i = 0; i < n; ++i) {
     GE_RETURN_IF_ERROR(WantValue(fn, values[i]));
     if (names) texts.push_back(TextOf(names[i]));
+    // No name is the present one.
+    if (names && undo_ && texts.back().empty()) texts.back() = graph().fn(fn).value(values[i]).name;
   }
+  GE_RETURN_IF_ERROR(WantPlaceholdersKept(fn, values, n));
+  if (undo_) GE_RETURN_IF_ERROR(WantNames(fn, values, texts));
   Edited(fn);
   t_.SetResults(fn, std::vector<ValueId>(values, values + n), std::move(texts));
   return {};
@@ -199,6 +281,7 @@ Result<Const> PassEdit::FirstContent(const ge_state& given, const Type& type,
 }
 
 Status PassEdit::AddState(const ge_state* given, uint32_t* state) {
+  if (!given) return NotLegal("a state is given as NULL");
   GE_RETURN_IF_ERROR(WantDerive("adds a state"));
   GE_ASSIGN_OR_RETURN(const ge_state r, ReadRecord(given, "a state"));
   State s;

@@ -13,6 +13,7 @@ namespace ge {
 namespace {
 
 constexpr uint64_t kMostKey = 128, kMostMetadata = 16 << 20;
+constexpr Touched kAll{Touched::Part::kModel, 0};
 
 std::string EntryNames(const Graph& graph) {
   std::string out;
@@ -48,13 +49,13 @@ std::set<FunctionId> RunBy(const Graph& graph, FunctionId fn) {
 
 void PassEdit::FillReplaceApi() {
   api_.replace_entry = [](void* h, ge_str name, uint32_t fn) {
-    return Of(h).Edit([&] { return Of(h).ReplaceEntry(name, fn); });
+    return Of(h).Edit(kAll, [&] { return Of(h).ReplaceEntry(name, fn); });
   };
   api_.replace_state = [](void* h, uint32_t state, const ge_state* given) {
-    return Of(h).Edit([&] { return Of(h).ReplaceState(state, given); });
+    return Of(h).Edit(kAll, [&] { return Of(h).ReplaceState(state, given); });
   };
   api_.metadata = [](void* h, ge_str name, ge_str json) {
-    return Of(h).Edit([&] { return Of(h).AddMetadata(name, json); });
+    return Of(h).Edit({}, [&] { return Of(h).AddMetadata(name, json); });
   };
 }
 
@@ -69,9 +70,10 @@ Status PassEdit::ReplaceEntry(ge_str name, FunctionId fn) {
     return NotLegal(fmt::format("there is no entry '{}' to replace; the entries are {}", text,
                                 EntryNames(graph())));
   }
+  if (undo_) former_.clear();  // of a call without memory
   former_.emplace(static_cast<size_t>(found - entries.begin()), found->fn);
   t_.ReplaceEntry(static_cast<size_t>(found - entries.begin()), fn);
-  return {};
+  return undo_ ? CheckReplacedNow() : Status();
 }
 
 Status PassEdit::ReplaceState(StateId state, const ge_state* given) {
@@ -80,6 +82,7 @@ Status PassEdit::ReplaceState(StateId state, const ge_state* given) {
     return NotLegal(
         fmt::format("there is no state {}; they are 1 to {}", state, graph().states.size() - 1));
   }
+  if (!given) return NotLegal("a state is given as NULL");
   GE_ASSIGN_OR_RETURN(const ge_state r, ReadRecord(given, "a state"));
   GE_ASSIGN_OR_RETURN(Type type, StaticTypeFromAbi(r.type));
   const State& old = graph().states[state];
@@ -96,9 +99,10 @@ Status PassEdit::ReplaceState(StateId state, const ge_state* given) {
     GE_ASSIGN_OR_RETURN(Const c, FirstContent(r, type, old.name));
     init = t_.mutable_graph()->AddConst(std::move(c));
   }
+  if (undo_) replaced_states_.clear();
   replaced_states_.insert(state);
   t_.ReplaceState(state, std::move(type), init, r.init_fn);
-  return {};
+  return undo_ ? CheckReplacedNow() : Status();
 }
 
 Status PassEdit::AddMetadata(ge_str name, ge_str json) {
@@ -167,6 +171,14 @@ Status PassEdit::WantPresentState(const Entry& entry, const Function& f, const N
         type ? TypeToString(*type, graph().dims) : "it was", TypeToString(s.type, graph().dims)));
   }
   return {};
+}
+
+// Each call by itself: what it replaces is what stood there before it.
+Status PassEdit::CheckReplacedNow() {
+  const Status status = CheckReplaced();
+  former_.clear();
+  replaced_states_.clear();
+  return status;
 }
 
 Status PassEdit::CheckReplaced() {

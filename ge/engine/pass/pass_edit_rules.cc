@@ -53,11 +53,23 @@ Result<Node> PassEdit::AsIn(const ge_rule& rule, const Node& node) {
 
 ge_rc PassEdit::AskRule(const ge_rule* given) {
   bool found = true;
-  const ge_rc rc = Ask([&] { return ApplyRule(given, &found); });
+  ge_rc rc = GE_OK;
+  if (undo_) {
+    const bool known = given && given->h.size >= kFirstSize<ge_rule>;
+    const FunctionId to = !known ? 0 : given->to_fn ? given->to_fn : given->fn;
+    rc = EditOrUndo(AllOf(to), [&]() -> Status {
+      GE_RETURN_IF_ERROR(ApplyRule(given, &found));
+      return found && given->made ? Resettle(to) : Status();
+    });
+    if (rc != GE_OK && known && given->made) std::fill_n(given->made, given->n_made, 0u);
+  } else {
+    rc = Ask([&] { return ApplyRule(given, &found); });
+  }
   return rc == GE_OK && !found ? static_cast<ge_rc>(GE_NOT_FOUND) : rc;
 }
 
 Status PassEdit::ApplyRule(const ge_rule* given, bool* found) {
+  if (!given) return NotLegal("a rule is given as NULL");
   GE_ASSIGN_OR_RETURN(const ge_rule rule, ReadRecord(given, "a rule"));
   GE_ASSIGN_OR_RETURN(const Node* node, WantNode(rule.fn, rule.node));
   if (rule.to_fn) GE_RETURN_IF_ERROR(WantFunction(rule.to_fn));
@@ -113,7 +125,7 @@ Status PassEdit::Derive(const ge_rule& rule, const OpDef& op, const Node& node) 
                                                            {rule.given, rule.given + rule.n_given});
   if (!made.ok()) {
     constexpr size_t kMostTold = 8;
-    if (rule_failures_.size() < kMostTold) rule_failures_.push_back(made.status());
+    if (!undo_ && rule_failures_.size() < kMostTold) rule_failures_.push_back(made.status());
     return made.status();
   }
   std::copy(made->begin(), made->end(), rule.made);
