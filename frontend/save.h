@@ -9,8 +9,9 @@
 
 namespace ge {
 
-// kText, kProto or kOnnx; the file is replaced whole. ONNX holds one entry: INVALID_ARGUMENT with
-// their names where the graph has more, and what ExportOnnx refuses.
+// kText, kProto or kOnnx; the file is replaced whole. The graph is verified and typed. ONNX holds
+// one entry: INVALID_ARGUMENT with their names where the graph has more. Operators of domain ge and
+// of plugins become their parts there; what has none ExportOnnx refuses by its name.
 Status SaveModel(const Graph& graph, const std::string& path, Format format);
 
 }  // namespace ge

@@ -664,8 +664,8 @@ GE_API ge_status ge_session_load_graph(ge_session* session, ge_graph_builder* gr
                                        ge_error* error);
 /* Checks the graph and writes it, as it is now, into a file, which is replaced whole. AUTO decides
  * by the name: .gt, .gepb, .onnx; CAPSULE is INVALID_ARGUMENT. An ONNX file holds one entry, so a
- * graph for it has one; states, and other things without a form there, answer UNSUPPORTED with
- * their names. */
+ * graph for it has one; operators of ours and of plugins become their parts; states, and other
+ * things without a form there, answer UNSUPPORTED with their names. */
 GE_API ge_status ge_graph_save(ge_graph_builder* graph, const char* path, uint32_t format,
                                ge_error* error);
 /* Sessions keep what they loaded. */

@@ -76,6 +76,40 @@ class Tensor {
   ge_tensor t_;
 };
 
+// A model made by calls: those of ge_edit (ge_plugin_pass.h).
+class Graph {
+ public:
+  // `plugins` as ge_graph_options.plugins; empty = none.
+  explicit Graph(const std::string& name = {}, const std::string& plugins = {}) {
+    ge_graph_options options;
+    std::memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.name = name.c_str();
+    options.plugins = plugins.empty() ? nullptr : plugins.c_str();
+    ge_graph_builder* graph = nullptr;
+    detail::Check([&](ge_error* e) { return ge_graph_create(&options, &graph, e); });
+    graph_.reset(graph);
+    detail::Check([&](ge_error* e) { return ge_graph_edit(get(), &edit_, e); });
+  }
+  const ge_edit* edit() const { return edit_; }
+  // For the answer of a call of edit(): throws what was wrong where it is not GE_OK (0).
+  void Check(int32_t answer) const {
+    if (answer == 0) return;
+    detail::Check([&](ge_error* e) { return ge_graph_error(get(), e); });
+  }
+  void Save(const std::string& path, uint32_t format = GE_FORMAT_AUTO) {
+    detail::Check([&](ge_error* e) { return ge_graph_save(get(), path.c_str(), format, e); });
+  }
+  ge_graph_builder* get() const { return graph_.get(); }
+
+ private:
+  struct Release {
+    void operator()(ge_graph_builder* g) const { ge_graph_release(g); }
+  };
+  std::unique_ptr<ge_graph_builder, Release> graph_;
+  const ge_edit* edit_ = nullptr;
+};
+
 class Session {
  public:
   // `engines` as ge_session_options.engines; empty = all found.
@@ -91,6 +125,10 @@ class Session {
   void Load(const std::string& path, uint32_t format = GE_FORMAT_AUTO) {
     detail::Check(
         [&](ge_error* e) { return ge_session_load_file(get(), path.c_str(), format, e); });
+  }
+  // The graph as it is now.
+  void Load(const Graph& graph) {
+    detail::Check([&](ge_error* e) { return ge_session_load_graph(get(), graph.get(), e); });
   }
   // Runs `entry` (empty = the first); GraphEngine allocates the outputs.
   std::vector<Tensor> Run(const std::vector<const Tensor*>& inputs, const std::string& entry = {}) {

@@ -7,9 +7,6 @@
 #include <ge/ge_plugin_pass.h>
 #include <string.h>
 
-#define NO_TEXT \
-  { 0, 0 }
-
 static inline uint32_t AddFunction(const ge_edit* e, const char* name, uint32_t flags) {
   ge_function f;
   uint32_t fn = 0;
@@ -135,7 +132,7 @@ static inline ge_rc AddEntry(const ge_edit* e, const char* name, uint32_t fn) {
   return e->entry(e->host, ge_text(name), fn, GE_ROLE_INFER);
 }
 
-/* A function with an Identity of a scalar constant of int64, as branches have it. */
+/* Of float32. data NULL: it begins with zeros. */
 static inline uint32_t AddState(const ge_edit* e, const char* name, const int64_t* dims,
                                 int32_t rank, const void* data, uint64_t bytes, uint32_t kind,
                                 uint32_t flags) {
