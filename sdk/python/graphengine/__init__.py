@@ -7,10 +7,11 @@ Inputs are arrays of numpy or anything with __dlpack__ on the CPU, outputs are a
 the engine's own memory, or the caller's own arrays (`out=`). InferenceSession and its companions
 take the common calls of onnxruntime. `python -m graphengine` is the program `ge`.
 """
+import importlib
 import json
 import os
 import pathlib
-from typing import Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 from graphengine import _native
 from graphengine._error import Error
@@ -25,6 +26,10 @@ from graphengine.ort_options import (ExecutionMode, ExecutionOrder, GraphOptimiz
 from graphengine.ort_providers import get_all_providers, get_available_providers, get_device
 from graphengine.ort_value import IOBinding, OrtDevice, OrtValue
 from graphengine.tensor import Tensor
+
+if TYPE_CHECKING:
+    from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
+    from graphengine.ops import plugin
 
 SessionIOBinding = IOBinding
 
@@ -120,3 +125,15 @@ def batches(pipe: Union[str, "os.PathLike[str]"], batch: int = 64, *,
 def get_include() -> str:
     """The folder of ge/ge.h and ge/ge_plugin.h, for engines of one's own."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
+
+
+def __getattr__(name: str) -> Any:
+    """Functions over Tensors by the standard's names, and plugin, which are loaded when asked for."""
+    if name in ("functions", "ops"):
+        return importlib.import_module(f"graphengine.{name}")
+    if name == "plugin":
+        return importlib.import_module("graphengine.ops").plugin
+    functions = importlib.import_module("graphengine.functions")
+    if name in functions.__all__:
+        return getattr(functions, name)
+    raise AttributeError(f"module 'graphengine' has no attribute {name!r}")

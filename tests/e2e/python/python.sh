@@ -3,7 +3,8 @@
 # environment. Results equal those of `ge run`, arrays are not copied (addresses, seen from under the
 # library), errors have names, runs go on by themselves, states are kept, plugins are used and nets
 # trained, calls of onnxruntime do as there, Ctrl-C ends what goes on, control flow is found in the
-# source of functions, and README's lines run.
+# source of functions, functions over Tensors answer what the array API standard says, and README's
+# lines run.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 source tests/counted.sh
@@ -20,6 +21,13 @@ cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python/python_address
 for part in arrays dlpack values calls plugins data onnxruntime signals source tensor eager door package; do
   counted "$part" env "LD_PRELOAD=$watched" "ADDRESSES=$watched" "$python" \
     "tests/e2e/python/python_$part.py" --build "$build" --scratch "$scratch"
+done
+# Functions over Tensors on ref, whose zeros have signs, against numpy, array_api_strict and ONNX's node
+# tests. The sweep of more examples is tests/e2e/all/python/python_functions.sh.
+theirs=$(build/venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+for part in functions indexing function_rules operators; do
+  counted "$part" env "PYTHONPATH=$theirs" "$python" "tests/e2e/python/python_$part.py" --build "$build" \
+    --examples 8
 done
 # The same calls by onnxruntime and by us.
 drop_in() {
