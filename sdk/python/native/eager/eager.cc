@@ -93,7 +93,7 @@ bool LoadOrForget(const OneNode& node, bool sizes, std::string_view key,
   }
 }
 
-void Clear() {
+void ClearCache() {
   Cache& cache = TheCache();
   cache.order.clear();
   const auto dropped = std::exchange(cache.entries, {});
@@ -115,7 +115,7 @@ void SetOptions(const nb::kwargs& given) {
   Keywords checked("eager_options", given);
   (void)MakeHandle(checked);  // refuses what sessions would
   TheCache().words = words;
-  Clear();
+  ClearCache();
 }
 
 void AddPlugin(const std::string& path) {
@@ -126,7 +126,7 @@ void AddPlugin(const std::string& path) {
   Keywords checked("add_plugin", words);
   (void)MakeHandle(checked);  // refuses what is no plugin
   plugins.push_back(path);
-  Clear();
+  ClearCache();
 }
 
 // ---- apply
@@ -289,7 +289,7 @@ nb::object Cast(nb::handle tensor, const Element& element) {
 
 void AddEager(nb::module_& m) {
   if (PyModule_AddFunctions(m.ptr(), functions) != 0) nb::raise_python_error();
-  m.def("clear_cache", Clear, "Drops the sessions of eager mode.");
+  m.def("clear_cache", ClearCache, "Drops the sessions of eager mode.");
   m.def("cache_info", Info, nb::sig("def cache_info() -> dict[str, int]"),
         "sessions of eager mode there are, at most (limit), made and dropped so far.");
   m.def("eager_options", SetOptions, nb::sig("def eager_options(**words: typing.Any) -> None"),
