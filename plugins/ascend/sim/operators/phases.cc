@@ -183,26 +183,48 @@ std::string Broken(Rule rule, const std::string& what) {
   return off ? "" : std::string(RowOf(rule).name) + ": " + what;
 }
 
-// Fills the padding of all tensors in private formats that are read, or are written.
-void FillPaddings(const Arguments& arguments, bool written, float number) {
+bool HasPadding(const Argument& one, Kind kind) {
+  return one.given && one.kind == kind && IsPrivate(one.tensor.format) && !IsEmpty(one.tensor);
+}
+
+// Fills the padding of all tensors in private formats that are written.
+void FillPaddings(const Arguments& arguments, float number) {
   for (const Argument& one : arguments) {
-    if (!one.given || one.kind != (written ? Kind::kOut : Kind::kIn)) continue;
-    if (IsPrivate(one.tensor.format) && !IsEmpty(one.tensor)) FillPadding(one.tensor, number);
+    if (HasPadding(one, Kind::kOut)) FillPadding(one.tensor, number);
   }
 }
+
+// Arguments whose tensors in private formats are copies where they are read, with a number in their
+// padding: who wrote one, the host say, may have left anything there, and it stays as it was.
+class Padded {
+ public:
+  Padded(const Arguments& given, float number) : arguments_(given) {
+    for (Argument& one : arguments_) {
+      if (!HasPadding(one, Kind::kIn)) continue;
+      const auto* from = static_cast<const unsigned char*>(one.tensor.data);
+      copies_.emplace_back(from, from + StorageBytes(one.tensor));
+      one.tensor.data = copies_.back().data();
+      FillPadding(one.tensor, number);
+    }
+  }
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  Arguments arguments_;
+  std::vector<std::vector<unsigned char>> copies_;
+};
 
 // Runs on the device. Empty, or why it failed.
 std::string Run(const Launch& launch, uint64_t bytes) {
   try {
     Workspace workspace(bytes);
-    // Who wrote a tensor, the host say, may have left anything in its padding.
     const std::optional<float> planted = PlantedPadding();
-    FillPaddings(launch.arguments, false, planted.value_or(std::bit_cast<float>(kPoison)));
-    const uint64_t padded = PaddedLaneReads();
-    launch.operation->run(launch.arguments, workspace.data());
-    if (planted) FillPaddings(launch.arguments, true, *planted);
+    const Padded padded(launch.arguments, planted.value_or(std::bit_cast<float>(kPoison)));
+    const uint64_t reads = PaddedLaneReads();
+    launch.operation->run(padded.arguments(), workspace.data());
+    if (planted) FillPaddings(launch.arguments, *planted);
     const std::string name = launch.operation->name;
-    if (PaddedLaneReads() != padded) {
+    if (PaddedLaneReads() != reads) {
       const std::string why = Broken(Rule::kPaddedLane, name + " read the padding of a format");
       if (!why.empty()) return why;
     }

@@ -15,7 +15,7 @@ float Sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 float Silu(float x) { return x / (1 + std::exp(-x)); }
 float Clamped(float x, float least, float most) { return x < least ? least : x > most ? most : x; }
 float Hardsigmoid(float x) { return Clamped(x / 6 + 0.5f, 0, 1); }
-float Hardswish(float x) { return x * Clamped(x + 3, 0, 6) / 6; }
+float Hardswish(float x) { return x * (Clamped(x + 3, 0, 6) / 6); }
 float Relu(float x) { return x < 0 ? 0 : x; }
 float Rsqrt(float x) { return 1 / std::sqrt(x); }
 float Sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
