@@ -1,9 +1,7 @@
 #include "plugins/ascend/ascend_engine.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "plugins/ascend/api/data_types.h"
 #include "plugins/device/kind_table.h"
@@ -78,17 +76,14 @@ void AscendEngine::RecordConversion(const device::Conversion& conversion, const 
 }
 
 bool AscendEngine::HasTypes(const Unit& unit, const Parser& parser, Why* why) const {
-  for (const Ids* values : {&unit.in, &unit.out}) {
-    for (const uint32_t v : *values) {
-      acl::DataType type;
-      if (v == 0 || (FindDataType(parser.dtype(v), &type) &&
-                     (type != acl::kBf16 || ascend_.api().facts().bf16))) {
-        continue;
-      }
-      return why->Say(GE_WHY_DTYPE, "the chip has no operator for this dtype");
-    }
-  }
-  return true;
+  const auto has = [&](uint32_t v) {
+    acl::DataType type;
+    return v == 0 || (FindDataType(parser.dtype(v), &type) &&
+                      (type != acl::kBf16 || ascend_.api().facts().bf16));
+  };
+  return (std::all_of(unit.in.begin(), unit.in.end(), has) &&
+          std::all_of(unit.out.begin(), unit.out.end(), has)) ||
+         why->Say(GE_WHY_DTYPE, "the chip has no operator for this dtype");
 }
 
 bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const {
@@ -99,12 +94,20 @@ bool AscendEngine::Takes(const Unit& unit, const Parser& parser, Why* why) const
   if (!HasTypes(unit, parser, why)) return false;
   if (kind->one_float && !parser.OneReal(unit, why)) return false;
   try {
-    Calls rehearsal(ascend_, &unit, HasFormats(), parser, nullptr);
-    kind->record(unit, &rehearsal);
+    (void)Added(unit, parser, nullptr);
     return true;
   } catch (const Declined& declined) {
     return why->Say(declined.code, declined.what());
   }
+}
+
+Calls AscendEngine::Added(const Unit& unit, const Parser& parser,
+                          device::Recorder* recorder) const {
+  const AscendKind* kind = Table().Find(unit);
+  if (kind == nullptr || kind->record == nullptr) Calls::Refuse(GE_WHY_OP, "no operator");
+  Calls calls(ascend_, &unit, HasFormats(), parser, recorder);
+  kind->record(unit, &calls);
+  return calls;
 }
 
 device::Rates AscendEngine::RatesOf(int) const {
@@ -121,20 +124,11 @@ device::Rates AscendEngine::RatesOf(int) const {
 
 device::Work AscendEngine::WorkFor(const Unit& unit, const Parser& parser) const {
   device::Work work = device::WorkOf(unit, parser);
-  const AscendKind* kind = Table().Find(unit);
-  if (kind == nullptr || work.kernels == 0) return work;
-  Calls rehearsal(ascend_, &unit, HasFormats(), parser, nullptr);
-  kind->record(unit, &rehearsal);
+  if (work.kernels == 0) return work;
+  const Calls rehearsal = Added(unit, parser, nullptr);
   work.kernels = rehearsal.count();
   work.packed += rehearsal.packed();
   return work;
-}
-
-void AscendEngine::Record(const Unit& unit, device::Recorder* recorder) const {
-  const AscendKind* kind = Table().Find(unit);
-  if (kind == nullptr) throw std::runtime_error("no operator");
-  Calls calls(ascend_, &unit, HasFormats(), recorder->parser(), recorder);
-  kind->record(unit, &calls);
 }
 
 }  // namespace ge_engines::ascend

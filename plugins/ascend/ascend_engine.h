@@ -28,7 +28,9 @@ class AscendEngine final : public device::Engine {
   bool Takes(const Unit& unit, const Parser& parser, Why* why) const override;
   device::Rates RatesOf(int device) const override;
   device::Work WorkFor(const Unit& unit, const Parser& parser) const override;
-  void Record(const Unit& unit, device::Recorder* recorder) const override;
+  void Record(const Unit& unit, device::Recorder* r) const override {
+    (void)Added(unit, r->parser(), r);
+  }
   std::span<const LayoutTag> Layouts() const override;
   std::optional<LayoutTag> Prefers(const Unit& unit, const Parser& parser) const override;
   bool KeepsLayout(const Unit& unit, const Parser& parser) const override;
@@ -37,6 +39,8 @@ class AscendEngine final : public device::Engine {
 
  private:
   bool HasTypes(const Unit& unit, const Parser& parser, Why* why) const;
+  // What records a unit, or without a recorder rehearses it; throws Declined.
+  Calls Added(const Unit& unit, const Parser& parser, device::Recorder* recorder) const;
   bool HasFormats() const;
   const AscendDriver& ascend_;
   const std::string formats_;  // the option

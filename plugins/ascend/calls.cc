@@ -59,20 +59,15 @@ Form Calls::FormOf(uint32_t value, bool image) const {
 }
 
 Operand Calls::In(uint32_t value, Form form) {
-  for (const auto& [made, ref] : made_) {
-    if (made == value) return {ref, std::move(form), true};
-  }
+  if (const auto m = made_.find(value); m != made_.end()) return {m->second, std::move(form), true};
   return {recorder_ == nullptr ? device::Ref() : recorder_->Read(value, TagOf(value)),
           std::move(form), true};
 }
 
 Operand Calls::Out(uint32_t value, Form form) {
-  for (const auto& [made, ref] : made_) {
-    if (made == value) return {ref, std::move(form), true};
-  }
-  made_.emplace_back(value,
-                     recorder_ == nullptr ? device::Ref() : recorder_->Write(value, TagOf(value)));
-  return {made_.back().second, std::move(form), true};
+  const auto [at, fresh] = made_.try_emplace(value);
+  if (fresh && recorder_ != nullptr) at->second = recorder_->Write(value, TagOf(value));
+  return {at->second, std::move(form), true};
 }
 
 Operand Calls::Between(const Form& form) {
@@ -131,10 +126,6 @@ void Calls::Convert(const device::Conversion& conversion, const device::Ref& fro
   }
 }
 
-void Calls::View(uint32_t result, uint32_t value) {
-  if (recorder_ != nullptr) recorder_->View(result, value);
-}
-
 acl::TensorAt Calls::Placed(const Operand& operand, bool written, std::vector<device::Use>* uses) {
   if (!operand.given) return {};
   uses->push_back({operand.ref, !written || operand.changed, written});
@@ -151,7 +142,8 @@ std::vector<acl::TensorAt> Calls::Placed(const std::vector<Operand>& operands, b
 void Calls::AddStep(const char* name, std::unique_ptr<acl::OperatorCall> call,
                     std::vector<device::Use> uses) {
   uint64_t bytes = 0;
-  const Result r = driver_.Within(recorder_->number(), [&] { return call->Workspace(&bytes); });
+  const Result r = driver_.Within(recorder_->number(),
+                                  [&] { return driver_.api().workspaces().Of(*call, &bytes); });
   if (!r.ok()) {
     throw std::runtime_error(std::string("the operator ") + name + ": " +
                              const_cast<AscendDriver&>(driver_).ErrorText(r));

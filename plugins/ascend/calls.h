@@ -3,6 +3,7 @@
 // is taken and what is recorded are told by one function. Used once for a unit, by one thread.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -26,11 +27,6 @@ struct Operand {
   bool given = false;  // else it is left out
   bool changed = false;
 };
-// The same memory by another look.
-inline Operand Look(Operand operand, Form form) {
-  operand.form = std::move(form);
-  return operand;
-}
 // What is written is read before.
 inline Operand Changed(Operand operand) {
   operand.changed = true;
@@ -42,6 +38,7 @@ inline ScalarOf NumberFor(const Operand& y, double value) {
   return {value, whole ? y.form.type : acl::kF32};
 }
 inline ScalarOf Real(double value) { return {value, acl::kF32}; }
+inline ScalarOf Whole(int64_t value) { return {static_cast<double>(value), acl::kI64}; }
 
 // There is no operator for a unit.
 struct Declined : std::runtime_error {
@@ -87,7 +84,6 @@ class Calls {
   Operand FractalPack(uint32_t value, bool transposed);
   void Convert(const device::Conversion& conversion, const device::Ref& from,
                const device::Ref& to);
-  void View(uint32_t result, uint32_t value);
 
   // Adds a call. Throws std::runtime_error with the library's text where it refuses the arguments.
   template <class... P>
@@ -124,7 +120,7 @@ class Calls {
   device::Recorder* const recorder_;
   uint32_t count_ = 0;
   uint64_t packed_ = 0;
-  std::vector<std::pair<uint32_t, device::Ref>> made_;  // results that have their place
+  std::map<uint32_t, device::Ref> made_;  // results that have their place
 };
 
 }  // namespace ge_engines::ascend

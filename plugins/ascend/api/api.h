@@ -14,6 +14,7 @@
 
 #include "plugins/ascend/api/data_types.h"
 #include "plugins/ascend/api/operators.h"
+#include "plugins/ascend/api/workspaces.h"
 #include "plugins/device/library.h"
 
 namespace ge_engines::ascend {
@@ -45,6 +46,7 @@ class Api {
   const acl::Functions& f() const { return f_; }
   const acl::Objects& objects() const { return objects_; }
   const acl::Operators& operators() const { return operators_; }
+  acl::Workspaces& workspaces() const { return workspaces_; }
 
  private:
   bool OpenRuntime();
@@ -65,6 +67,7 @@ class Api {
   mutable acl::Objects objects_;
   mutable acl::Operators operators_;
   mutable std::string why_;
+  mutable acl::Workspaces workspaces_;  // has a lock of its own
 };
 
 // A context of the thread's, for as long as it lives; then the thread's own is put back. Of a

@@ -95,6 +95,37 @@ TensorList* Made::Make(const std::vector<TensorAt>& given) {
   return lists_.back();
 }
 
+void Signature::AddBytes(const void* from, size_t size) {
+  bytes_.append(static_cast<const char*>(from), size);
+}
+
+void Signature::Add(const TensorAt& given) {
+  Add(given.place == TensorAt::kNone);
+  if (given.place == TensorAt::kNone) return;
+  const Form& form = given.form;
+  Add(form.dims);
+  Add(form.strides);
+  Add(form.type);
+  Add(form.offset);
+  Add(form.format);
+  Add(form.storage);
+}
+
+void Signature::Add(const ScalarOf& given) {
+  Add(given.value);
+  Add(given.type);
+}
+
+void Signature::Add(const Dims& given) {
+  Add(given.size());
+  AddBytes(given.data(), given.size() * sizeof given[0]);
+}
+
+void Signature::Add(const std::vector<TensorAt>& given) {
+  Add(given.size());
+  for (const TensorAt& one : given) Add(one);
+}
+
 Status OperatorCall::Workspace(uint64_t* bytes) const {
   Executor* executor = nullptr;
   Made made(f_, nullptr);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -69,6 +70,24 @@ class Made {
   std::vector<TensorList*> lists_;
 };
 
+// An operator and its arguments as bytes, but for addresses: equal ones are equal calls.
+class Signature {
+ public:
+  explicit Signature(const char* name) : bytes_(name) { bytes_.push_back('\0'); }
+  void Add(const TensorAt& given);
+  void Add(const ScalarOf& given);
+  void Add(const Dims& given);
+  void Add(const std::vector<TensorAt>& given);
+  template <class T>
+  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  void Add(T given) { AddBytes(&given, sizeof given); }
+  std::string Take() { return std::move(bytes_); }
+
+ private:
+  void AddBytes(const void* from, size_t size);
+  std::string bytes_;
+};
+
 // How an argument of a type is kept, where tensors are kept as a T.
 template <class P, class T>
 struct KeptAs {
@@ -105,6 +124,7 @@ class OperatorCall {
   Status Workspace(uint64_t* bytes) const;
   // Both phases, with a workspace of so many bytes.
   Status Launch(void* const* at, void* workspace, uint64_t room, Stream stream) const;
+  virtual std::string signature() const = 0;
 
  protected:
   virtual Status First(Made* made, uint64_t* bytes, Executor** executor) const = 0;
@@ -121,6 +141,11 @@ class CallOf final : public OperatorCall {
   using Operator = TwoPhase<Status (*)(P...)>;
   CallOf(const Objects& f, const Operator& op, typename KeptAs<P, TensorAt>::Type... given)
       : OperatorCall(f), op_(op), given_(std::move(given)...) {}
+  std::string signature() const override {
+    Signature s(op_.name);
+    std::apply([&](const auto&... given) { (s.Add(given), ...); }, given_);
+    return s.Take();
+  }
 
  private:
   Status First(Made* made, uint64_t* bytes, Executor** executor) const override {

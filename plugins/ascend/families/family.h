@@ -17,7 +17,7 @@ enum class Blocks : uint8_t {
 
 struct AscendKind {
   const UnitKind* kind;
-  // Adds the calls of a unit, or refuses it: also in a rehearsal.
+  // Adds the calls of a unit, or refuses it: also in a rehearsal. Null: plugins/device makes it.
   void (*record)(const Unit& unit, Calls* calls);
   // Whether all tensors of a unit must have one dtype, of floats; the engine looks at that.
   bool one_float = true;

@@ -64,10 +64,9 @@ void RecordAppend(const Unit& u, Calls* c) {
   const auto axis = As<AppendSpec>(u)->axis;
   const Operand rows = c->In(u.in[2]), y = c->Out(u.out[0]);
   const int64_t count = rows.form.dims[static_cast<size_t>(axis)];
-  const auto number = [](int64_t n) { return ScalarOf{static_cast<double>(n), acl::kI64}; };
   const Operand at = c->Between(Form::Dense({count}, acl::kI64));
-  c->Add(c->op().Arange, number(0), number(count), number(1), at);
-  c->Add(c->op().Add, at, c->In(u.in[1], Form::Dense({1}, acl::kI64)), number(1), at);
+  c->Add(c->op().Arange, Whole(0), Whole(count), Whole(1), at);
+  c->Add(c->op().Add, at, c->In(u.in[1], Form::Dense({1}, acl::kI64)), Whole(1), at);
   c->Add(c->op().InplaceCopy, y, c->In(u.in[0]));
   c->Add(c->op().InplaceIndexCopy, Changed(y), axis, at, rows);
 }

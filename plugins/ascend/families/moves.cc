@@ -144,11 +144,8 @@ void RecordRange(const Unit& u, Calls* c) {
   c->Add(c->op().Add, y, c->In(u.in[0], one), number(1), y);
 }
 
-// plugins/device makes views itself, but for those with post-ops, which there are none of.
-void RecordView(const Unit& u, Calls* c) { c->View(u.out[0], u.in[0]); }
-
 constexpr AscendKind kMoves[] = {
-    {&ViewSpec::kKind, RecordView, false},     {&TransposeSpec::kKind, RecordTranspose, false},
+    {&ViewSpec::kKind, nullptr, false},        {&TransposeSpec::kKind, RecordTranspose, false},
     {&ExpandSpec::kKind, RecordExpand, false}, {&TileSpec::kKind, RecordTile, false},
     {&ResizeSpec::kKind, RecordResize, false}, {&MoveSpec::kKind, RecordDepthToSpace, false},
     {&SliceSpec::kKind, RecordSlice, false},   {&ConcatSpec::kKind, RecordConcat, false},

@@ -89,13 +89,30 @@ void RecordTopK(const Unit& u, Calls* c) {
          result(0, x.form.type), result(1, acl::kI64));
 }
 
+// Sums of all up to each element; exclusive: of all before it, which are its neighbour's.
+void AddSums(const Operand& x, const CumSumSpec& spec, const Operand& y, Calls* c) {
+  const auto axis = static_cast<size_t>(spec.axis);
+  Operand first = y, from = x, to = y;
+  if (spec.exclusive) {
+    first.form.dims[axis] = 1;
+    from.form.dims[axis] = to.form.dims[axis] -= 1;
+    to.form.offset = to.form.strides[axis];
+    c->Add(c->op().InplaceZero, first);
+  }
+  if (from.form.dims[axis] > 0) c->Add(c->op().Cumsum, from, spec.axis, y.form.type, to);
+}
+
 void RecordCumSum(const Unit& u, Calls* c) {
   const auto& spec = *As<CumSumSpec>(u);
-  if (spec.exclusive || spec.reverse) {
-    Calls::Refuse(GE_WHY_ATTRIBUTE, "exclusive and reverse sums");
-  }
-  const Operand y = c->Out(u.out[0]);
-  c->Add(c->op().Cumsum, c->In(u.in[0]), spec.axis, y.form.type, y);
+  const Operand x = c->In(u.in[0]), y = c->Out(u.out[0]);
+  if (!spec.reverse) return AddSums(x, spec, y, c);
+  const int64_t size = u.dims[static_cast<size_t>(spec.axis)];
+  const Operand back = c->Between(Form::Dense({size}, acl::kI64)), turned = c->Between(x.form),
+                sums = c->Between(y.form);
+  c->Add(c->op().Arange, Whole(size - 1), Whole(-1), Whole(-1), back);
+  c->Add(c->op().GatherV2, x, spec.axis, back, turned);
+  AddSums(turned, spec, sums, c);
+  c->Add(c->op().GatherV2, sums, spec.axis, back, y);
 }
 
 constexpr AscendKind kRows[] = {
