@@ -68,10 +68,12 @@ class Checks:
 
 
 def run(*words, simulated=None):
-    """`simulated`: options of the simulated vendor, whose driver then takes the real one's place."""
+    """`simulated`: a simulated vendor, whose libraries then take the real one's place, and its options."""
     environment = dict(os.environ, GE_CACHE_DIR="off", GE_PROBE="fixed")
     if simulated is not None:
-        environment.update(LD_LIBRARY_PATH=str(BUILD / "lib/sim/cuda"), GE_SIM_CUDA=simulated)
+        vendor, options = simulated
+        environment["LD_LIBRARY_PATH"] = str(BUILD / "lib/sim" / vendor)
+        environment[f"GE_SIM_{vendor.upper()}"] = options
     environment.pop("OPENBLAS_CORETYPE", None)
     done = subprocess.run([CONFORM, *map(str, words)], capture_output=True, text=True,
                           env=environment, check=False)
@@ -180,7 +182,7 @@ def quick():
     sound(checks, "minimal", "L0-L3", SAMPLES / "minimal.so", "--level", "L0,L1,L2,L3")
     for engine in ["ref", "native"]:
         sound(checks, engine, "L0-L2", ENGINES / f"{engine}.so", "--level", "L0,L1,L2")
-    sound(checks, "gpu on the simulated vendor", "L0-L2", ENGINES / "gpu.so", "--level", "L0,L1,L2", simulated="")
+    sound(checks, "gpu on the simulated vendor", "L0-L2", ENGINES / "gpu.so", "--level", "L0,L1,L2", simulated=("cuda", ""))
     sound(checks, "scaffold_device_cpp", "L0-L2", BUILD / "lib/scaffold/scaffold_device_cpp.so",
           "--level", "L0,L1,L2,L4")
     with tempfile.TemporaryDirectory() as name:
@@ -208,7 +210,7 @@ def everything():
               "plugins/device/sim/engine/conform.txt")
     for schedule in ["lazy", "seeded", "adversarial"]:
         sound(checks, f"gpu on the simulated vendor, {schedule}", "L0-L8", ENGINES / "gpu.so", "--timeout", "120",
-              "--xfail", "plugins/gpu/conform.txt", simulated=f"schedule={schedule}")
+              "--xfail", "plugins/gpu/conform.txt", simulated=("cuda", f"schedule={schedule}"))
     return checks
 
 
