@@ -111,7 +111,7 @@ Result<EngineList> OpenEngines(const std::vector<EngineSpec>& list, const OpenEn
   EngineList engines;
   std::vector<std::pair<std::shared_ptr<const Plugin>, std::string>> wanted;
   for (const EngineSpec& spec : list) {
-    GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(spec.name));
+    GE_ASSIGN_OR_RETURN(auto plugin, FindPlugin(spec.name, "engine", spec.options));
     if (!(plugin->desc->kinds & GE_KIND_ENGINE)) {
       return Status(Code::kFailedPrecondition,
                     fmt::format("plugin '{}' has no engine; name it in the list of plugins, which "

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "ge/base/log.h"
+#include "ge/engine/plugin/load_for_engine.h"
 #include "ge/engine/plugin/plugin_filter.h"
 #include "ge/engine/plugin/search_path.h"
 
@@ -76,17 +77,17 @@ Found Describe(const Candidate& c) {
 }
 
 // Turns away what nobody wants here; `named`: by its path, so that no filter counts.
-void Filter(const PluginFilter& filter, bool named, Found* f) {
+void Filter(const PluginFilter& filter, bool named, Found* f, std::string_view options = {}) {
   if (f->state != Found::State::kFound) return;
   const std::string unwanted = named ? "" : filter.WhySkipped(NamesOf(*f));
   if (!unwanted.empty()) return Turn(f, Found::State::kSkipped, unwanted);
   if (!f->manifest) return;
-  const std::string unfit = WhyNotHere(*f->manifest, {GE_ABI_MAJOR, GE_ABI_MINOR});
+  const std::string unfit = WhyNotHere(*f->manifest, {GE_ABI_MAJOR, GE_ABI_MINOR}, options);
   if (!unfit.empty()) Turn(f, Found::State::kSkipped, unfit);
 }
 
-void Open(const PluginFilter& filter, bool named, Found* f) {
-  auto plugin = LoadPlugin(f->manifest ? f->manifest->path : f->path);
+void Open(const PluginFilter& filter, bool named, Found* f, std::string_view options = {}) {
+  auto plugin = LoadForEngine(f->manifest ? f->manifest->path : f->path, options);
   if (!plugin.ok()) return Turn(f, plugin.status());
   f->plugin = *plugin;
   // Only now is it known how a plugin without a manifest calls itself.
@@ -156,7 +157,8 @@ bool IsOfKind(const Manifest& m, uint32_t kinds) {
          ((kinds & GE_KIND_PASSES) != 0 && Holds(m.kinds, "passes"));
 }
 
-Suspects SuspectsFor(const std::string& engine, uint32_t kinds, std::string* refusals) {
+Suspects SuspectsFor(const std::string& engine, uint32_t kinds, std::string_view options,
+                     std::string* refusals) {
   const PluginFilter filter = PluginFilter::OfEnvironment();
   Suspects out;
   std::vector<Found> others;
@@ -169,7 +171,7 @@ Suspects SuspectsFor(const std::string& engine, uint32_t kinds, std::string* ref
       if (IsOfKind(*f.manifest, kinds)) out.others.push_back(std::move(f));
       continue;
     }
-    Filter(filter, false, &f);
+    Filter(filter, false, &f, options);
     if (f.state == Found::State::kFound) {
       if (called)
         out.list.push_back(std::move(f));
@@ -220,14 +222,15 @@ std::vector<Found> ListPlugins(const std::vector<std::string>& paths, bool open)
   return Look(candidates, true, how);
 }
 
-Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::string_view what) {
-  if (name.find('/') != std::string::npos) return LoadPlugin(name);
+Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::string_view what,
+                                                 std::string_view options) {
+  if (name.find('/') != std::string::npos) return LoadForEngine(name, options);
   // A plugin's constructors run when it is opened, and without a manifest its name is known only
   // then.
   std::string names, refusals;
   // Those that could stand in its place: an engine's are engines.
   const uint32_t kinds = what == "engine" ? GE_KIND_ENGINE : GE_KIND_OPS | GE_KIND_PASSES;
-  const Suspects suspects = SuspectsFor(name, kinds, &refusals);
+  const Suspects suspects = SuspectsFor(name, kinds, options, &refusals);
   const PluginFilter filter = PluginFilter::OfEnvironment();
   for (size_t i = 0; i < suspects.list.size(); ++i) {
     if (i == suspects.likely) {
@@ -237,7 +240,7 @@ Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name, std::s
                              what, name, name));
     }
     Found f = suspects.list[i];
-    Open(filter, false, &f);
+    Open(filter, false, &f, options);
     if (f.state == Found::State::kFound && f.plugin->name == name) return f.plugin;
     if (f.plugin && (f.plugin->desc->kinds & kinds))
       names += (names.empty() ? "" : ", ") + f.plugin->name;

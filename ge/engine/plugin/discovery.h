@@ -50,9 +50,10 @@ std::vector<Found> ListPlugins(const std::vector<std::string>& paths, bool open)
 // search path it opens plugins whose manifest lists the engine or has its name, and files NAME.so.
 // It opens others without a manifest only if there are none such, or they hold another engine, and
 // says so at GE_LOG_LEVEL=2, since opening a plugin runs its constructors. Refusals call it
-// `what`.
+// `what`. `options` as LoadForEngine takes them.
 Result<std::shared_ptr<const Plugin>> FindPlugin(const std::string& name,
-                                                 std::string_view what = "engine");
+                                                 std::string_view what = "engine",
+                                                 std::string_view options = {});
 // The same for a list of plugins with operators or passes, "acme_ops,./mine.so".
 // FAILED_PRECONDITION where one has neither.
 Result<std::vector<std::shared_ptr<const Plugin>>> FindPlugins(std::string_view list);

@@ -11,6 +11,7 @@
 
 #include "ge/base/text/json_text.h"
 #include "ge/engine/plugin/driver_probe.h"
+#include "ge/ge_plugin.hpp"
 
 namespace ge {
 namespace {
@@ -156,26 +157,36 @@ bool ReadLibrary(Reader* r, const json& item, DriverProbe* probe) {
       return false;
     }
   }
+  if (item.contains("option")) {
+    probe->option = item["option"].is_string() ? item["option"].get<std::string>() : "";
+    if (probe->option.empty() || probe->option.find_first_of("=;,") != std::string::npos) {
+      r->Fail("probe", item, "the name of an option of the engine's");
+      return false;
+    }
+  }
   return true;
 }
 
 // False where it has failed.
 bool ReadProbe(Reader* r, const json& item, DriverProbe* probe) {
-  const auto is = [&](const char* key, size_t most) {
-    return item.is_object() && item.contains(key) && item.size() <= most;
+  // An object with this key and no others than `more`.
+  const auto is = [&](const char* key, const std::vector<std::string>& more = {}) {
+    if (!item.is_object() || !item.contains(key)) return false;
+    const auto there = [&](const std::string& k) { return item.contains(k); };
+    return item.size() == 1 + static_cast<size_t>(std::count_if(more.begin(), more.end(), there));
   };
-  if (is("environment", 1)) {
+  if (is("environment")) {
     probe->kind = DriverProbe::Kind::kEnvironment;
     probe->variables = TextsOf(item["environment"]);
     if (!probe->variables.empty()) return true;
     r->Fail("probe", item, "a list of names of environment variables");
     return false;
   }
-  const bool library = is("library", 1) || (is("library", 2) && item.contains("folders"));
-  const bool file = is("file", 1);
+  const bool library = is("library", {"folders", "option"});
+  const bool file = is("file");
   if (!(library && item["library"].is_string()) && !(file && item["file"].is_string())) {
     r->Fail("probe", item,
-            "{\"file\": PATH} or {\"library\": NAME, \"folders\": [...]} or "
+            "{\"file\": PATH} or {\"library\": NAME, \"folders\": [...], \"option\": KEY} or "
             "{\"environment\": [NAME, ...]}, or a list of such");
     return false;
   }
@@ -209,6 +220,29 @@ bool LiesIn(const std::vector<std::string>& folders, const std::string& name) {
     }
     return access((folder + "/" + name).c_str(), R_OK) == 0;
   });
+}
+
+// The value of an engine's option; empty where it is not given.
+std::string ValueOf(std::string_view options, const std::string& key) {
+  for (plugin::OptionText o; !key.empty() && plugin::NextOption(&options, &o);) {
+    if (o.key == key) return std::string(o.value);
+  }
+  return "";
+}
+
+// Why a library that the plugin needs is not there; empty where it is.
+std::string WhyNoLibrary(const DriverProbe& p, std::string_view options) {
+  const std::string folder = ValueOf(options, p.option);
+  if (!folder.empty()) {
+    if (access((folder + "/" + p.name).c_str(), R_OK) == 0) return "";
+    return fmt::format("the library '{}' that it needs is not in the folder '{}' of its option {}",
+                       p.name, folder, p.option);
+  }
+  if (LiesIn(p.folders, p.name) || LibraryIsThere(p.name)) return "";
+  const std::string text =
+      fmt::format("the library '{}' that it needs is not on this machine", p.name);
+  return p.option.empty() ? text
+                          : text + fmt::format("; the option {}=DIR names its folder", p.option);
 }
 
 }  // namespace
@@ -268,7 +302,7 @@ Result<std::optional<Manifest>> ManifestBeside(const std::string& plugin, const 
   return std::optional<Manifest>(std::move(m));
 }
 
-std::string WhyNotHere(const Manifest& m, AbiVersion host) {
+std::string WhyNotHere(const Manifest& m, AbiVersion host, std::string_view options) {
   const bool fits =
       m.abi_least <= host && (m.abi_most ? host <= *m.abi_most : host.major == m.abi_least.major);
   if (!fits) {
@@ -280,9 +314,8 @@ std::string WhyNotHere(const Manifest& m, AbiVersion host) {
         m.abi_least.major, m.abi_least.minor, most, host.major, host.minor);
   }
   for (const DriverProbe& p : m.probes) {
-    if (p.kind == DriverProbe::Kind::kLibrary && !LiesIn(p.folders, p.name) &&
-        !LibraryIsThere(p.name)) {
-      return fmt::format("the library '{}' that it needs is not on this machine", p.name);
+    if (p.kind == DriverProbe::Kind::kLibrary) {
+      if (std::string why = WhyNoLibrary(p, options); !why.empty()) return why;
     }
     if (p.kind == DriverProbe::Kind::kFile && access(p.name.c_str(), F_OK) != 0) {
       return fmt::format("the file '{}' that it needs is not on this machine", p.name);

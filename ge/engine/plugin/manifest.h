@@ -27,6 +27,8 @@ struct DriverProbe {
   // Of kLibrary: where it may lie, too, ahead of where the linker looks. $NAME at the begin of one
   // is an environment variable; the folder counts where that is set.
   std::vector<std::string> folders = {};
+  // Of kLibrary: the engine's option that names its folder. Where it is given, no other counts.
+  std::string option = {};
 };
 
 struct Manifest {
@@ -55,6 +57,7 @@ Result<Manifest> ReadManifest(const std::string& path, const WritersRule& rule);
 Result<std::optional<Manifest>> ManifestBeside(const std::string& plugin, const WritersRule& rule);
 
 // Why the plugin is of no use in a host of this version on this machine; empty where it is.
-std::string WhyNotHere(const Manifest& manifest, AbiVersion host);
+// `options`: those that its engine will be given, as the user wrote them.
+std::string WhyNotHere(const Manifest& manifest, AbiVersion host, std::string_view options = {});
 
 }  // namespace ge

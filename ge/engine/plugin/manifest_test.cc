@@ -85,6 +85,11 @@ TEST(ManifestTest, Refusals) {
         std::pair(R"("probe": {"library": "b", "folders": ["lib"]})", "wanted folders that begin"),
         std::pair(R"("probe": {"library": "b", "folders": 3})", "wanted folders that begin"),
         std::pair(R"("probe": {"file": "/a", "folders": ["/b"]})", "wanted {\"file\": PATH} or"),
+        std::pair(R"("probe": {"file": "/a", "option": "b"})", "wanted {\"file\": PATH} or"),
+        std::pair(R"("probe": {"library": "b", "x": 1})", "wanted {\"file\": PATH} or"),
+        std::pair(R"("probe": {"library": "b", "option": 3})", "wanted the name of an option"),
+        std::pair(R"("probe": {"library": "b", "option": ""})", "wanted the name of an option"),
+        std::pair(R"("probe": {"library": "b", "option": "a=b"})", "wanted the name of an option"),
         std::pair(R"("probe": {"file": "/a", "library": "b"})", "wanted {\"file\": PATH} or")}) {
     EXPECT_NE(Fault(With(field)).find(wanted), std::string::npos) << Fault(With(field));
   }
@@ -141,6 +146,26 @@ TEST(ManifestTest, WhatMustBeThere) {
             "");
   EXPECT_EQ(WhyNotHere(Read(With(R"("probe": {"environment": ["GE_NO_SUCH", "GE_NOR"]})")), {1, 2}),
             "none of the environment variables that it needs is set: GE_NO_SUCH, GE_NOR");
+}
+
+// An option of the engine's names the library's folder, and then no other counts.
+TEST(ManifestTest, FoldersOfOptions) {
+  const std::string here = testing::TempDir() + "manifest;option";
+  std::filesystem::create_directories(here);
+  std::ofstream(here + "/manifest_option.txt") << "here";
+  const std::string missing = "the library 'manifest_option.txt' that it needs is not ";
+  const Manifest m =
+      Read(With(R"("probe": {"library": "manifest_option.txt", "option": "libraries"})"));
+  for (const std::string_view options : {"", "other=1", "libraries=", "folder=libraries"}) {
+    EXPECT_EQ(WhyNotHere(m, {1, 2}, options),
+              missing + "on this machine; the option libraries=DIR names its folder");
+  }
+  EXPECT_EQ(WhyNotHere(m, {1, 2}, "device=1;libraries=\"" + here + "\""), "");
+  EXPECT_EQ(WhyNotHere(m, {1, 2}, "libraries=/nowhere;device=1"),
+            missing + "in the folder '/nowhere' of its option libraries");
+  const Manifest found = Read(With(R"("probe": {"library": "libc.so.6", "option": "libraries"})"));
+  EXPECT_EQ(WhyNotHere(found, {1, 2}, "device=1"), "");
+  EXPECT_NE(WhyNotHere(found, {1, 2}, "libraries=/nowhere"), "");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 
 #include "ge/base/no_throw.h"
 #include "ge/engine/plugin/build_id.h"
+#include "ge/engine/plugin/load_for_engine.h"
 #include "ge/engine/plugin/manifest.h"
 #include "ge/engine/plugin/plugin_file.h"
 #include "ge/engine/plugin/plugin_filter.h"
@@ -208,28 +209,38 @@ Result<Target> TargetOf(const std::string& path) {
   } else {
     GE_ASSIGN_OR_RETURN(target.manifest, ManifestBeside(target.file, OwnRule()));
   }
-  const std::string unfit =
-      target.manifest ? WhyNotHere(*target.manifest, {GE_ABI_MAJOR, GE_ABI_MINOR}) : "";
-  if (!unfit.empty()) return Refuse(target.file, unfit);
   const fs::path real = fs::weakly_canonical(target.file, ec);
   if (!ec) target.file = real.string();
   return target;
+}
+
+Status FitsHere(const Target& target, std::string_view options) {
+  if (!target.manifest) return {};
+  const std::string unfit = WhyNotHere(*target.manifest, {GE_ABI_MAJOR, GE_ABI_MINOR}, options);
+  return unfit.empty() ? Status() : Refuse(target.file, unfit);
 }
 
 }  // namespace
 
 Status CheckPlugin(const std::string& path) {
   GE_ASSIGN_OR_RETURN(const Target target, TargetOf(path));
+  GE_RETURN_IF_ERROR(FitsHere(target, {}));
   auto file = OpenChecked(target.file, target.manifest ? &*target.manifest : nullptr);
   return file.ok() ? Status() : std::move(file).status();
 }
 
 Result<std::shared_ptr<const Plugin>> LoadPlugin(const std::string& path) {
+  return LoadForEngine(path, {});
+}
+
+Result<std::shared_ptr<const Plugin>> LoadForEngine(const std::string& path,
+                                                    std::string_view options) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const Plugin>> loaded;
   GE_ASSIGN_OR_RETURN(const Target target, TargetOf(path));
   std::lock_guard<std::mutex> lock(mutex);
   if (auto it = loaded.find(target.file); it != loaded.end()) return it->second;
+  GE_RETURN_IF_ERROR(FitsHere(target, options));
   GE_ASSIGN_OR_RETURN(auto plugin,
                       Open(target.file, target.manifest ? &*target.manifest : nullptr));
   loaded[target.file] = plugin;

@@ -153,6 +153,32 @@ def on_the_simulator(c, cpu):
             "ge plugins on the simulator", record)
 
 
+def folder_of_the_libraries(c, cpu):
+    """The option libraries=DIR where nothing else leads to them, as a user types it."""
+    near = os.path.relpath(c.sim, ROOT)
+    plugin = c.build / "lib/graphengine/ascend.so"
+    for engine in [f"ascend:libraries={c.sim}", f"ascend:device=0;libraries={near}", f'ascend:libraries="{c.sim}"',
+                   f"{plugin}:libraries={c.sim}"]:
+        done, report, found = c.ran("--engines", f"{engine},ref")
+        c.check(found == cpu and report.get("engines") == {"ascend": 1}, engine, done.stderr)
+    done, report, found = c.ran("--engines", "ascend:libraries=/nowhere,ref", libraries=c.sim)
+    c.check(done.returncode == 3 and not found and "the library 'libascendcl.so' that it needs is not in the folder "
+            "'/nowhere' of its option libraries" in done.stderr, "a folder without them", done.stderr)
+    done, _, _ = c.ran("--engines", f"{plugin}:libraries=/nowhere,ref")
+    c.check(done.returncode == 3 and "'/nowhere'" in done.stderr, "the same by the plugin's path", done.stderr)
+    # The runtime alone: what the folder lacks is not looked for elsewhere.
+    alone = c.folder / "alone"
+    alone.mkdir()
+    (alone / "libascendcl.so").symlink_to(c.sim / "libascendcl.so")
+    done, _, found = c.ran("--engines", f"ascend:libraries={alone}", libraries=c.sim)
+    c.check(done.returncode == 2 and not found and "libnnopbase.so" in done.stderr, "a folder without operators",
+            done.stderr)
+    done, report, found = c.ran("--engines", f"ascend:libraries={alone},ref", libraries=c.sim)
+    c.check(found == cpu and report.get("engines") == {"ref": 1}, "another engine then", done.stderr)
+    done = c.run("explain", c.model, "--engines", f"ascend:libraries={c.sim},ref", "--policy", "priority")
+    c.check(done.returncode == 0 and "ascend/sim:0" in done.stdout, "ge explain with the option", done.stdout)
+
+
 def faults(c, cpu):
     """Each call of a device, and each of the vendor's functions, fails in turn: the run ends with
     words, or with the right numbers."""
@@ -185,6 +211,7 @@ def main():
         without_library(c, cpu)
         libraries_of_each_fault(c, cpu)
         on_the_simulator(c, cpu)
+        folder_of_the_libraries(c, cpu)
         faults(c, cpu)
     print(f"{c.passed} passed, {c.failed} failed, {c.skipped} skipped")
     return 1 if c.failed else 0
