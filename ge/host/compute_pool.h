@@ -88,11 +88,12 @@ class ComputePool {
   std::atomic<void*> ctx_{nullptr};
   std::atomic<uint64_t> n_{0};
   std::atomic<uint32_t> parts_{0}, helping_{0}, float_control_{0};
-  // They use the members above. The runs in flight have as many turns as there are threads.
-  std::vector<std::thread> helpers_;
-  alignas(64) FairSemaphore semaphore_;
   alignas(64) std::atomic<bool> taken_{false};  // somebody has the helpers
   std::atomic<uint64_t> forks_{0}, teams_{0}, parks_{0}, wakes_{0};
+  // They use the members above.
+  std::vector<std::thread> helpers_;
+  // The runs in flight have as many turns as there are threads; helpers have nothing to do with it.
+  alignas(64) FairSemaphore semaphore_;
 };
 
 }  // namespace ge
