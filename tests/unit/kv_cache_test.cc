@@ -181,6 +181,7 @@ std::unique_ptr<Session> OpenWith(const std::string& text, int64_t kv_cache,
   options.kv_cache = kv_cache;
   Result<std::unique_ptr<Session>> session = Session::Create(std::move(options));
   EXPECT_TRUE(session.ok()) << session.status().ToString();
+  if (!session.ok()) return nullptr;
   const Status loaded = (*session)->LoadGraph(*std::move(graph));
   EXPECT_TRUE(loaded.ok()) << loaded.ToString();
   return loaded.ok() ? *std::move(session) : nullptr;
