@@ -1,5 +1,5 @@
 // ge.h: errors, runtimes, sessions and models. What a session tells is in inspect.cc, states are in
-// states.cc, runs in capi_run.cc, async.cc, prepared.cc and values.cc.
+// states.cc and shared_states.cc, runs in capi_run.cc, async.cc, prepared.cc and values.cc.
 #include "ge/api/capi.h"
 
 #include <fmt/format.h>
@@ -181,6 +181,7 @@ Result<SessionOptions> ReadOptions(const ge_session_options* given) {
   }
   GE_ASSIGN_OR_RETURN(options.process, ReadFacts(o.threads, o.isa_cap));
   if (o.runtime) options.runtime = o.runtime->runtime;
+  if (o.states) options.states = o.states->states;
   if (o.prices > GE_PRICES_SHIPPED) {
     return Status(Code::kInvalidArgument, fmt::format("prices is {}, wanted 0 to 4", o.prices));
   }

@@ -21,16 +21,39 @@ struct ge_runtime {
   std::shared_ptr<ge::Runtime> runtime;
 };
 
+namespace ge::capi {
+
+// That were given out, and live as long as their handle.
+class Texts {
+ public:
+  const char* Keep(std::string text) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return texts_.insert(std::move(text)).first->c_str();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> texts_;
+};
+
+}  // namespace ge::capi
+
 struct ge_session {
   std::shared_ptr<ge::Session> session;  // prepared runs keep it, too
   std::mutex mutex;                      // of the following
   std::condition_variable changed;
-  uint32_t running = 0;         // asynchronous runs that have not computed their outputs yet
-  std::set<std::string> texts;  // that were given out
+  uint32_t running = 0;  // asynchronous runs that have not computed their outputs yet
+  ge::capi::Texts texts;
 };
 
 struct ge_cancel_token {
   ge::CancelToken token;
+};
+
+struct ge_states {
+  std::shared_ptr<ge::SharedStates> states;
+  ge::Calls calls;
+  ge::capi::Texts texts;
 };
 
 struct ge_any {
@@ -72,9 +95,9 @@ Status TooShort(const char* what, uint32_t size, uint32_t wanted);
 // The session of a handle; INVALID_ARGUMENT for NULL, FAILED_PRECONDITION while no model is loaded.
 Result<Session*> Get(ge_session* session);
 Result<Session*> GetLoaded(ge_session* session);
-// `name` and the names of dims live as long as the session.
-Status FillInfo(ge_session* session, const DimTable& dims, const std::string& name,
-                const Type& type, ge_tensor_info* out);
+// `name` and `texts` live as long as the handle.
+Status FillInfo(Texts* texts, const DimTable& dims, const std::string& name, const Type& type,
+                ge_tensor_info* out);
 // A copy; ge_text_release frees it.
 Status GiveText(const std::string& text, char** out);
 
@@ -120,9 +143,10 @@ class LimitedCall {
     bool any() const { return time_limit_ms != 0 || cancel != nullptr; }
   };
   static Result<Limits> Read(const ge_run_options* options);
-  LimitedCall(Session* session, const Limits& limits)
-      : call_(&session->calls()),
-        scope_(&session->calls(), &call_),
+  LimitedCall(Session* session, const Limits& limits) : LimitedCall(&session->calls(), limits) {}
+  LimitedCall(Calls* calls, const Limits& limits)
+      : call_(calls),
+        scope_(calls, &call_),
         deadline_(&call_.interrupt(), limits.time_limit_ms),
         cancel_(limits.cancel, &call_.interrupt()) {}
 

@@ -22,12 +22,6 @@ namespace {
 
 std::string_view EntryName(const char* entry) { return entry ? std::string_view(entry) : ""; }
 
-// Texts that a call makes live as long as the session.
-const char* Keep(ge_session* session, std::string text) {
-  std::lock_guard<std::mutex> lock(session->mutex);
-  return session->texts.insert(std::move(text)).first->c_str();
-}
-
 int32_t KindOfType(const Type& type) {
   switch (type.kind) {
     case TypeKind::kTensor:
@@ -95,27 +89,27 @@ const Type& Content(const Type& type) {
 }
 
 // What later versions of ge_tensor_info have, as far as the caller's has it.
-void FillMore(ge_session* session, const DimTable& dims, const Type& type, ge_tensor_info* out) {
+void FillMore(Texts* texts, const DimTable& dims, const Type& type, ge_tensor_info* out) {
   if (out->size < offsetof(ge_tensor_info, optional) + sizeof out->optional) return;
   const Type& content = Content(type);
   for (size_t i = 0; i < GE_MAX_RANK; ++i) {
     const bool free = i < content.dims.size() && !content.dims[i].known();
-    out->dim_names[i] = free ? Keep(session, SizeName(dims, content.dims[i])) : nullptr;
+    out->dim_names[i] = free ? texts->Keep(SizeName(dims, content.dims[i])) : nullptr;
   }
   out->kind = KindOfType(content);
   out->optional = &content != &type;
   if (!HasWords(*out)) return;
   std::fill_n(out->model_dims, GE_MAX_RANK, nullptr);
   std::fill_n(out->denotations, GE_MAX_RANK, nullptr);
-  out->type = Keep(session, TypeText(type));
+  out->type = texts->Keep(TypeText(type));
   const bool map = content.kind == TypeKind::kMap && !content.elems.empty();
   out->value_dtype = map ? static_cast<int32_t>(content.elems[0].dtype) : 0;
 }
 
 }  // namespace
 
-Status FillInfo(ge_session* session, const DimTable& dims, const std::string& name,
-                const Type& type, ge_tensor_info* out) {
+Status FillInfo(Texts* texts, const DimTable& dims, const std::string& name, const Type& type,
+                ge_tensor_info* out) {
   const Type& content = Content(type);
   if (out->size < kFirstTensorInfo) {
     return TooShort("ge_tensor_info", out->size, kFirstTensorInfo);
@@ -130,7 +124,7 @@ Status FillInfo(ge_session* session, const DimTable& dims, const std::string& na
     out->dims[i] = content.dims[i].known() ? content.dims[i].value : -1;
   }
   out->name = name.c_str();
-  FillMore(session, dims, type, out);
+  FillMore(texts, dims, type, out);
   return {};
 }
 
@@ -152,7 +146,7 @@ void FillDevice(ge_session* session, const Engine& e, const EngineDevice& d, ge_
   if (!own.id.empty()) out->flags |= GE_DEVICE_INFO_OWN_MEMORY;
   out->memory_bytes = own.id.empty() ? 0 : static_cast<uint64_t>(own.bytes);
   out->max_streams = d.max_streams;
-  out->name = Keep(session, e.name() + "/" + d.name);
+  out->name = session->texts.Keep(e.name() + "/" + d.name);
 }
 
 // Sizes of an output by the model's own words, where it has some that are of its inputs: inference
@@ -168,7 +162,7 @@ void NameAsDeclared(ge_session* session, const Session& s, const Entry& entry, u
   if (v.name != out->name || static_cast<int64_t>(v.type.dims.size()) != out->rank) return;
   for (size_t i = 0; i < v.type.dims.size(); ++i) {
     if (out->dim_names[i] == nullptr || v.type.dims[i].known()) continue;
-    out->dim_names[i] = Keep(session, SizeName(g.dims, v.type.dims[i]));
+    out->dim_names[i] = session->texts.Keep(SizeName(g.dims, v.type.dims[i]));
   }
 }
 
@@ -211,7 +205,7 @@ Status Info(ge_session* session, const char* entry, uint32_t index, bool input,
                   fmt::format("{} {} of {}", input ? "input" : "output", index, list.size()));
   }
   const Value& v = f.value(list[index]);
-  GE_RETURN_IF_ERROR(FillInfo(session, s->graph().dims, v.name, v.type, out));
+  GE_RETURN_IF_ERROR(FillInfo(&session->texts, s->graph().dims, v.name, v.type, out));
   if (!input) NameAsDeclared(session, *s, *e, index, out);
   FillWords(*s, out);
   return {};
@@ -291,7 +285,7 @@ ge_status ge_session_default_info(ge_session* session, uint32_t index, ge_tensor
                     fmt::format("default {} of {}", index, s->defaults().size()));
     }
     const ge::DefaultInput& d = s->defaults()[index];
-    return FillInfo(session, s->graph().dims, d.name, ge::TensorType(d.dtype, d.dims), out);
+    return FillInfo(&session->texts, s->graph().dims, d.name, ge::TensorType(d.dtype, d.dims), out);
   });
 }
 

@@ -48,7 +48,7 @@ ge_status ge_session_state_info(ge_session* session, uint32_t index, ge_tensor_i
       return Status(Code::kInvalidArgument, "there is no such state");
     }
     const ge::State& state = s->graph().states[index + 1];
-    return FillInfo(session, s->graph().dims, state.name, state.type, out);
+    return FillInfo(&session->texts, s->graph().dims, state.name, state.type, out);
   });
 }
 

@@ -1,5 +1,5 @@
 // StateMemory: the bytes of one state, in the host's memory or in a device's. A plan reads and
-// writes them there; everybody else copies. Who holds it last frees them; its engine outlives it.
+// writes them there; everybody else copies. Who holds it last frees them; it keeps its engine open.
 // One thread at a time.
 #pragma once
 
@@ -31,6 +31,7 @@ struct StateHome {
   DomainMemory* memory = nullptr;
   uint64_t align = 64;                           // of blocks
   const std::atomic<bool>* lost_flag = nullptr;  // set when the device is lost
+  std::shared_ptr<const void> engine = {};       // which owns the memory, and the flag
   bool lost() const { return lost_flag != nullptr && lost_flag->load(std::memory_order_acquire); }
   bool at_host() const { return memory == nullptr; }
   friend bool operator==(const StateHome& a, const StateHome& b) { return a.memory == b.memory; }

@@ -61,70 +61,119 @@ int64_t RowsAlong(const Type& type, size_t axis) {
   return BytesOf(type) == 0 || axis >= type.rank() ? 0 : type.dims[axis].value;
 }
 
-Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
-                        const std::vector<bool>& grows, std::vector<CountedRows> counted) {
-  slots_.resize(graph.states.size());
-  counted_ = std::move(counted);
+Status StateStore::CheckSized(const Graph& graph, uint64_t limit, const char* raise,
+                              const std::vector<bool>& grows, SharedStates::Slots* slots) const {
   uint64_t total = 0;
+  slots->assign(graph.states.size(), nullptr);
   for (size_t i = 1; i < graph.states.size(); ++i) {
     const State& state = graph.states[i];
     GE_RETURN_IF_ERROR(CheckDeclared(graph, state, i < grows.size() && grows[i]));
-    Slot& slot = slots_[i];
-    slot.type = Empty(state.type);
-    slot.bytes = BytesOf(slot.type);
-    total = std::min(total + 2 * slot.bytes, uint64_t{1} << 62);
+    auto slot = std::make_shared<Slot>();
+    slot->type = Empty(state.type);
+    slot->bytes = BytesOf(slot->type);
+    slot->name = state.name;
+    total = std::min(total + 2 * slot->bytes, uint64_t{1} << 62);
     if (total > limit) {
       return Status(Code::kLimitExceeded,
                     fmt::format("state '{}' of {} bytes and those before it take {}, each twice; "
                                 "the limit is {}; make it smaller, or {}",
-                                state.name, slot.bytes, total, limit, raise));
+                                state.name, slot->bytes, total, limit, raise));
     }
-    slot.name = state.name;
-    GE_ASSIGN_OR_RETURN(slot.now, StateMemory::Make({}, slot.bytes, state.name));
-    GE_RETURN_IF_ERROR(FirstValue(graph, state, slot.now.host(), slot.bytes));
+    (*slots)[i] = std::move(slot);
   }
   return {};
 }
 
+Status StateStore::Init(const Graph& graph, uint64_t limit, const char* raise,
+                        const std::vector<bool>& grows, std::vector<CountedRows> counted,
+                        std::shared_ptr<SharedStates> shared) {
+  SharedStates::Slots slots;
+  GE_RETURN_IF_ERROR(CheckSized(graph, limit, raise, grows, &slots));
+  std::vector<StateId> all;
+  for (StateId i = 1; i < slots.size(); ++i) all.push_back(i);
+  if (shared) {
+    shared_ = std::move(shared);
+    locks_ = shared_->locks();
+    GE_RETURN_IF_ERROR(JoinShared(graph, slots));
+  } else {
+    for (const StateId i : all) {
+      GE_RETURN_IF_ERROR(slots[i]->MakeAtHost());
+      GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slots[i]->now.host(), slots[i]->bytes));
+    }
+    slots_ = std::move(slots);
+  }
+  all_ = std::move(all);
+  counted_ = std::move(counted);
+  return {};
+}
+
+Status StateStore::JoinShared(const Graph& graph, const SharedStates::Slots& wanted) {
+  std::vector<SharedStates::Wanted> types;
+  for (size_t i = 1; i < wanted.size(); ++i) types.push_back({wanted[i]->name, wanted[i]->type});
+  // Others may use them as soon as they are there, whatever becomes of this load.
+  const auto first = [&graph](std::span<const size_t> which, const SharedStates::Slots& made) {
+    MappedFiles files;
+    for (const size_t i : which) AddFileOf(graph.consts[graph.states[i + 1].init], &files);
+    for (const size_t i : which) {
+      GE_RETURN_IF_ERROR(
+          FirstValue(graph, graph.states[i + 1], made[i]->now.host(), made[i]->bytes));
+    }
+    return files.Check();
+  };
+  SharedStates::Slots slots;
+  slots.reserve(wanted.size());
+  std::vector<bool> added;
+  added.reserve(wanted.size());
+  GE_ASSIGN_OR_RETURN(SharedStates::Slots joined, shared_->Join(types, first, &added));
+  slots.push_back(nullptr);
+  slots.insert(slots.end(), joined.begin(), joined.end());
+  added.insert(added.begin(), false);
+  slots_ = std::move(slots);
+  added_ = std::move(added);
+  return {};
+}
+
+void StateStore::Clear() noexcept {
+  if (shared_) shared_->Part(slots_, added_);
+  slots_.clear();
+  all_.clear();
+  counted_.clear();
+  added_.clear();
+  locks_ = &own_locks_;
+  shared_.reset();
+}
+
 Status StateStore::Reset(const Graph& graph) {
-  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, {}, all_));
   MappedFiles files;
   for (const State& s : graph.states) AddFileOf(graph.consts[s.init], &files);
   GE_RETURN_IF_ERROR(files.Check());
   const FaultScope faults(!files.empty());
   std::vector<StateMemory> here(slots_.size());  // all of it, before any state changes
-  for (size_t i = 1; i < slots_.size(); ++i) {
-    if (slots_[i].now.host() != nullptr) continue;
-    GE_ASSIGN_OR_RETURN(here[i], StateMemory::Make({}, slots_[i].bytes, slots_[i].name));
+  for (const StateId i : all_) {
+    if (slots_[i]->now.host() != nullptr) continue;
+    GE_ASSIGN_OR_RETURN(here[i], StateMemory::Make({}, slots_[i]->bytes, slots_[i]->name));
   }
-  for (size_t i = 1; i < slots_.size(); ++i) {
-    if (here[i]) slots_[i].now = std::move(here[i]);
-    GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slots_[i].now.host(), slots_[i].bytes));
-    slots_[i].lost = false;
+  for (const StateId i : all_) {
+    Slot& slot = *slots_[i];
+    if (here[i]) {
+      slot.now = std::move(here[i]);
+      slot.Count();
+    }
+    GE_RETURN_IF_ERROR(FirstValue(graph, graph.states[i], slot.now.host(), slot.bytes));
+    slot.lost = false;
   }
   ++edits_;
   const Status whole = files.Check();
-  for (size_t i = 1; i < slots_.size() && !whole.ok(); ++i) slots_[i].lost = true;
+  for (const StateId i : all_) slots_[i]->lost |= !whole.ok();
   return whole;
 }
 
-Status StateStore::Get(const State& state, StateId id, TensorView* out) {
-  std::shared_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
-  const Slot& slot = slots_[id];
-  out->dtype = slot.type.dtype;
-  out->dims = slot.type.static_dims();
-  if (!out->data) {
-    out->bytes = slot.bytes;
-    return {};
-  }
-  OutputMemory memory;
-  GE_RETURN_IF_ERROR(memory.Reserve("state", state.name, slot.bytes, out));
-  GE_RETURN_IF_ERROR(Readable(slot));
-  GE_RETURN_IF_ERROR(Out(slot, out->data, slot.bytes));
-  memory.Commit();
-  return {};
+Status StateStore::Get(const State&, StateId id, TensorView* out) {
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, std::span(&id, 1), {}));
+  return slots_[id]->Get(out);
 }
 
 Status StateStore::CheckValue(const Slot& slot, const State& state, const DimTable& dims,
@@ -154,7 +203,7 @@ Status StateStore::CheckCounted(const std::function<Held(StateId)>& held) const 
     const Type& type = *held(c.cache).type;
     const int64_t rows = RowsAlong(type, c.axis);
     if (length >= 0 && length <= rows) continue;
-    const std::string &cache = slots_[c.cache].name, &counter = slots_[c.length].name;
+    const std::string &cache = slots_[c.cache]->name, &counter = slots_[c.length]->name;
     return Status(Code::kInvalidArgument,
                   fmt::format("state '{}' would say that {} rows of state '{}' are in use, which "
                               "would be {} with {} rows along axis {}; wanted 0 to {}: set '{}' "
@@ -173,7 +222,8 @@ Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
     if (id != c.cache && id != c.length) continue;
     return CheckCounted([&](StateId s) -> Held {
       if (s == id) return {&given, value.data};
-      return {&slots_[s].type, nullptr, Readable(slots_[s]).ok() ? &slots_[s].now : nullptr};
+      const Slot& slot = *slots_[s];
+      return {&slot.type, nullptr, slot.Readable().ok() ? &slot.now : nullptr};
     });
   }
   return {};
@@ -182,9 +232,9 @@ Status StateStore::CheckCountedWith(StateId id, const TensorView& value) const {
 Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
                           const TensorView& value, FreeState free) {
   StateMemory before, beside;  // their owners are told when nobody waits for us any more
-  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
-  Slot& slot = slots_[id];
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, {}, With(id)));
+  Slot& slot = *slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
   if (value.data == nullptr || reinterpret_cast<uintptr_t>(value.data) % 64 != 0) {
@@ -199,103 +249,100 @@ Status StateStore::Donate(const State& state, StateId id, const DimTable& dims,
   slot.bytes = value.bytes;
   slot.type = TensorType(value.dtype, value.dims);
   slot.lost = false;
+  slot.Count();
   ++edits_;
-  lock.unlock();
+  access.End();
   return {};
 }
 
 Status StateStore::Set(const State& state, StateId id, const DimTable& dims,
                        const TensorView& value) {
-  const Type given = TensorType(value.dtype, value.dims);
-  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
-  Slot& slot = slots_[id];
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, {}, With(id)));
+  Slot& slot = *slots_[id];
   GE_RETURN_IF_ERROR(CheckValue(slot, state, dims, value));
   GE_RETURN_IF_ERROR(CheckCountedWith(id, value));
-  if (value.bytes != slot.bytes || slot.now.host() == nullptr) {
-    GE_ASSIGN_OR_RETURN(slot.now, StateMemory::Make({}, value.bytes, slot.name));
-    slot.next = {};
-    slot.bytes = value.bytes;
-  }
-  slot.type = given;
-  GE_RETURN_IF_ERROR(slot.now.CopyIn(value.data, slot.bytes));
-  slot.lost = false;
+  GE_RETURN_IF_ERROR(slot.Set(TensorType(value.dtype, value.dims), value.data));
   ++edits_;
   return {};
 }
 
 Status StateStore::Read(
     const std::function<Status(std::span<const Type>, std::span<const std::byte* const>)>& look) {
-  std::shared_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
-  std::vector<const std::byte*> values;
-  std::vector<Type> types;
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, all_, {}));
+  std::vector<const std::byte*> values(slots_.size());
+  std::vector<Type> types(slots_.size());
   std::vector<StateMemory> copies;
   copies.reserve(slots_.size());
-  for (const Slot& slot : slots_) {
-    GE_RETURN_IF_ERROR(Readable(slot));
+  for (const StateId i : all_) {
+    const Slot& slot = *slots_[i];
+    GE_RETURN_IF_ERROR(slot.Readable());
     const std::byte* at = slot.now.host();
     if (!slot.now.at_host()) {
       GE_ASSIGN_OR_RETURN(StateMemory copy, StateMemory::Make({}, slot.bytes, slot.name));
-      GE_RETURN_IF_ERROR(Out(slot, copy.host(), slot.bytes));
+      GE_RETURN_IF_ERROR(slot.Out(copy.host(), slot.bytes));
       at = copy.host();
       copies.push_back(std::move(copy));
     }
-    values.push_back(at);
-    types.push_back(slot.type);
+    values[i] = at;
+    types[i] = slot.type;
   }
   return look(types, values);
 }
 
 Status StateStore::Write(std::span<const Const> values) {
-  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
-  for (StateId s = 1; s < slots_.size(); ++s) {
-    const Type &have = slots_[s].type, &given = values[s].type;
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, {}, all_));
+  for (const StateId s : all_) {
+    const Type &have = slots_[s]->type, &given = values[s].type;
     const auto bytes = ByteCount(given);
     const bool fits = have.dtype == given.dtype && have.rank() == given.rank() && bytes &&
-                      values[s].bytes == static_cast<uint64_t>(*bytes);
+                      values[s].bytes == static_cast<uint64_t>(*bytes) &&
+                      (shared_ == nullptr || have == given);
     if (fits && (values[s].bytes == 0 || values[s].data != nullptr)) continue;
     const DimTable none;
     return Status(
         Code::kInvalidArgument,
-        fmt::format("state '{}' is {}; its new value is {} with {} bytes", slots_[s].name,
+        fmt::format("state '{}' is {}; its new value is {} with {} bytes", slots_[s]->name,
                     TypeToString(have, none), TypeToString(given, none), values[s].bytes));
   }
   GE_RETURN_IF_ERROR(CheckCounted([&](StateId s) {
     return Held{&values[s].type, values[s].data};
   }));
   std::vector<StateMemory> larger(slots_.size());  // or at the host
-  for (StateId s = 1; s < slots_.size(); ++s) {
-    if (values[s].bytes == slots_[s].bytes && slots_[s].now.host() != nullptr) continue;
-    GE_ASSIGN_OR_RETURN(larger[s], StateMemory::Make({}, values[s].bytes, slots_[s].name));
+  for (const StateId s : all_) {
+    if (values[s].bytes == slots_[s]->bytes && slots_[s]->now.host() != nullptr) continue;
+    GE_ASSIGN_OR_RETURN(larger[s], StateMemory::Make({}, values[s].bytes, slots_[s]->name));
   }
-  for (StateId s = 1; s < slots_.size(); ++s) {
-    Slot& slot = slots_[s];
+  for (const StateId s : all_) {
+    Slot& slot = *slots_[s];
     if (larger[s]) {
       slot.now = std::move(larger[s]);
       slot.next = {};
+      slot.bytes = values[s].bytes;
+      slot.Count();
     }
-    slot.bytes = values[s].bytes;
-    slot.type = values[s].type;
-    GE_RETURN_IF_ERROR(slot.now.CopyIn(values[s].data, slot.bytes));
-    slot.lost = false;
+    GE_RETURN_IF_ERROR(slot.Set(values[s].type, values[s].data));
   }
   ++edits_;
   return {};
 }
 
 Type StateStore::TypeOf(StateId id) const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
-  return slots_[id].type;
+  const InterruptScope whole(nullptr);  // it waits for copies and runs, and answers
+  StateAccess access;
+  static_cast<void>(Begin(&access, std::span(&id, 1), {}).ok());
+  return slots_[id]->type;
 }
 
 Result<int64_t> StateStore::NumberOf(StateId id) const {
-  std::shared_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
-  GE_RETURN_IF_ERROR(Readable(slots_[id]));
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, std::span(&id, 1), {}));
+  const Slot& slot = *slots_[id];
+  GE_RETURN_IF_ERROR(slot.Readable());
   int64_t number = 0;
-  GE_RETURN_IF_ERROR(Out(slots_[id], &number, std::min<uint64_t>(sizeof number, slots_[id].bytes)));
+  GE_RETURN_IF_ERROR(slot.Out(&number, std::min<uint64_t>(sizeof number, slot.bytes)));
   return number;
 }
 
@@ -306,10 +353,10 @@ Status StateStore::CheckEdits(uint64_t edits) const {
 }
 
 Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t rows, uint64_t edits) {
-  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, {}, std::span(&id, 1)));
   GE_RETURN_IF_ERROR(CheckEdits(edits));
-  Slot& slot = slots_[id];
+  Slot& slot = *slots_[id];
   Type alike = slot.type;
   if (axis < alike.rank() && axis < type.rank()) alike.dims[axis] = type.dims[axis];
   const bool keeps =
@@ -326,8 +373,8 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
   GE_ASSIGN_OR_RETURN(StateMemory memory, StateMemory::Make({}, bytes, slot.name));
   std::memset(memory.host(), 0, bytes);
   if (rows > 0) {
-    GE_RETURN_IF_ERROR(Readable(slot));
-    GE_RETURN_IF_ERROR(ToHost(&slot));
+    GE_RETURN_IF_ERROR(slot.Readable());
+    GE_RETURN_IF_ERROR(slot.MoveTo({}, &moves_));
     uint64_t outer = 1;
     for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(type.dims[k].value);
     const uint64_t from = slot.bytes / outer, to = bytes / outer;
@@ -341,18 +388,19 @@ Status StateStore::Resize(StateId id, const Type& type, size_t axis, int64_t row
   slot.next = {};
   slot.bytes = bytes;
   slot.type = type;
+  slot.Count();
   return {};
 }
 
 Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t edits) {
-  std::unique_lock<std::shared_mutex> lock(mutex_, std::defer_lock);
-  GE_RETURN_IF_ERROR(LockOrStop(&lock));
+  StateAccess access;
+  GE_RETURN_IF_ERROR(Begin(&access, {}, std::span(&id, 1)));
   GE_RETURN_IF_ERROR(CheckEdits(edits));
-  Slot& slot = slots_[id];
+  Slot& slot = *slots_[id];
   const int64_t room = RowsAlong(slot.type, axis);
   if (rows < 0 || rows >= room) return {};
-  GE_RETURN_IF_ERROR(Readable(slot));
-  GE_RETURN_IF_ERROR(ToHost(&slot));
+  GE_RETURN_IF_ERROR(slot.Readable());
+  GE_RETURN_IF_ERROR(slot.MoveTo({}, &moves_));
   uint64_t outer = 1;
   for (size_t k = 0; k < axis; ++k) outer *= static_cast<uint64_t>(slot.type.dims[k].value);
   const uint64_t block = slot.bytes / outer;
@@ -363,32 +411,6 @@ Status StateStore::ClearBehind(StateId id, size_t axis, int64_t rows, uint64_t e
   return {};
 }
 
-Status StateStore::Readable(const Slot& slot) const {
-  const StateHome& home = slot.now.home();
-  if (home.lost()) {
-    return Status(
-        Code::kDataCorrupt,
-        fmt::format("state '{}' was lost with device '{}', in whose memory it lay; set it "
-                    "anew, or restore it",
-                    slot.name, home.memory->name()));
-  }
-  if (!slot.lost) return {};
-  return Status(Code::kDataCorrupt,
-                fmt::format("state '{}' was lost: an engine failed while it overwrote it; set it "
-                            "anew, or restore it",
-                            slot.name));
-}
-
-Status StateStore::Out(const Slot& slot, void* to, uint64_t bytes) {
-  const Status copied = slot.now.CopyOut(to, bytes);
-  if (copied.code() != Code::kDeviceLost) return copied;
-  return Status(
-      Code::kDataCorrupt,
-      fmt::format("state '{}' was lost with the device in whose memory it lay: {}; set it "
-                  "anew, or restore it",
-                  slot.name, copied.message()));
-}
-
 Status StateStore::Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const {
   if (i >= bytes.size() || bytes[i] == slot.bytes) return {};
   return Status(Code::kFailedPrecondition,
@@ -397,28 +419,9 @@ Status StateStore::Same(const Slot& slot, std::span<const uint64_t> bytes, size_
                             slot.name, slot.bytes, bytes[i]));
 }
 
-Status StateStore::ToHost(Slot* slot) { return MoveTo({}, slot); }
-
-Status StateStore::MoveTo(const StateHome& home, Slot* slot) {
-  if (slot->now.home() == home) return {};
-  GE_ASSIGN_OR_RETURN(StateMemory there, StateMemory::Make(home, slot->bytes, slot->name));
-  if (slot->now.at_host()) {
-    GE_RETURN_IF_ERROR(there.CopyIn(slot->now.host(), slot->bytes));
-  } else if (there.at_host()) {
-    GE_RETURN_IF_ERROR(Out(*slot, there.host(), slot->bytes));
-  } else {
-    GE_RETURN_IF_ERROR(ToHost(slot));
-    return MoveTo(home, slot);
-  }
-  slot->now = std::move(there);
-  slot->next = {};
-  moves_.fetch_add(1, std::memory_order_relaxed);
-  return {};
-}
-
 bool StateStore::AtHome(std::span<const StateId> ids, std::span<const StateHome> homes) const {
   for (size_t i = 0; i < ids.size(); ++i) {
-    const StateHome& now = slots_[ids[i]].now.home();
+    const StateHome& now = slots_[ids[i]]->now.home();
     if (homes.empty() ? !now.at_host() : !(now == homes[i])) return false;
   }
   return true;
@@ -426,8 +429,9 @@ bool StateStore::AtHome(std::span<const StateId> ids, std::span<const StateHome>
 
 Status StateStore::BringHome(std::span<const StateId> ids, std::span<const StateHome> homes) {
   for (size_t i = 0; i < ids.size(); ++i) {
-    GE_RETURN_IF_ERROR(Readable(slots_[ids[i]]));
-    GE_RETURN_IF_ERROR(MoveTo(homes.empty() ? StateHome() : homes[i], &slots_[ids[i]]));
+    Slot& slot = *slots_[ids[i]];
+    GE_RETURN_IF_ERROR(slot.Readable());
+    GE_RETURN_IF_ERROR(slot.MoveTo(homes.empty() ? StateHome() : homes[i], &moves_));
   }
   return {};
 }
@@ -437,33 +441,31 @@ Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> o
                          std::vector<const void*>* from, std::vector<void*>* to,
                          std::span<const uint64_t> in_bytes, std::span<const uint64_t> out_bytes,
                          std::span<const StateHome> in_home, std::span<const StateHome> out_home) {
-  if (!out.empty()) {
-    access->writing = std::unique_lock<std::shared_mutex>(mutex_, std::defer_lock);
-    GE_RETURN_IF_ERROR(LockOrStop(&access->writing));
-  } else if (!in.empty()) {
-    access->reading = std::shared_lock<std::shared_mutex>(mutex_, std::defer_lock);
-    GE_RETURN_IF_ERROR(LockOrStop(&access->reading));
-    if (!AtHome(in, in_home)) {  // who moves states is alone
-      access->reading.unlock();
-      access->writing = std::unique_lock<std::shared_mutex>(mutex_, std::defer_lock);
-      GE_RETURN_IF_ERROR(LockOrStop(&access->writing));
-    }
+  GE_RETURN_IF_ERROR(Begin(&access->held, in, out));
+  if (!AtHome(in, in_home)) {  // who moves a state is alone with it
+    access->held.End();
+    access->all.assign(in.begin(), in.end());
+    access->all.insert(access->all.end(), out.begin(), out.end());
+    GE_RETURN_IF_ERROR(Begin(&access->held, {}, access->all));
+    GE_RETURN_IF_ERROR(BringHome(in, in_home));
+    access->held.Keep(in, out);
   }
-  if (!AtHome(in, in_home)) GE_RETURN_IF_ERROR(BringHome(in, in_home));
   for (size_t i = 0; i < in.size(); ++i) {
-    const Slot& slot = slots_[in[i]];
-    GE_RETURN_IF_ERROR(Readable(slot));
+    const Slot& slot = *slots_[in[i]];
+    GE_RETURN_IF_ERROR(slot.Readable());
     GE_RETURN_IF_ERROR(Same(slot, in_bytes, i));
     from->push_back(slot.now.run_address());
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    Slot& slot = slots_[out[i]];
+    Slot& slot = *slots_[out[i]];
     GE_RETURN_IF_ERROR(Same(slot, out_bytes, i));
-    const StateHome home = out_home.empty() ? StateHome() : out_home[i];
+    static const StateHome at_host;
+    const StateHome& home = out_home.empty() ? at_host : out_home[i];
     const bool there = slot.next && slot.next.home() == home;
     if (!in_place[i] && !there) {
       slot.next = {};
       GE_ASSIGN_OR_RETURN(slot.next, StateMemory::Make(home, slot.bytes, slot.name));
+      slot.Count();
     }
     const StateMemory& written = in_place[i] ? slot.now : slot.next;
     to->push_back(const_cast<void*>(written.run_address()));
@@ -473,39 +475,36 @@ Status StateStore::Begin(std::span<const StateId> in, std::span<const StateId> o
 
 void StateStore::Commit(std::span<const StateId> out, const std::vector<bool>& in_place) {
   for (size_t i = 0; i < out.size(); ++i) {
-    Slot& slot = slots_[out[i]];
+    Slot& slot = *slots_[out[i]];
     if (!in_place[i]) slot.now.swap(slot.next);
     slot.lost = false;
   }
 }
 
 void StateStore::Lose(std::span<const StateId> out, const std::vector<bool>& in_place) {
-  for (size_t i = 0; i < out.size(); ++i) slots_[out[i]].lost |= in_place[i];
+  for (size_t i = 0; i < out.size(); ++i) slots_[out[i]]->lost |= in_place[i];
 }
 
 void StateStore::Leave(std::span<const StateId> in, std::span<const StateId> out,
                        const std::vector<bool>& in_place, std::vector<StateMemory>* kept) {
-  for (const StateId id : in) kept->push_back(slots_[id].now.Share());
+  for (const StateId id : in) kept->push_back(slots_[id]->now.Share());
   for (size_t i = 0; i < out.size(); ++i) {
-    Slot& slot = slots_[out[i]];
+    Slot& slot = *slots_[out[i]];
     if (!in_place[i]) kept->push_back(std::move(slot.next));
     if (in_place[i] && slot.lost) kept->push_back(std::move(slot.now));  // it may be written yet
+    slot.Count();
   }
 }
 
 uint64_t StateStore::bytes() const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
   uint64_t sum = 0;
-  for (const Slot& s : slots_) sum += s.bytes * (bool(s.now) + bool(s.next));
+  for (const StateId i : all_) sum += slots_[i]->held.load(std::memory_order_relaxed);
   return sum;
 }
 
 uint64_t StateStore::device_bytes() const {
-  std::shared_lock<std::shared_mutex> lock(mutex_);
   uint64_t sum = 0;
-  for (const Slot& s : slots_) {
-    for (const StateMemory* m : {&s.now, &s.next}) sum += *m && !m->at_host() ? s.bytes : 0;
-  }
+  for (const StateId i : all_) sum += slots_[i]->on_device.load(std::memory_order_relaxed);
   return sum;
 }
 

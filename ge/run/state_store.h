@@ -1,22 +1,24 @@
-// StateStore: the values of a model's states. Runs overwrite a state where it lies, once nothing
-// can fail any more, or write beside it, and exchange both after a successful end. Runs writing a
-// state are alone; runs only reading share it. A state may have no fixed size: then its free axes
-// begin at size 0, and it takes the size of each value set. A state lies where the plans want it
-// that run: it moves when one wants it elsewhere, and set values begin in host memory. Thread-safe
-// apart from Init and Clear.
+// StateStore: the values of a model's states, its own or SharedStates'. Runs overwrite a state
+// where it lies, once nothing can fail any more, or write beside it, and exchange both after a
+// successful end. A run writing a state is alone with it; runs only reading share it. A state may
+// have no fixed size: then its free axes begin at size 0, and it takes the size of each value set.
+// A state lies where the plans want it that run: it moves when one wants it elsewhere, and set
+// values begin in host memory. Thread-safe apart from Init and Clear.
 #pragma once
 
 #include <atomic>
 #include <functional>
-#include <mutex>
-#include <shared_mutex>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "ge/base/status.h"
 #include "ge/ir/graph.h"
+#include "ge/run/shared_states.h"
+#include "ge/run/state_locks.h"
 #include "ge/run/state_memory.h"
+#include "ge/run/state_slot.h"
 #include "ge/run/tensor_view.h"
 
 namespace ge {
@@ -34,17 +36,22 @@ int64_t RowsAlong(const Type& type, size_t axis);
 
 class StateStore {
  public:
+  StateStore() = default;
+  ~StateStore() { Clear(); }
+  StateStore(const StateStore&) = delete;
+  StateStore& operator=(const StateStore&) = delete;
   // Sets first values; LIMIT_EXCEEDED where all take more than `limit` bytes, each counted twice,
   // with `raise` as the advice. `grows`, by Graph::states index: may have no fixed size. `counted`:
-  // Set, Donate and Write check lengths and caches against these.
+  // Set, Donate and Write check lengths and caches against these. `shared`: the states are those of
+  // these names there, which keep the values that they have; those that are not there are added.
   Status Init(const Graph& graph, uint64_t limit, const char* raise,
-              const std::vector<bool>& grows = {}, std::vector<CountedRows> counted = {});
+              const std::vector<bool>& grows = {}, std::vector<CountedRows> counted = {},
+              std::shared_ptr<SharedStates> shared = nullptr);
+  // From here on shared states that were added stay.
+  void Loaded() { added_.clear(); }
   // Sets first values again, at the present sizes.
   Status Reset(const Graph& graph);
-  void Clear() noexcept {
-    slots_.clear();
-    counted_.clear();
-  }
+  void Clear() noexcept;
   // All that follow end with the call that the thread works for while they wait for others or for a
   // device; states are then as they were. By Graph::states index, from 1. Get allocates where `out`
   // has no data but bytes to give. INVALID_ARGUMENT for a value of another type, a length that is
@@ -80,13 +87,14 @@ class StateStore {
 
   // Held by a run from before its launches until Commit or its end.
   struct Access {
-    std::shared_lock<std::shared_mutex> reading;
-    std::unique_lock<std::shared_mutex> writing;
+    std::vector<StateId> all;  // where states are moved for it; `held` may point into it
+    StateAccess held;
   };
   // Waits for its turn, or until the call is to end; appends the addresses for reading and writing
   // the states. `in_place`, parallel to `out`: written where it is read. DATA_CORRUPT for a lost
   // state; RESOURCE_EXHAUSTED where memory to write beside is short; FAILED_PRECONDITION where a
-  // growing state no longer has the plan's `in_bytes` and `out_bytes`. `in_home`, `out_home`: where
+  // growing state no longer has the plan's `in_bytes` and `out_bytes`, and as StateAccess. `in` and
+  // `out` stay in place as long as `access`. `in_home`, `out_home`: where
   // the plan has them, parallel; none: all in host memory. For one elsewhere the address is that of
   // a DevicePlace.
   Status Begin(std::span<const StateId> in, std::span<const StateId> out,
@@ -108,14 +116,18 @@ class StateStore {
   uint64_t moves() const { return moves_.load(); }
 
  private:
-  struct Slot {
-    StateMemory now;   // none where it was lost to a run in flight
-    StateMemory next;  // none until a run writes beside
-    uint64_t bytes = 0;
-    Type type;  // as it is; static
-    bool lost = false;
-    std::string name;
-  };
+  using Slot = StateSlot;
+  Status CheckSized(const Graph& graph, uint64_t limit, const char* raise,
+                    const std::vector<bool>& grows, SharedStates::Slots* slots) const;
+  Status JoinShared(const Graph& graph, const SharedStates::Slots& wanted);
+  // What a call on one state has to hold: others, too, where their lengths are checked.
+  std::span<const StateId> With(const StateId& id) const {
+    return counted_.empty() ? std::span(&id, 1) : std::span<const StateId>(all_);
+  }
+  Status Begin(StateAccess* access, std::span<const StateId> read,
+               std::span<const StateId> write) const {
+    return access->Begin(locks_, slots_, read, write);
+  }
   static Status CheckValue(const Slot& slot, const State& state, const DimTable& dims,
                            const TensorView& value);
   // The content a state would get, by its id; `memory` where it is a state's own, else `bytes`;
@@ -128,21 +140,18 @@ class StateStore {
   Status CheckCounted(const std::function<Held(StateId)>& held) const;
   Status CheckCountedWith(StateId id, const TensorView& value) const;
   Status CheckEdits(uint64_t edits) const;
-  Status Readable(const Slot& slot) const;
-  // Copies out of a state that is Readable; its device may be found lost just now.
-  static Status Out(const Slot& slot, void* to, uint64_t bytes);
-  // In host memory of its own: allocates where it is elsewhere.
-  Status ToHost(Slot* slot);
-  // In a memory that a run wants.
-  Status MoveTo(const StateHome& home, Slot* slot);
   // Whether all of these are in it.
   bool AtHome(std::span<const StateId> ids, std::span<const StateHome> homes) const;
   Status BringHome(std::span<const StateId> ids, std::span<const StateHome> homes);
   Status Same(const Slot& slot, std::span<const uint64_t> bytes, size_t i) const;
 
-  std::vector<Slot> slots_;
+  SharedStates::Slots slots_;  // by id; none of id 0
+  std::vector<StateId> all_;
   std::vector<CountedRows> counted_;
-  mutable std::shared_mutex mutex_;
+  std::shared_ptr<SharedStates> shared_;  // null: the states are the model's own
+  std::vector<bool> added_;               // to them by this, by slot
+  mutable StateLocks own_locks_;
+  StateLocks* locks_ = &own_locks_;
   std::atomic<uint64_t> edits_{0}, moves_{0};
 };
 

@@ -18,6 +18,7 @@
 #include "ge/compile/fold/sink_sources.h"
 #include "ge/compile/fold/spill.h"
 #include "ge/compile/states/add_states.h"
+#include "ge/compile/states/shareable_states.h"
 #include "ge/control/cut.h"
 #include "ge/control/flow.h"
 #include "ge/engine/plugin/discovery.h"
@@ -194,6 +195,7 @@ Status Session::LoadGraph(Graph graph) {
   GE_RETURN_IF_ERROR(prepared);
   KnowFlows();
   load_ms_ += NowMs() - start;
+  states_.Loaded();
   loaded_ = true;
   return {};
 }
@@ -220,7 +222,9 @@ Status Session::Prepare() {
   GE_RETURN_IF_ERROR(PrepareGraph(&graph_, &times_));
   const uint64_t most = MemoryLimitOf(options_.build);
   GE_RETURN_IF_ERROR(caches_.Find(graph_, options_.kv_cache, most));
-  return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows(), caches_.counted());
+  if (options_.states) GE_RETURN_IF_ERROR(CheckShareable(loaded_graph_, graph_));
+  return states_.Init(graph_, most, kRaiseMemoryLimit, caches_.grows(), caches_.counted(),
+                      options_.states);
 }
 
 Status Session::PrepareGraph(Graph* graph, std::vector<StageTime>* times) {

@@ -55,6 +55,7 @@ struct SessionOptions {
   BuildOptions build;
   bool strict = false;      // refuses a compiled model that does not fit, instead of a warning
   bool keep_edits = false;  // the graphs after passes, for records of runs
+  std::shared_ptr<SharedStates> states;  // the model's states are these; null: its own
   // The placement of pieces known by their key (bound_key.h); null: prices decide all.
   std::function<void(const std::string& key, PlaceOptions* place)> place_piece;
 };

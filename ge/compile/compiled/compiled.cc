@@ -61,7 +61,8 @@ std::vector<StateHome> Compiled::HomesOf(std::span<const PlanValueId> values) co
     StateHome& home = homes.emplace_back();
     if (d.engine == 0) continue;
     const Engine& e = *(*engines_)[d.engine - 1];
-    home = {e.memory(d.engine_device), static_cast<uint64_t>(d.align), e.LostFlag(d.engine_device)};
+    home = {e.memory(d.engine_device), static_cast<uint64_t>(d.align), e.LostFlag(d.engine_device),
+            e.shared_from_this()};
     all_at_host = false;
   }
   if (all_at_host) homes.clear();

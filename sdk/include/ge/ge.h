@@ -60,6 +60,7 @@ typedef struct ge_batches ge_batches;
 typedef struct ge_batch ge_batch;
 typedef struct ge_cancel_token ge_cancel_token;
 typedef struct ge_any ge_any;
+typedef struct ge_states ge_states;
 typedef struct ge_graph_builder ge_graph_builder;
 struct ge_edit;         /* of ge_plugin_pass.h */
 struct DLManagedTensor; /* of <dlpack/dlpack.h> */
@@ -171,6 +172,9 @@ typedef struct ge_session_options {
   const char* const* initializer_inputs;
   uint32_t initializer_input_count;
   uint32_t reserved3;
+  /* The states of the session's model are those of these names here; see ge_states_create. NULL =
+   * states of its own. */
+  ge_states* states;
 } ge_session_options;
 enum {
   GE_PLACE_BY_COST = 0,    /* the cheapest whole plan */
@@ -613,6 +617,46 @@ GE_API ge_status ge_session_save_states(ge_session* session, const char* path, g
  * earlier releases are read, though their digest covers values alone; earlier releases do not read
  * files of this one. */
 GE_API ge_status ge_session_restore_states(ge_session* session, const char* path, ge_error* error);
+
+/* ---- shared states -----------------------------------------------------------------------------
+ */
+
+/* States by name that sessions share (ge_session_options.states): weights that one model trains and
+ * others evaluate, each loaded when it is wanted. A state of a session's model is the one of its
+ * name here: one memory in all, whatever the sessions do with it by the calls above. A load adds
+ * states that are not here, with the model's first values; those that are here keep their values.
+ * It answers INVALID_ARGUMENT for a state of another type than the one here, and UNSUPPORTED, with
+ * the name, for caches that runs append to (kv_cache), for states without a fixed size and for
+ * models whose runs wait for those of other ranks (collectives).
+ *
+ * A run that writes a state waits for runs that use it, one that reads it for a run that writes it,
+ * and neither for any other; a run on another device than where the state lies moves it there,
+ * alone with it. Of those that wait none is passed over for ever. Failed and cancelled runs leave
+ * all states as they were. In an operator's kernel, on the thread that it is called on, runs and
+ * the calls below answer FAILED_PRECONDITION where the kernel's own run uses states of the same
+ * ge_states: they would wait for themselves.
+ *
+ * Any number of threads may use one. Sessions keep what they use: release it at any time. *out is
+ * NULL on failure. */
+GE_API ge_status ge_states_create(ge_states** out, ge_error* error);
+GE_API void ge_states_release(ge_states* states);
+/* Copies the value into the state of this name; where there is none it is added, and where no
+ * session uses it it may have another type from now on. INVALID_ARGUMENT, naming both types,
+ * otherwise. `options` (NULL = none) limit the wait for runs, here and below. */
+GE_API ge_status ge_states_set(ge_states* states, const char* name, const ge_tensor* value,
+                               const ge_run_options* options, ge_error* error);
+/* As ge_session_get_state. INVALID_ARGUMENT where there is none of this name. */
+GE_API ge_status ge_states_get(ge_states* states, const char* name, ge_tensor* out,
+                               const ge_run_options* options, ge_error* error);
+/* Frees a state. FAILED_PRECONDITION while a session, or a prepared run of one, may use it: else
+ * one name could stand for two memories. */
+GE_API ge_status ge_states_erase(ge_states* states, const char* name, ge_error* error);
+/* Ends calls of ge_states_set and ge_states_get that wait with CANCELLED, as ge_session_cancel:
+ * from any thread and from a signal handler. */
+GE_API ge_status ge_states_cancel(ge_states* states);
+GE_API ge_status ge_states_count(ge_states* states, uint32_t* out);
+/* By order of names, as they are now. The name lives as long as `states`. */
+GE_API ge_status ge_states_info(ge_states* states, uint32_t index, ge_tensor_info* out);
 
 /* ---- graphs by calls ---------------------------------------------------------------------------
  */

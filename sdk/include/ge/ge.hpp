@@ -214,5 +214,46 @@ class Prepared {
   std::unique_ptr<ge_prepared, Destroy> prepared_;
 };
 
+// States that sessions share: ge_session_options.states = states.get(). Sessions keep what they
+// use.
+class States {
+ public:
+  States() {
+    ge_states* states = nullptr;
+    detail::Check([&](ge_error* e) { return ge_states_create(&states, e); });
+    states_.reset(states);
+  }
+  // Copies the value.
+  void Set(const std::string& name, const Tensor& value) {
+    detail::Check(
+        [&](ge_error* e) { return ge_states_set(get(), name.c_str(), &value.raw(), nullptr, e); });
+  }
+  // A copy, in the caller's memory: `out` has enough, as Info tells.
+  void Get(const std::string& name, Tensor& out) const {
+    detail::Check(
+        [&](ge_error* e) { return ge_states_get(get(), name.c_str(), &out.raw(), nullptr, e); });
+  }
+  void Erase(const std::string& name) {
+    detail::Check([&](ge_error* e) { return ge_states_erase(get(), name.c_str(), e); });
+  }
+  // In their order, as they are now.
+  std::vector<std::string> Names() const {
+    std::vector<std::string> names;
+    ge_tensor_info info;
+    info.size = sizeof info;
+    for (uint32_t i = 0; ge_states_info(get(), i, &info) == GE_STATUS_OK; ++i) {
+      names.push_back(info.name);
+    }
+    return names;
+  }
+  ge_states* get() const { return states_.get(); }
+
+ private:
+  struct Release {
+    void operator()(ge_states* s) const { ge_states_release(s); }
+  };
+  std::unique_ptr<ge_states, Release> states_;
+};
+
 }  // namespace graphengine
 #endif  // GE_HPP_
