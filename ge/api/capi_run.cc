@@ -8,6 +8,7 @@
 #include "ge/api/capi.h"
 #include "ge/base/aligned.h"
 #include "ge/base/checked.h"
+#include "ge/run/call_scratch.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
 
@@ -110,8 +111,13 @@ void WriteOutput(const TensorView& view, ge_tensor* out) {
 
 namespace {
 
-// Kept by each thread: a run of a known shape then allocates nothing.
-thread_local std::vector<TensorView> input_views, output_views;
+// A run of a known shape allocates nothing.
+struct InputViews {
+  std::vector<TensorView> views;
+};
+struct OutputViews {
+  std::vector<TensorView> views;
+};
 
 }  // namespace
 
@@ -123,7 +129,8 @@ Status CheckRank(uint32_t output, const TensorView& view) {
 
 Status RunNow(Session* session, std::string_view entry, const std::vector<TensorView>& inputs,
               ge_tensor* outputs, uint32_t n) {
-  std::vector<TensorView>& views = output_views;
+  const CallScratch<OutputViews> scratch;
+  std::vector<TensorView>& views = scratch->views;
   views.resize(n);
   for (uint32_t i = 0; i < n; ++i) ReadOutput(*TensorAt(outputs, i), &views[i]);
   GE_RETURN_IF_ERROR(session->Run(entry, inputs, views));
@@ -211,7 +218,8 @@ ge_status ge_session_run_with(ge_session* session, const char* entry, const ge_t
                               const ge_run_options* options, ge_error* error) {
   return Guard(error, [&]() -> Status {
     GE_ASSIGN_OR_RETURN(ge::Session * s, Get(session));
-    std::vector<TensorView>& views = input_views;
+    const ge::CallScratch<InputViews> scratch;
+    std::vector<TensorView>& views = scratch->views;
     GE_RETURN_IF_ERROR(ReadTensors("inputs", inputs, n_inputs, true, &views));
     GE_RETURN_IF_ERROR(CheckOutputs(outputs, n_outputs));
     return WithLimits(s, options,

@@ -9,6 +9,7 @@
 #include "ge/base/interrupt.h"
 #include "ge/control/data_sized.h"
 #include "ge/control/flow_point.h"
+#include "ge/run/call_scratch.h"
 
 namespace ge {
 namespace {
@@ -31,8 +32,11 @@ Status RunHostOp(const HostOp& op, HostCall& call) {
 }  // namespace
 
 Status FlowPlan::Run(std::span<const FlowValue* const> in, std::span<FlowValue> out) const {
-  // Kept by each thread: a known piece then allocates nothing.
-  thread_local std::vector<TensorView> inputs, outputs;
+  struct Views {
+    std::vector<TensorView> inputs, outputs;
+  };
+  const CallScratch<Views> views;  // a known piece allocates nothing
+  auto& [inputs, outputs] = *views;
   inputs.resize(in.size());
   outputs.resize(out.size());
   for (size_t i = 0; i < in.size(); ++i) {

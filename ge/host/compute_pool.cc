@@ -28,7 +28,8 @@ constexpr int kWaits = 20'000;
 // Ranges of a loop for each thread: the last ones even out what the first ones took unequally.
 constexpr uint32_t kPartsAThread = 4;
 
-thread_local bool inside = false;  // a body runs on this thread
+thread_local bool inside = false;                          // a body runs on this thread
+thread_local const ComputePool* turn_of_thread = nullptr;  // whose turn a run of this thread has
 
 int64_t SteadyNow() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -104,9 +105,17 @@ ComputePool::~ComputePool() {
 bool ComputePool::Inside() { return inside; }
 
 Status ComputePool::InFlight::Begin(ComputePool* pool) {
+  if (turn_of_thread == pool) return {};
   GE_RETURN_IF_ERROR(pool->semaphore_.Take());
   pool_ = pool;
+  turn_of_thread = pool;
   return {};
+}
+
+ComputePool::InFlight::~InFlight() {
+  if (pool_ == nullptr) return;
+  turn_of_thread = nullptr;
+  pool_->semaphore_.Give();
 }
 
 ComputePool::Counts ComputePool::counts() const {

@@ -33,13 +33,12 @@ class ComputePool {
 
   // A run of a plan, from its begin to its end, on its own thread. Several runs in flight share the
   // helpers: each has fewer, and none once there are as many runs as threads, so the pool never
-  // computes on more threads than it has. Further runs wait for their turn.
+  // computes on more threads than it has. Further runs wait for their turn; one from within another
+  // of its thread has the turn of that: it would wait for itself.
   class InFlight {
    public:
     InFlight() = default;
-    ~InFlight() {
-      if (pool_ != nullptr) pool_->semaphore_.Give();
-    }
+    ~InFlight();
     InFlight(const InFlight&) = delete;
     InFlight& operator=(const InFlight&) = delete;
     // CANCELLED or DEADLINE_EXCEEDED when this thread's call is to end before its turn.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ge/base/float_mode.h"
+#include "ge/base/interrupt.h"
 
 namespace ge {
 namespace {
@@ -77,17 +78,55 @@ TEST(ComputePool, RunsInFlightShareItsThreads) {
     pool.Run(30, &Marks::Mark, &marks);
     return pool.counts().forks - before;
   };
+  // Another thread's run, until the end of this.
+  struct Other {
+    std::atomic<int> stage{0};
+    std::thread thread;
+    explicit Other(ComputePool* pool)
+        : thread([this, pool] {
+            ComputePool::InFlight run;
+            EXPECT_TRUE(run.Begin(pool).ok());
+            stage = 1;
+            while (stage != 2) std::this_thread::yield();
+          }) {
+      while (stage != 1) std::this_thread::yield();
+    }
+    ~Other() {
+      stage = 2;
+      thread.join();
+    }
+  };
   EXPECT_EQ(forks(), 1u);
-  ComputePool::InFlight first, second;
-  ASSERT_TRUE(first.Begin(&pool).ok() && second.Begin(&pool).ok());
+  ComputePool::InFlight first;
+  ASSERT_TRUE(first.Begin(&pool).ok());
+  const Other second(&pool);
   EXPECT_EQ(forks(), 1u) << "one helper is left for them";
   {
-    ComputePool::InFlight third;
-    ASSERT_TRUE(third.Begin(&pool).ok());
+    const Other third(&pool);
     EXPECT_EQ(forks(), 0u) << "each has its thread";
   }
   EXPECT_EQ(forks(), 1u);
   EXPECT_TRUE(marks.Each(4));
+}
+
+TEST(ComputePool, ARunWithinARunHasTheTurnOfThat) {
+  ComputePool pool(1);
+  ComputePool::InFlight outer;
+  ASSERT_TRUE(outer.Begin(&pool).ok());
+  {
+    ComputePool::InFlight inner;
+    ASSERT_TRUE(inner.Begin(&pool).ok());
+  }
+  std::atomic<bool> began{false};
+  Interrupt interrupt;
+  std::thread other([&] {
+    const InterruptScope scope(&interrupt);
+    ComputePool::InFlight run;
+    began = run.Begin(&pool).ok();
+  });
+  interrupt.Cancel();
+  other.join();
+  EXPECT_FALSE(began) << "the inner one gave the outer one's turn away";
 }
 
 // Every member waits until all have come, ten times.

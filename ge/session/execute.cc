@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ge/run/call_scratch.h"
 #include "ge/run/output_memory.h"
 #include "ge/run/tensor_view.h"
 #include "ge/session/loss.h"
@@ -12,13 +13,11 @@
 namespace ge {
 namespace {
 
-// What a run needs between its call and the program, kept by each thread so that a run of a known
-// shape allocates nothing.
+// What a run needs between its call and the program: a run of a known shape allocates nothing.
 struct Scratch {
   std::vector<const void*> in;
   std::vector<void*> out;
 };
-thread_local Scratch scratch;
 
 }  // namespace
 
@@ -110,8 +109,9 @@ Status Session::RunApart(Compiled* c, std::span<const TensorView> inputs,
 Status Session::Execute(Compiled* compiled, std::span<const TensorView> inputs,
                         std::span<TensorView> outputs, RunObserver* observer,
                         std::shared_ptr<KeptRun>* kept) {
-  std::vector<const void*>& in = scratch.in;
-  std::vector<void*>& out = scratch.out;
+  const CallScratch<Scratch> scratch;
+  std::vector<const void*>& in = scratch->in;
+  std::vector<void*>& out = scratch->out;
   in.clear();
   out.clear();
   for (const TensorView& t : inputs) in.push_back(t.data);

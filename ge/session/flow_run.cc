@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ge/base/mapping_faults.h"
 #include "ge/compile/compiled/memory_limit.h"
@@ -47,11 +48,11 @@ class WatchScope {
   WatchScope(RunWatch* watch, std::atomic<uint32_t>* runs) : runs_(watch ? runs : nullptr) {
     if (runs_ == nullptr) return;
     ++*runs_;
-    watch_of_thread = watch;
+    outer_ = std::exchange(watch_of_thread, watch);
   }
   ~WatchScope() {
     if (runs_ == nullptr) return;
-    watch_of_thread = nullptr;
+    watch_of_thread = outer_;
     --*runs_;
   }
   WatchScope(const WatchScope&) = delete;
@@ -59,6 +60,7 @@ class WatchScope {
 
  private:
   std::atomic<uint32_t>* const runs_;
+  RunWatch* outer_ = nullptr;
 };
 
 }  // namespace

@@ -350,9 +350,13 @@ TEST(SharedStates, ACallFromWithinARunThatUsesThemIsRefused) {
     EXPECT_TRUE(RunOf(apart->get(), "look", 1).ok()) << "those have nothing to do with it";
     EXPECT_TRUE(others->Set("w", ViewOf(&w)).ok());
   });
+  Trained alone("ref");
+  std::vector<float> zeros(w.size());
+  for (const StateId s : {1, 2}) ASSERT_TRUE(alone.session->SetState(s, ViewOf(&zeros)).ok());
   for (const char* entry : {"step", "look"}) {
-    const auto ran = RunOf(train->get(), entry, 1, &inside);
-    EXPECT_TRUE(ran.ok()) << ran.status().ToString();
+    const auto ran = RunOf(train->get(), entry, 1, &inside), wanted = alone.Run(entry, 1);
+    ASSERT_TRUE(ran.ok() && wanted.ok()) << ran.status().ToString();
+    EXPECT_EQ(*ran, *wanted) << "whatever ran within it";
   }
   EXPECT_EQ(called, 2);
   EXPECT_EQ(GetNumber(states.get(), "steps"), 1);

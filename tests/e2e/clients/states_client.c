@@ -217,8 +217,8 @@ static void Refused(void) {
  */
 static struct {
   ge_states *states, *others;
-  ge_session *look, *again;
-  int writes, ends; /* the run does; the hook ends it */
+  ge_session *look, *again, *apart; /* the last one of `others` */
+  int writes, ends;                 /* the run does; the hook ends it */
   ge_cancel_token* token;
   ge_status waited[3];
   atomic_int begun;
@@ -259,6 +259,8 @@ static void Hook(void) {
   CHECK_OK(ge_states_count(in.states, &n));
   CHECK_OK(Set(in.others, "w", 8, NULL));
   CHECK(Get(in.others, "w") == 8);
+  CHECK_OK(Run(in.apart, "look", 1, &y)); /* a run within a run */
+  CHECK(y == 9);
   pthread_create(&beside, NULL, Beside, NULL);
   pthread_join(beside, NULL); /* it waits for nobody */
   in.begun = 0;
@@ -290,6 +292,7 @@ static void Inside(void) {
   CHECK_OK(Set(in.states, "w", 3, NULL));
   in.look = Open(look_model, in.states);
   in.again = Open(look_model, in.states);
+  in.apart = Open(look_model, in.others);
   CHECK(hook != NULL);
   if (!hook || failed) return;
   *hook = Hook;
@@ -306,6 +309,7 @@ static void Inside(void) {
   CHECK(Get(in.states, "w") == 5);
   ge_session_destroy(in.look);
   ge_session_destroy(in.again);
+  ge_session_destroy(in.apart);
   ge_states_release(in.states);
   ge_states_release(in.others);
   ge_cancel_token_destroy(in.token);
