@@ -86,6 +86,20 @@ class Building {
     Check(0, what, __LINE__, &error);
   }
 
+  // The same of a call of ge.h.
+  void Call(const char* what, const std::function<ge_status()>& call) {
+    constexpr uint64_t kMost = 100000;
+    ge_status status = GE_STATUS_OK;
+    for (uint64_t n = 1; n < kMost; ++n) {
+      left = n;
+      armed = disturbed_;
+      status = call();
+      armed = false;
+      if (status != GE_STATUS_RESOURCE_EXHAUSTED) break;
+    }
+    Check(status == GE_STATUS_OK, what, __LINE__, &error);
+  }
+
   const ge_edit* e = nullptr;
 
  private:
@@ -214,6 +228,33 @@ void Edits(Building* b, Numbers* n) {
   });
 }
 
+// Calls of ge.h itself: of a graph that is made, and of its constants.
+void Whole(Building* b, const Numbers& n, const std::string& path) {
+  int released = 0;
+  const auto count = [](void* context) { ++*static_cast<int*>(context); };
+  static float ones[2] = {1, 1};
+  ge_tensor t{};
+  t.size = sizeof t;
+  t.dtype = GE_F32;
+  t.rank = 1;
+  t.dims[0] = 2;
+  t.data = ones;
+  t.bytes = sizeof ones;
+  uint32_t value = 0;
+  b->Call("shared constant", [&] {
+    return ge_graph_constant(b->graph(), n.main, &t, count, &released, &value, &error);
+  });
+  Check(value != 0 && released == 0, "nothing was given back", __LINE__, nullptr);
+  b->Call("save", [&] { return ge_graph_save(b->graph(), path.c_str(), GE_FORMAT_TEXT, &error); });
+  b->Call("another graph", [&] {
+    ge_graph_builder* other = nullptr;
+    const ge_status status = ge_graph_create(nullptr, &other, &error);
+    Check((status == GE_STATUS_OK) == (other != nullptr), "create", __LINE__, nullptr);
+    ge_graph_release(other);
+    return status;
+  });
+}
+
 std::string Saved(const Building& b, const std::string& path) {
   Check(ge_graph_save(b.graph(), path.c_str(), GE_FORMAT_TEXT, &error) == GE_STATUS_OK, "save",
         __LINE__, &error);
@@ -227,6 +268,7 @@ std::string Built(bool disturbed, const std::string& path) {
   Values(&b, &n);
   Calls(&b, &n);
   Edits(&b, &n);
+  Whole(&b, n, path);
   return Saved(b, path);
 }
 
