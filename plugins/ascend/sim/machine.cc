@@ -158,8 +158,6 @@ void Machine::Read(const std::string& options) {
       spill_ = NumberOf(t.key, t.value);
     } else if (t.key == "padding") {
       padding_ = static_cast<float>(NumberOf(t.key, t.value));
-    } else if (t.key == "drop_wait") {
-      drop_left_ = NumberOf(t.key, t.value);
     } else if (t.key == "without") {
       without_ = t.value;
     } else if (t.key == "calls") {

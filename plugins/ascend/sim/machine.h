@@ -14,7 +14,6 @@
 //   padding=N          the padding of private formats is filled with this number, not with a NaN of
 //                      the simulator's own, before and after each operator
 //   without=NAME       an operator, as operators.def names it, that is not simulated
-//   drop_wait=K        the K-th wait of a stream for an event answers well, and is none
 //   calls=FILE         when the process ends, the number of calls of devices is written there, a
 //                      line of each kind of them, a line of each function of the vendor's, of each
 //                      operator's tensors in private formats, and of the bytes that were copied
@@ -88,8 +87,6 @@ class Machine {
   const Chip& chip() const { return chip_; }
   uint64_t spill() const { return spill_; }
   std::optional<float> padding() const { return padding_; }
-  // Whether a test planted that this wait of a stream is none; once for each wait.
-  bool DropsWait() { return drop_left_ > 0 && --drop_left_ == 0; }
   const std::string& without() const { return without_; }
   acl::Status initialization() const { return init_; }
   bool& initialized() { return initialized_; }
@@ -139,7 +136,6 @@ class Machine {
   bool initialized_ = false;
   uint64_t spill_ = 0;
   std::optional<float> padding_;
-  uint64_t drop_left_ = 0;  // waits until the one that is dropped
   std::string without_;
 
   std::mutex said_mutex_;  // of what follows: work says it, too, inside a call

@@ -133,7 +133,7 @@ GE_SIM_EXPORT Status aclrtStreamWaitEvent(Stream stream, Event event) {
     EventState* state = nullptr;
     Status s = machine.StreamOf(kName, context, stream, &found);
     if (s == kSuccess) s = EventIn(machine, kName, context, event, true, &state);
-    if (s != kSuccess || state == nullptr || machine.DropsWait()) return s;
+    if (s != kSuccess || state == nullptr) return s;
     return machine.Of(machine.simulator().StreamWait(found, Of(event)));
   });
 }

@@ -52,6 +52,8 @@ Code Simulator::State::AddBlock(int device, size_t bytes, void** block) {
     one.most_bytes = std::max(one.most_bytes, one.bytes);
   }
   *block = added->data;
+  Note("block " + std::to_string(added->number) + " " + std::to_string(device) + " " +
+       std::to_string(bytes));
   return Code::kOk;
 }
 
@@ -77,6 +79,7 @@ Code Simulator::State::FreeBlock(Call call, void* address) {
     return Leave(Reject(Fault::kDoubleDestroy, name, block->name + " was freed before"));
   if (Capture* const capture = Running(block->device))
     return Leave(Refuse(capture, "a block was freed"));
+  Note("free " + std::to_string(block->number));
   CheckFree(*block);
   CheckGuard(*block);
   if (!block->pinned()) devices[block->device].bytes -= block->bytes;
@@ -145,6 +148,7 @@ void Simulator::State::HostAccess(const Range& range, bool write, std::string na
   access.write = write;
   work.accesses.push_back(std::move(access));
   work.name = actor.name;
+  NoteWork("host", work);
   Check(work, {clocks.now(), &clocks.host, std::make_shared<Actor>(std::move(actor))}, nullptr);
 }
 

@@ -170,6 +170,8 @@ Code Simulator::State::LaunchGraph(Capture* graph, StreamState* stream) {
     Reject(Fault::kGraphInFlight, name,
            "launch it on the stream of its launch before, or wait for that");
   }
+  const std::string ids = std::to_string(graph->id) + " " + std::to_string(stream->id);
+  Note("graph " + ids);
   const TaskPtr begin = Mark(stream), end = Mark(stream);
   std::vector<std::shared_ptr<Lane>> lanes;
   for (size_t i = 0; i < graph->streams.size(); ++i) lanes.push_back(queues.AddLane(graph->device));
@@ -185,6 +187,9 @@ Code Simulator::State::LaunchGraph(Capture* graph, StreamState* stream) {
     auto actor = std::make_shared<Actor>();
     *actor = {node.work->name, calls, stream->id, graph->id};
     const Epoch epoch = ends[i].Step(graph->clock_lanes[node.lane]);
+    std::string after;
+    for (const int other : node.after) after += (after.empty() ? "" : ",") + std::to_string(other);
+    NoteWork("node " + ids + " " + (after.empty() ? "-" : after), *node.work);
     Check(*node.work, {epoch, &ends[i], std::move(actor)}, stream);
     ready += devices[graph->device].options.graph_node_ns;
     if (node.work->copies) ready += node.work->latency_ns;
@@ -199,6 +204,7 @@ Code Simulator::State::LaunchGraph(Capture* graph, StreamState* stream) {
   end->end_ns = stream->end_ns;
   stream->last = graph->last = stream->clock.Step(stream->clock_lane);
   graph->clock = stream->clock;
+  Note("joined " + ids);
   clocks.host.Step(0);
   return Code::kOk;
 }

@@ -40,6 +40,7 @@ void Simulator::State::Fail(int device, Code code) {
 }
 
 void Simulator::State::EndWork(int device) {
+  Note("idle " + std::to_string(device));
   clocks.host.Merge(devices[device].ended);
   for (const auto& [id, stream] : streams)
     if (stream->device == device) clocks.host.Merge(stream->clock);
@@ -75,6 +76,16 @@ void Simulator::EndStalls() {
 }
 
 void Simulator::StallWork(uint64_t k) { FailWork(k, Code::kNotReady); }
+
+void Simulator::DropWait(uint64_t k) {
+  const std::lock_guard lock(state_->mutex);
+  state_->waits_left = k;
+}
+
+void Simulator::DropTold(uint64_t k) {
+  const std::lock_guard lock(state_->mutex);
+  state_->told_left = k;
+}
 
 void Simulator::StallStream(Stream stream) {
   const std::lock_guard lock(state_->mutex);

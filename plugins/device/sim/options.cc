@@ -74,6 +74,12 @@ bool TakeOption(std::string_view key, std::string_view value, SimulatorOptions* 
     faults->fail_work = value;
   } else if (key == "stall_work") {
     faults->stall_work = NumberOf(key, value);
+  } else if (key == "drop_wait") {
+    faults->drop_wait = NumberOf(key, value);
+  } else if (key == "drop_told") {
+    faults->drop_told = NumberOf(key, value);
+  } else if (key == "journal") {
+    options->journal = value;
   } else {
     return false;
   }
@@ -91,6 +97,8 @@ void Plant(const PlantedFaults& faults, Simulator* simulator) {
     simulator->FailWork(k, CodeNamed(rest));
   }
   if (faults.stall_work != 0) simulator->StallWork(faults.stall_work);
+  if (faults.drop_wait != 0) simulator->DropWait(faults.drop_wait);
+  if (faults.drop_told != 0) simulator->DropTold(faults.drop_told);
 }
 
 }  // namespace ge_engines::device::sim

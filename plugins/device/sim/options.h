@@ -5,6 +5,11 @@
 //                      memory, invalid, failed, device lost; spaces are written as _
 //   fail_work=K:CODE   the K-th piece of work fails when it runs
 //   stall_work=K       the K-th piece of work never ends
+//   drop_wait=K        the K-th wait of a stream for an event answers well, and is none
+//   drop_told=K        the K-th time that the host asks whether work is over, or waits for that,
+//   the
+//                      answer is yes, at once, and nothing was waited for
+//   journal=FILE       what the calls did is appended there, a line each (journal.cc)
 // Errors are thrown as std::invalid_argument, a sentence each. Pure; any thread.
 #pragma once
 
@@ -19,6 +24,7 @@ namespace ge_engines::device::sim {
 struct PlantedFaults {
   std::string fail, fail_work;  // as they were given; empty: none
   uint64_t stall_work = 0;      // 0: none
+  uint64_t drop_wait = 0, drop_told = 0;
 };
 
 // Takes an option of the table above; false: it is none of them.

@@ -24,6 +24,7 @@ std::string Report::text() const {
 std::string Simulator::State::Here() const { return "(call " + std::to_string(calls) + ")"; }
 
 void Simulator::State::Add(Report report) {
+  if (journal) Note("found " + report.text());
   if (reports.size() < kMostReports) reports.push_back(std::move(report));
 }
 

@@ -49,6 +49,7 @@ Simulator::State::State(SimulatorOptions asked)
     device.timelines[static_cast<size_t>(Engine::kKernels)] = Timeline(one.kernels_at_once);
     devices.push_back(std::move(device));
   }
+  OpenJournal();
   queues.before = [this](const Task&) { return BeforeWork(); };
   queues.failed = [this](const Task& task, Code code) { Fail(task.device, code); };
 }

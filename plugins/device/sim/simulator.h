@@ -108,6 +108,7 @@ struct SimulatorOptions {
   Schedule schedule = Schedule::kEager;
   uint64_t seed = 1;
   int64_t call_ns = 1000;  // of the host's time, for each driver call
+  std::string journal;     // a file that the journal is appended to (journal.cc); empty: none
 };
 
 // Bytes that work reads or writes. They lie in one block, or in pageable host memory.
@@ -232,6 +233,8 @@ class Simulator {
   void StallWork(uint64_t k);       // it never ends, and so its stream never goes on
   void StallStream(Stream stream);  // nothing more of it runs
   void EndStalls();                 // all that stalled goes on
+  void DropWait(uint64_t k);        // the k-th wait of a stream for an event is none
+  void DropTold(uint64_t k);        // the k-th query or wait of the host says kOk, and is none
   void LoseDevice(int device);
 
   // --- What was seen.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -126,6 +127,13 @@ struct Simulator::State {
                     const std::string& block, const StreamState* stream);
   std::string Here() const;  // "(call 12)"
 
+  // --- the journal: journal.cc
+  void OpenJournal();
+  void Note(const std::string& text);
+  void NoteWork(const std::string& head, const Work& work);
+  // The host asks whether a thing's work is over, or waits for that: kOk.
+  Code Told(const char* what, uint64_t id, const std::function<Code()>& ask);
+
   // `body(thing)` inside a driver call on a thing that stands.
   template <class Map, class Body>
   Code On(Call call, const char* what, const Map& things, uint64_t id, Body&& body) {
@@ -209,6 +217,8 @@ struct Simulator::State {
   std::function<void(Call, uint64_t)> hook;
   std::vector<Planted> planted;
   std::vector<Planted> planted_work;
+  uint64_t waits_left = 0, told_left = 0;  // until the one that is dropped
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> journal{nullptr, std::fclose};
   uint64_t stalls = 0;
   std::vector<Report> reports;
 };

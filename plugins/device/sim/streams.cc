@@ -17,6 +17,7 @@ Code Simulator::StreamCreate(int device, Stream* stream) {
   made->lane = state_->queues.AddLane(device);
   made->clock_lane = state_->clocks.Take();
   *stream = static_cast<Stream>(made->id);
+  state_->Note("stream " + std::to_string(made->id) + " " + std::to_string(device));
   state_->streams[made->id] = std::move(made);
   return state_->Leave(Code::kOk);
 }
@@ -40,7 +41,8 @@ Code Simulator::StreamQuery(Stream stream) {
   return state.On(Call::kStreamQuery, "stream", state.streams, static_cast<uint64_t>(stream),
                   [&](StreamState& one) {
                     if (one.capture) return state.Refuse(one.capture.get(), "a stream was queried");
-                    return state.Query(state.Newest(one), one.clock);
+                    return state.Told("stream", one.id,
+                                      [&] { return state.Query(state.Newest(one), one.clock); });
                   });
 }
 
@@ -51,7 +53,9 @@ Code Simulator::StreamSynchronize(Stream stream, int64_t limit_ns) {
                   [&](StreamState& one) {
                     if (one.capture)
                       return state.Refuse(one.capture.get(), "the host waited for a stream");
-                    return state.HostWait(state.Newest(one), one.clock, limit_ns);
+                    return state.Told("stream", one.id, [&] {
+                      return state.HostWait(state.Newest(one), one.clock, limit_ns);
+                    });
                   });
 }
 
@@ -64,6 +68,10 @@ Code Simulator::StreamWait(Stream stream, Event event) {
                     if (awaited == state.events.end())
                       return state.Unknown("event", static_cast<uint64_t>(event), false);
                     EventState& other = *awaited->second;
+                    if (state.waits_left > 0 && --state.waits_left == 0) {
+                      state.Note("drop " + std::to_string(one.id) + " " + std::to_string(other.id));
+                      return Code::kOk;
+                    }
                     if (one.capture || other.capture) return state.JoinCapture(&one, &other);
                     return state.WaitFor(&one, &other);
                   });
@@ -75,6 +83,7 @@ Code Simulator::State::WaitFor(StreamState* stream, EventState* event) {
                         " came before the event's first record and waited for nothing";
     return Code::kOk;
   }
+  Note("wait " + std::to_string(stream->id) + " " + std::to_string(event->id));
   const TaskPtr wait = Mark(stream);
   wait->after.push_back(event->record);
   stream->end_ns = std::max(stream->end_ns, event->record->end_ns);
@@ -106,28 +115,32 @@ Code Simulator::EventRecord(Event event, Stream stream) {
   const std::lock_guard lock(state_->mutex);
   auto& state = *state_;
   const auto recorded = state.streams.find(static_cast<uint64_t>(stream));
-  return state.On(Call::kEventRecord, "event", state.events, static_cast<uint64_t>(event),
-                  [&](EventState& one) {
-                    if (recorded == state.streams.end())
-                      return state.Unknown("stream", static_cast<uint64_t>(stream), false);
-                    StreamState& other = *recorded->second;
-                    if (other.device != one.device) return Code::kInvalid;
-                    one.capture = other.capture;
-                    one.tail = other.tail;
-                    one.record = one.capture ? nullptr : state.Mark(&other);
-                    one.clock = other.clock;
-                    return Code::kOk;
-                  });
+  return state.On(
+      Call::kEventRecord, "event", state.events, static_cast<uint64_t>(event),
+      [&](EventState& one) {
+        if (recorded == state.streams.end())
+          return state.Unknown("stream", static_cast<uint64_t>(stream), false);
+        StreamState& other = *recorded->second;
+        if (other.device != one.device) return Code::kInvalid;
+        one.capture = other.capture;
+        one.tail = other.tail;
+        one.record = one.capture ? nullptr : state.Mark(&other);
+        one.clock = other.clock;
+        if (one.record)
+          state.Note("record " + std::to_string(one.id) + " " + std::to_string(other.id));
+        return Code::kOk;
+      });
 }
 
 Code Simulator::EventQuery(Event event) {
   const std::lock_guard lock(state_->mutex);
   auto& state = *state_;
-  return state.On(Call::kEventQuery, "event", state.events, static_cast<uint64_t>(event),
-                  [&](EventState& one) {
-                    if (one.capture) return state.Refuse(one.capture.get(), "an event was queried");
-                    return one.record ? state.Query(one.record, one.clock) : Code::kOk;
-                  });
+  return state.On(
+      Call::kEventQuery, "event", state.events, static_cast<uint64_t>(event), [&](EventState& one) {
+        if (one.capture) return state.Refuse(one.capture.get(), "an event was queried");
+        if (!one.record) return Code::kOk;
+        return state.Told("event", one.id, [&] { return state.Query(one.record, one.clock); });
+      });
 }
 
 Code Simulator::EventSynchronize(Event event, int64_t limit_ns) {
@@ -137,7 +150,10 @@ Code Simulator::EventSynchronize(Event event, int64_t limit_ns) {
                   [&](EventState& one) {
                     if (one.capture)
                       return state.Refuse(one.capture.get(), "the host waited for an event");
-                    return one.record ? state.HostWait(one.record, one.clock, limit_ns) : Code::kOk;
+                    if (!one.record) return Code::kOk;
+                    return state.Told("event", one.id, [&] {
+                      return state.HostWait(one.record, one.clock, limit_ns);
+                    });
                   });
 }
 
@@ -213,6 +229,7 @@ void Simulator::State::EndStream(const StreamState& stream) {
     Reject(Fault::kDestroyInFlight, "stream " + std::to_string(stream.id) + " " + Here(),
            "the host must wait for its work first");
   }
+  Note("end " + std::to_string(stream.id));
   devices[stream.device].ended.Merge(stream.clock);
   clocks.Give(stream.clock_lane, stream.clock);
 }

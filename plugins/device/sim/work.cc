@@ -144,6 +144,7 @@ void Simulator::State::Hand(StreamState* stream, std::shared_ptr<Work> work) {
     CaptureWork(stream, std::move(work));
     return;
   }
+  NoteWork((work->copies ? "copy " : "kernel ") + std::to_string(stream->id), *work);
   if (work->copies) ReadAtTheCall(work.get());
   stream->clock.Merge(clocks.host);
   stream->last = stream->clock.Step(stream->clock_lane);
