@@ -4,8 +4,7 @@
 Schedules: 100 models, each in 100 orders of the device's work; the answers are ref's, and the simulator
 finds nothing. Faults: of some of them every driver call fails once, and where the vendor's simulator is told
 to, every piece of work when it runs; the run ends with words that name the engine, or with the right numbers.
-Waits: each wait between streams is dropped in turn, by the simulator; a drop is found by a report, a
-failure or wrong numbers. The others are silent and right in every order: other edges say the same.
+Waits that are dropped: ../ascend/vendor_waits.py.
 
 Example: tests/e2e/engines/vendor_schedules.py --engine ascend --models 10 --seeds 3
 """
@@ -175,30 +174,6 @@ def faults_of(c, model, repeat, step, late):
     return len(tried), sum(refused for refused, _ in ends)
 
 
-def waits(c, models, orders):
-    """Each wait of a stream for another, dropped by the simulator."""
-    total = found = 0
-    for model in models:
-        counted = model.folder / "calls"
-        refused, wrong = ended(c, model, 1, f"calls={counted};schedule=lazy")
-        c.check(not refused and not wrong, f"model {model.folder.name}", wrong or "refused")
-        drops = range(1, numbers_of(counted).get("stream_wait", 0) + 1)
-        total, found = total + len(drops), found + sum(c.each(lambda k, m=model: is_found(c, m, k, orders), drops))
-    c.check(found > 0, "waits that are needed", found)
-    print(f"{total} waits of {len(models)} models, each dropped in turn: {found} drops found, {total - found} "
-          f"silent and right in {len(orders)} orders each", flush=True)
-
-
-def is_found(c, model, k, orders):
-    """Whether an order finds that the k-th wait is not there."""
-    reports = model.folder / f"reports{k}"
-    for order in orders:
-        refused, wrong = ended(c, model, 1, f"drop_wait={k};schedule={order};reports={reports}")
-        if refused or wrong or reports.exists():
-            return True
-    return False
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -208,15 +183,12 @@ def main():
     parser.add_argument("--seeds", type=int, default=100, help="orders of each model")
     parser.add_argument("--faulty", type=int, default=25, help="models whose calls fail")
     parser.add_argument("--late", action="store_true", help="work fails, too, when it runs")
-    parser.add_argument("--waits", type=int, default=0, help="models whose waits are dropped")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         c = Checks(given.build.resolve(), pathlib.Path(folder), given.engine)
         schedules(c, given.models, given.seeds)
-        models = saved(c, max(given.faulty, given.waits))
-        if given.waits:
-            waits(c, models[:given.waits], ORDERS + [f"seeded;seed={k}" for k in range(1, 6)])
-        faults(c, models[:given.faulty], given.late)
+        if given.faulty:
+            faults(c, saved(c, given.faulty), given.late)
     print(f"{c.passed} passed, {c.failed} failed, {c.skipped} skipped")
     return 1 if c.failed else 0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random models on the simulated vendor of the engine ascend: 1e4 orders of the device's work, waits
-# dropped in turn, every driver call and piece of work of twenty failing.
+# Random models on the simulated vendor of the engine ascend: 1e4 orders of the device's work, every driver
+# call and piece of work of twenty failing.
 set -eu
 cd "$(dirname "$0")/../../../.."
-exec build/venv/bin/python tests/e2e/engines/vendor_schedules.py --engine ascend --faulty 24 --late --waits 100 "$@"
+exec build/venv/bin/python tests/e2e/engines/vendor_schedules.py --engine ascend --seeds 102 --faulty 24 --late "$@"
