@@ -1,5 +1,8 @@
 #include "plugins/ascend/api/call.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace ge_engines::ascend::acl {
 namespace {
 
@@ -45,12 +48,21 @@ Made::~Made() {
   for (const auto* array : arrays_) (void)f_.aclDestroyIntArray(array);
 }
 
-Tensor* Made::MakeTensor(const TensorAt& given) const {
+Tensor* Made::MakeTensor(const TensorAt& given) {
   if (given.place == TensorAt::kNone) return nullptr;
   const Form& form = given.form;
-  return f_.aclCreateTensor(form.dims.data(), form.dims.size(), form.type, form.strides.data(),
-                            form.offset, form.format, form.storage.data(), form.storage.size(),
-                            at_ == nullptr ? kNoAddress : at_[given.place]);
+  auto* const made = f_.aclCreateTensor(
+      form.dims.data(), form.dims.size(), form.type, form.strides.data(), form.offset, form.format,
+      form.storage.data(), form.storage.size(), at_ == nullptr ? kNoAddress : at_[given.place]);
+  whole_ = whole_ && made != nullptr;
+  return made;
+}
+
+template <class T>
+T* Made::Keep(T* made, std::vector<T*>* kept) {
+  whole_ = whole_ && made != nullptr;
+  if (made != nullptr) kept->push_back(made);
+  return made;
 }
 
 Tensor* Made::Make(const TensorAt& given) {
@@ -79,20 +91,22 @@ Scalar* Made::Make(const ScalarOf& given) {
     default:
       value.real = static_cast<float>(given.value);
   }
-  scalars_.push_back(f_.aclCreateScalar(&value, given.type));
-  return scalars_.back();
+  return Keep(f_.aclCreateScalar(&value, given.type), &scalars_);
 }
 
 IntArray* Made::Make(const Dims& given) {
-  arrays_.push_back(f_.aclCreateIntArray(given.data(), given.size()));
-  return arrays_.back();
+  return Keep(f_.aclCreateIntArray(given.data(), given.size()), &arrays_);
 }
 
 TensorList* Made::Make(const std::vector<TensorAt>& given) {
-  std::vector<const Tensor*> tensors;
-  for (const TensorAt& one : given) tensors.push_back(MakeTensor(one));  // the list's from here
-  lists_.push_back(f_.aclCreateTensorList(tensors.data(), tensors.size()));
-  return lists_.back();
+  std::vector<Tensor*> tensors;
+  for (const TensorAt& one : given) tensors.push_back(MakeTensor(one));
+  TensorList* list = nullptr;  // that owns them
+  if (whole_) list = Keep(f_.aclCreateTensorList(tensors.data(), tensors.size()), &lists_);
+  if (list == nullptr)
+    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(tensors_),
+                 [](Tensor* t) { return t != nullptr; });
+  return list;
 }
 
 void Signature::AddBytes(const void* from, size_t size) {

@@ -58,9 +58,13 @@ class Made {
   TensorList* Make(const std::vector<TensorAt>& given);
   template <class T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T> T Make(T given) { return given; }
+  // False: the library made none of something; an operator would take it as left out.
+  bool whole() const { return whole_; }
 
  private:
-  Tensor* MakeTensor(const TensorAt& given) const;
+  Tensor* MakeTensor(const TensorAt& given);
+  template <class T>
+  T* Keep(T* made, std::vector<T*>* kept);
 
   const Objects& f_;
   void* const* at_;
@@ -68,6 +72,7 @@ class Made {
   std::vector<Scalar*> scalars_;
   std::vector<IntArray*> arrays_;
   std::vector<TensorList*> lists_;
+  bool whole_ = true;
 };
 
 // An operator and its arguments as bytes, but for addresses: equal ones are equal calls.
@@ -152,6 +157,7 @@ class CallOf final : public OperatorCall {
     // Braces order the making of the objects.
     const auto objects = std::apply(
         [&](const auto&... given) { return std::tuple<P...>{made->Make(given)...}; }, given_);
+    if (!made->whole()) return kInvalidParameter;
     return std::apply([&](P... object) { return op_.first(object..., bytes, executor); }, objects);
   }
   Status Second(void* workspace, uint64_t bytes, Executor* executor, Stream stream) const override {
