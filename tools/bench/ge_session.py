@@ -11,8 +11,8 @@ import project_venv
 from ge_api import Error, Options, Tensor, TensorInfo
 
 LIBRARY = project_venv.ROOT / "build" / "release" / "lib" / "libgraphengine.so"
-DTYPES = {1: "float32", 2: "uint8", 3: "int8", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
-          10: "float16", 11: "float64"}
+DTYPES = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool",
+          10: "float16", 11: "float64", 12: "uint32", 13: "uint64"}
 NUMBERS = {np.dtype(name): number for number, name in DTYPES.items()}
 
 
@@ -23,17 +23,19 @@ class GeError(Exception):
 class GeSession:
     """One model with default options; `library` names another build; `kv_cache`: rows that caches of
     a decoder's past have at first; `plugins`, `passes`, `engines`, `pins`: of ge_session_options;
-    `entry`: none is the first; `threads`: 0 is the default, one number a process; `precision`: GE_*_PRECISION.
+    `entry`: none is the first; `threads`: 0 is the default, one number a process; `precision`: GE_*_PRECISION;
+    `policy`: GE_PLACE_*.
     Not for several threads."""
 
     def __init__(self, model, library=LIBRARY, kv_cache=0, plugins="", engines="", passes="",
-                 entry="", threads=0, precision=0, pins=""):
+                 entry="", threads=0, precision=0, pins="", policy=0):
         self.lib = ctypes.CDLL(str(library))
         self.session, self.error = ctypes.c_void_p(), Error(size=ctypes.sizeof(Error))
         options = Options()
         self._try(self.lib.ge_session_options_init_sized(ctypes.byref(options),
                                                          ctypes.sizeof(options)))
         options.kv_cache, options.threads, options.precision = kv_cache, threads, precision
+        options.policy = policy
         options.plugins = plugins.encode() or None
         options.engines = engines.encode() or None
         options.passes, options.pins = passes.encode() or None, pins.encode() or None
