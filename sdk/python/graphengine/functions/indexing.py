@@ -119,6 +119,17 @@ class _Bound:
         return cast(self._value, "int64")
 
 
+def _cut_behind(x: Any, axis: int, start: int, stop: Any) -> Tuple[Any, int, Any]:
+    """Without what is behind a start that is counted from the end of a free axis, for a step backwards.
+
+    Of an axis that ends before it nothing is taken, where Slice would take the first element.
+    """
+    cut = node("Slice", x, ints([0]), ints([start + 1 or _LAST]), ints([axis]))
+    if whole(stop) and _FIRST < stop < 0:  # counted from the end, too, which is another now
+        stop = stop - start - 1 if stop < start else _LAST
+    return cut, _LAST, stop
+
+
 def _sliced(x: Any, entries: Sequence[Any]) -> Any:
     """The slices and numbers among the entries; an axis of a number stays, with one element."""
     starts, ends, axes, steps = [], [], [], []
@@ -133,6 +144,8 @@ def _sliced(x: Any, entries: Sequence[Any]) -> Any:
         start = _bound(entry.start, 0 if step > 0 else _LAST)
         stop = _bound(entry.stop, _LAST if step > 0 else _FIRST)
         size = x.shape[axis]
+        if step < 0 and whole(start) and start < 0 and not whole(size):
+            x, start, stop = _cut_behind(x, axis, start, stop)
         if whole(size) and whole(start) and whole(stop):
             start, stop, step = slice(entry.start, entry.stop, step).indices(size)
             if (start, stop, step) == (0, size, 1):

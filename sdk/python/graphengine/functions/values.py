@@ -70,7 +70,8 @@ def scalar(value: Union[bool, int, float], name: str) -> Any:
 
 
 def _nested(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) or _nested(v) for v in value)
+    return isinstance(value, (list, tuple)) and any(
+        not isinstance(v, (int, float)) and (isinstance(v, Tensor) or _is_size(v) or _nested(v)) for v in value)
 
 
 def _of_list(value: Any, name: Optional[str]) -> Any:
@@ -135,10 +136,10 @@ def wanted(function: str, x: Any, names: Sequence[str]) -> str:
 def pair(x1: Any, x2: Any) -> Tuple[Any, Any, str]:
     """Two Tensors of one type, promoted, and its name. Numbers take the type of the array."""
     if isinstance(x1, Tensor) and isinstance(x2, Tensor):
-        first, second = x1.dtype.name, x2.dtype.name
-        if first == second:
-            return x1, x2, first
-        name = promoted(first, second)
+        kind = x1.dtype
+        if kind is x2.dtype:
+            return x1, x2, kind.name
+        name = promoted(kind.name, x2.dtype.name)
         return cast(x1, name), cast(x2, name), name
     if is_number(x1) and is_number(x2):
         name = promoted(_type_of_number(x1), _type_of_number(x2))
