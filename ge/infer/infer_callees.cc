@@ -1,6 +1,9 @@
 // What If, Loop, Scan and Call hand to the functions that they name. ONNX rules; captured values
 // are trailing inputs.
+#include <algorithm>
+
 #include "ge/infer/module_infer.h"
+#include "ge/ops/gradient.h"
 
 namespace ge::infer {
 namespace {
@@ -166,6 +169,9 @@ Status ModuleInfer::InferCallees(FunctionId fn, const Node& node, int depth) {
       for (size_t i = args.size(); i < f.params.size(); ++i) {
         args.push_back(f.value(f.params[i]).type);
       }
+    }
+    if (IsGradient(node)) {  // what stands behind them are cotangents
+      args.resize(std::min(args.size(), graph_->fn(c.fn).params.size()));
     }
     bool changed = progress_[c.fn] == Progress::kNew;
     GE_RETURN_IF_ERROR(SetParams(c.fn, c.role, args, &changed));

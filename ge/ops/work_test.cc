@@ -40,7 +40,8 @@ TEST(Work, PerElementOfTheFirstResult) {
        "TensorScatter TfIdfVectorizer Tile Transpose Trilu Unique Unsqueeze "
        "ai.onnx.ml.ArrayFeatureExtractor ai.onnx.ml.CastMap ai.onnx.ml.CategoryMapper "
        "ai.onnx.ml.DictVectorizer ai.onnx.ml.FeatureVectorizer ai.onnx.ml.OneHotEncoder "
-       "ai.onnx.ml.ZipMap ge.Call ge.CallIndirect ge.Copy ge.Partial ge.Read ge.StopGradient"},
+       "ai.onnx.ml.ZipMap ge.Call ge.CallIndirect ge.Copy ge.Gradient ge.Partial ge.Read "
+       "ge.StopGradient"},
       {1,
        "Abs BitwiseNot Ceil Floor IsInf IsNaN Neg Not Range Relu Round Sign ThresholdedRelu "
        "Where ai.onnx.ml.Binarizer ai.onnx.ml.Imputer ge.ReluGrad"},

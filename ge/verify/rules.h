@@ -35,5 +35,8 @@ Status CheckFunction(const Graph& graph, const Function& function, bool is_entry
                      const VerifyLimits& limits);
 // Between functions: callee ids, signatures, recursion, depth.
 Status CheckCalls(const Graph& graph, const VerifyLimits& limits);
+// Functions that ge.Gradient names: they write no state and do not hold the node. Callee ids are
+// good.
+Status CheckGradients(const Graph& graph);
 
 }  // namespace ge::verify

@@ -117,7 +117,8 @@ Status Verify(const Graph& graph, const VerifyLimits& limits) {
   for (FunctionId i = 1; i < graph.functions.size(); ++i) {
     GE_RETURN_IF_ERROR(verify::CheckFunction(graph, graph.functions[i], is_entry[i], limits));
   }
-  return verify::CheckCalls(graph, limits);
+  GE_RETURN_IF_ERROR(verify::CheckCalls(graph, limits));
+  return verify::CheckGradients(graph);
 }
 
 }  // namespace ge

@@ -21,9 +21,11 @@ bool HasFloat(const std::vector<Port>& ports) {
   return false;
 }
 
-// Control flow has no record in the table: passes/grad/control/flow.cc goes through it.
+// Control flow has no record in the table: passes/grad/control/flow.cc goes through it. A Gradient
+// is other nodes by then.
 bool IsFlow(const std::string& name) {
-  return name == "If" || name == "Loop" || name == "Scan" || name == "ge.Call";
+  return name == "If" || name == "Loop" || name == "Scan" || name == "ge.Call" ||
+         name == "ge.Gradient";
 }
 
 Line ByRule(const OpDef& op, const OpRule& rule, Line line) {

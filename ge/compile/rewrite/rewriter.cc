@@ -11,6 +11,7 @@
 #include "ge/compile/fold/folding.h"
 #include "ge/compile/fold/spill.h"
 #include "ge/infer/infer.h"
+#include "ge/ops/gradient.h"
 #include "ge/stage/pass_order.h"
 #include "ge/verify/verify.h"
 
@@ -24,6 +25,28 @@ std::string NamesOf(const PassList& passes) {
   std::string out;
   for (const auto& p : passes) out += (out.empty() ? "" : ", ") + std::string(p->name());
   return out;
+}
+
+// Nothing computes a ge.Gradient: its pass has to be there.
+Status WantGradientsExpanded(const Graph& g, const PassList& passes, bool skipped) {
+  constexpr std::string_view kPass = "expand-gradients";
+  if (std::any_of(passes.begin(), passes.end(), [&](const auto& p) { return p->name() == kPass; }))
+    return {};
+  for (const Function& f : g.functions) {
+    const auto n = std::find_if(f.nodes.begin(), f.nodes.end(), IsGradient);
+    if (n == f.nodes.end()) continue;
+    const std::string text =
+        skipped ? "which is skipped here; leave it in"
+                : "which this session has not loaded: name it with --plugins grad (plugins of "
+                  "ge_session_options)";
+    return Status(Code::kUnsupported,
+                  fmt::format("ge.Gradient in function '{}' is expanded by the pass {} of the "
+                              "plugin grad, {}",
+                              f.name, kPass, text))
+        .AtNode(NodeLabel(*n))
+        .AtStage(StageName(StageId::kRewrite));
+  }
+  return {};
 }
 
 }  // namespace
@@ -166,6 +189,8 @@ Status Rewriter::FoldKnown(PassList* passes, Work* work) const {
 
 Status Rewriter::Load(Graph* graph, uint64_t model_bytes, std::vector<StageTime>* times) const {
   GE_ASSIGN_OR_RETURN(PassList rounds, Passes(kAtLoad));
+  GE_RETURN_IF_ERROR(
+      WantGradientsExpanded(*graph, rounds, options_.runner.skip.count("expand-gradients") > 0));
   PassList early, late;
   for (auto& p : rounds) {
     if (p->kind() == PassKind::kDerive) late.push_back(std::move(p));
