@@ -5,6 +5,7 @@
 
 namespace ge::grad {
 
+ge_pass_def ExpandGradientsPass();
 ge_pass_def GradPass();
 ge_pass_def TrainPass();
 

@@ -2,7 +2,8 @@
 #include "passes/grad/grad_pass.h"
 
 extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
-  static const ge_pass_def passes[] = {ge::grad::GradPass(), ge::grad::TrainPass()};
+  static const ge_pass_def passes[] = {ge::grad::ExpandGradientsPass(), ge::grad::GradPass(),
+                                       ge::grad::TrainPass()};
   static const ge_plugin_desc desc = [] {
     ge_plugin_desc d = {GE_PLUGIN_HEAD};
     d.name = ge_text("grad");
@@ -11,7 +12,7 @@ extern "C" const ge_plugin_desc* ge_plugin_query(ge_query_args*) {
     d.kinds = GE_KIND_PASSES;
     d.sanitizer = GE_SANITIZER_HERE;
     d.pass = passes;
-    d.n_pass = 2;
+    d.n_pass = sizeof passes / sizeof passes[0];
     d.pass_stride = sizeof passes[0];
     return d;
   }();

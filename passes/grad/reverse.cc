@@ -311,6 +311,7 @@ bool Reverse::OwnRule(const ge_node& n, const std::vector<Val>& cts,
   rule.n_given = n.n_out;
   rule.made = made.data();
   rule.n_made = n.n_in;
+  rule.before = fn_.end();
   if (fn_.edit()->rule(fn_.edit()->host, &rule) != GE_OK) return false;
   for (uint32_t i = 0; i < n.n_in; ++i) {
     if (wants[i] && made[i] != 0) Add(n.in[i], fn_.SumTo(fn_.At(made[i]), Now(n.in[i])));

@@ -53,6 +53,13 @@ Val CopyNodes::Get(uint32_t value) {
   return at_[value] = to_.Constant(v.type, v.data, v.data_bytes);
 }
 
+std::string CopyNodes::NewName(const ge_node& n) {
+  const std::string name(plugin::View(n.name));
+  std::string made = name;
+  for (int i = 2; !names_->insert(made).second; ++i) made = name + " #" + std::to_string(i);
+  return made;
+}
+
 void CopyNodes::Put(const ge_node& n) {
   std::vector<Val> in;
   bool first = after_ != 0;
@@ -69,11 +76,19 @@ void CopyNodes::Put(const ge_node& n) {
   links.n_body = n.n_body;
   links.effect = n.effect;
   links.n_effect = n.n_effect;
-  links.after = &after_;
-  links.n_after = first ? 1 : 0;
-  const bool linked = n.n_body > 0 || n.n_effect > 0 || first;
+  std::vector<uint32_t> after;
+  if (first) after.push_back(after_);
+  for (uint32_t i = 0; i < n.n_after; ++i) {
+    if (nodes_.count(n.after[i]) != 0) after.push_back(nodes_[n.after[i]]);
+  }
+  links.after = after.data();
+  links.n_after = static_cast<uint32_t>(after.size());
+  const bool linked = n.n_body > 0 || n.n_effect > 0 || !after.empty();
+  if (names_ != nullptr && n.name.n > 0) to_.NameNext(NewName(n));
+  uint32_t id = 0;
   const std::vector<Val> out = to_.Node(plugin::View(n.domain), plugin::View(n.op), in, attrs,
-                                        n.n_out, linked ? &links : nullptr, before_);
+                                        n.n_out, linked ? &links : nullptr, before_, &id);
+  nodes_[n.id] = id;
   for (uint32_t k = 0; k < n.n_out; ++k) {
     at_[n.out[k]] = out[k];
     made_.insert(n.out[k]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace ge::passes {
 
@@ -159,13 +160,16 @@ std::vector<Val> Fn::Node(std::string_view domain, std::string_view op, const st
   if (links != nullptr) n.h.next = &links->h;
   n.domain = plugin::Str(domain);
   n.op = plugin::Str(op);
+  const std::string name = std::exchange(next_name_, {});
+  n.name = plugin::Str(name);
   n.in = ids.data();
   n.n_in = static_cast<uint32_t>(ids.size());
   n.attr = abi.data();
   n.n_attr = static_cast<uint32_t>(abi.size());
   n.n_out = outputs == 0 ? GE_NO_OUTPUT : outputs;
   uint32_t id = 0;
-  e_->node(e_->host, id_, before != 0 ? before : before_, &n, &id, made.data());
+  if (before == 0) before = before_ != 0 ? before_ : end_;
+  e_->node(e_->host, id_, before, &n, &id, made.data());
   if (node != nullptr) *node = id;
   if (record_ != nullptr) record_->push_back(id);
   std::vector<Val> values;

@@ -75,9 +75,14 @@ class Fn {
   Val At(uint32_t value) { return {this, value}; }
   // Puts nodes before this one from now on, or at the end (0).
   void PutBefore(uint32_t node) { before_ = node; }
+  // The end is before this node from now on, so that who reads it finds its nodes in order.
+  void EndAt(uint32_t node) { end_ = node; }
+  uint32_t end() const { return end_; }
   // Names the origin of nodes put at the end from now on, for messages; 0 =
   // none.
   void Derive(uint32_t node) { of_ = node; }
+  // The name of the next node, for people; it is no other node's of the function.
+  void NameNext(std::string name) { next_name_ = std::move(name); }
   // Notes ids of new nodes there from now on; NULL = nowhere.
   void Record(std::vector<uint32_t>* nodes) { record_ = nodes; }
   Type TypeOf(Val val) const;
@@ -110,8 +115,9 @@ class Fn {
  private:
   const ge_edit* e_;
   uint32_t id_;
-  uint32_t before_ = 0, of_ = 0;
+  uint32_t before_ = 0, of_ = 0, end_ = 0;
   std::vector<uint32_t>* record_ = nullptr;
+  std::string next_name_;
   // Constants that are there already.
   std::map<std::pair<int32_t, double>, Val> scalars_;
   std::map<std::vector<int64_t>, Val> ints_;

@@ -468,8 +468,8 @@ Result<RunResult> RunWithTexts(Session* session, const Entry& entry,
   return result;
 }
 
-// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact] [precision=f32|bf16]"; no
-// engines = ref.
+// "ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact] [precision=f32|bf16]
+// [plugins=LIST]"; no engines = ref.
 Result<SessionOptions> OptionsOfRun(const std::string& words) {
   SessionOptions options = NewSessionOptions();
   std::string list = "ref";
@@ -484,6 +484,8 @@ Result<SessionOptions> OptionsOfRun(const std::string& words) {
       GE_ASSIGN_OR_RETURN(options.numerics, NumericsFromName(value.substr(1), name));
     } else if (name == "precision") {
       GE_ASSIGN_OR_RETURN(options.precision, PrecisionFromName(value.substr(1), name));
+    } else if (name == "plugins") {
+      options.plugins = value.substr(1);
     } else {
       list = word;
     }

@@ -242,7 +242,8 @@ enum {
    * tests it on random inputs. */
   GE_PASS_CANONICALISE = 1, /* from fewer or simpler nodes */
   GE_PASS_LOWER = 2,        /* from other operators */
-  /* Adds functions, entries, states. Present ones change by replace_* of ge_edit alone. */
+  /* Adds functions, entries, states. Present ones change by replace_* of ge_edit, and where a node
+   * that asks for what is derived (ge.Gradient) gives way to its answer. */
   GE_PASS_DERIVE = 3
 };
 typedef struct ge_pass_def { /* array of the plugin's, walked by a stride; static */

@@ -11,8 +11,11 @@
 #include "ge/compile/fold/evaluator.h"
 #include "ge/compile/rewrite/price_each.h"
 #include "ge/engine/engine_list.h"
+#include "ge/engine/pass/pass_plugin.h"
+#include "ge/engine/plugin/discovery.h"
 #include "ge/infer/infer.h"
 #include "ge/session/session.h"
+#include "ge/stage/pass_order.h"
 #include "ge/stage/runner.h"
 #include "ge/verify/verify.h"
 #include "tools/ge_test/text/case.h"
@@ -106,18 +109,37 @@ Status RunDecompose(CaseState* state, const std::vector<std::string>&) {
   return Infer(graph);
 }
 
+// Takes "NAME=VALUE" from the front of the arguments; false where it is not there.
+static bool TakeOption(std::vector<std::string>* args, std::string_view name, std::string* value) {
+  if (args->empty() || args->front().rfind(name, 0) != 0) return false;
+  *value = args->front().substr(name.size());
+  args->erase(args->begin());
+  return true;
+}
+
+static Status AddPassesOfPlugins(const std::string& list, PassList* passes) {
+  GE_ASSIGN_OR_RETURN(const auto plugins, FindPlugins(list));
+  for (const auto& plugin : plugins) {
+    GE_ASSIGN_OR_RETURN(const auto records, ReadPasses(*plugin));
+    for (const auto& record : records) {
+      auto pass = MakePass(record);
+      if ((pass->phases() & kWhenAsked) == 0) passes->push_back(std::move(pass));
+    }
+  }
+  return OrderPasses(passes);
+}
+
 Status RunRewrite(CaseState* state, const std::vector<std::string>& given) {
   std::vector<std::string> args = given;
   // Constants are folded by running nodes on ref; passes that ask hear the prices of named engines.
   SessionOptions options;
-  const bool asks = !args.empty() && args[0].rfind("engines=", 0) == 0;
-  if (asks) {
-    GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(args[0].substr(8)));
-    args.erase(args.begin());
-  } else {
-    options.engines = {{"ref", ""}};
-  }
+  std::string engines_named, plugins;
+  const bool asks = TakeOption(&args, "engines=", &engines_named);
+  GE_ASSIGN_OR_RETURN(options.engines, ParseEngineList(asks ? engines_named : "ref"));
   std::vector<std::unique_ptr<Pass>> passes = MakePipeline();
+  if (TakeOption(&args, "plugins=", &plugins)) {
+    GE_RETURN_IF_ERROR(AddPassesOfPlugins(plugins, &passes));
+  }
   if (!args.empty()) {
     for (auto& pass : MakeAskedPasses()) passes.push_back(std::move(pass));
   }

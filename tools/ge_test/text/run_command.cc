@@ -1,6 +1,7 @@
 // `--- run run [ENGINES [policy=NAME] [denormals=flush|keep] [numerics=fast|exact]
-// [precision=f32|bf16]]`: load, place, check and run the graph on the engines (ref alone when none
-// are named), with the case's inputs. Leaves what `--- expect-value NAME` compares with.
+// [precision=f32|bf16] [plugins=LIST]]`: load, place, check and run the graph on the engines (ref
+// alone when none are named), with the case's inputs. Leaves what `--- expect-value NAME` compares
+// with.
 // `--- run same-numbers [engines=LIST] PASS...`: runs with these passes and with none must agree.
 #include <fmt/format.h>
 
@@ -71,12 +72,12 @@ std::vector<const HostTensor*> Pointers(const std::vector<HostTensor>& tensors) 
 Status RunRun(CaseState* state, const std::vector<std::string>& args) {
   for (size_t i = 1; i < args.size(); ++i) {
     const std::string name = args[i].substr(0, args[i].find('=') + 1);
-    const bool option =
-        name == "policy=" || name == "denormals=" || name == "numerics=" || name == "precision=";
+    const bool option = name == "policy=" || name == "denormals=" || name == "numerics=" ||
+                        name == "precision=" || name == "plugins=";
     if (option) continue;
     return CaseError(
         "run takes a list of engines, as in onednn,ref, then policy=NAME, denormals=flush|keep, "
-        "numerics=fast|exact and precision=f32|bf16");
+        "numerics=fast|exact, precision=f32|bf16 and plugins=LIST");
   }
   GE_ASSIGN_OR_RETURN(std::vector<HostTensor> inputs, InputsOf(*state));
   Graph graph = *state->graph;
