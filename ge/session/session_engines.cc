@@ -78,7 +78,9 @@ void Session::StartRewriting(std::vector<std::shared_ptr<const PluginPass>> plug
   rewrite.runner.roll_back = false;  // A load, bind or piece that fails leaves nothing.
   rewrite.runner.skip.insert(options_.skip_passes.begin(), options_.skip_passes.end());
   rewrite.asked = options_.passes;
-  whole_binds_ = !plugins.empty() || !options_.passes.empty() || rewrite.runner.after != nullptr;
+  const bool at_bind =
+      std::any_of(plugins.begin(), plugins.end(), [](auto& p) { return p->phases & kAtBind; });
+  whole_binds_ = at_bind || !options_.passes.empty() || rewrite.runner.after != nullptr;
   if (options_.kv_cache > 0) rewrite.asked.push_back({"recognise-kv-cache", ""});
   rewrite.plugins = [plugins = std::move(plugins)] {
     PassList made;
