@@ -2,6 +2,9 @@
 same. Numbers, loops and exits in every mixture that people write.
 """
 
+import functools
+import math as maths
+
 
 def plain(x):
     """With a docstring."""
@@ -370,12 +373,18 @@ def not_in(x):
     return not x in (1, 2), x not in (1, 2), 0 <= x in (1, 2)
 
 
+def of_modules(x):
+    if maths.fabs(x) > 3:
+        return functools.reduce(max, [x, maths.ceil(2.5)])
+    return maths.floor(x / 2)
+
+
 INTS = [(-6,), (-2,), (0,), (1,), (2,), (3,), (5,), (9,), (13,)]
 CASES = [(f, INTS) for f in (
     plain, branch, early, early_without_else, nothing_returned, may_return, loop, loop_else, loop_returns, continues,
     guarded, else_returns, else_breaks, once, conditional, unbound, deleted, closure, comprehension, walrus, lambdas,
     unpacking, tries, managed, globals_, methods, nested_loops, while_true, uses_generator, augmented, imports,
-    not_in)]
+    not_in, of_modules)]
 CASES += [(recursion, [(1,), (5,), (9,)]), (matched, [(1,), ([3, 2],), ([2, 3],), (7,)]),
           (chained, [(2, 3, 4), (0, 1, 2), (2, 2, 3), (3, 2, 1)]),
           (logic, [(0, 0), (0, 3), (2, 0), (2, 3), ("", "a")])]

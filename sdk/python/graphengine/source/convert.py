@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple, Union
 
 from graphengine.source.exits import Exits
 from graphengine.source.hooks import Hooks
-from graphengine.source.names import declared, yields
+from graphengine.source.names import SCOPES, declared, yields
 from graphengine.source.statements import HOOKS, ControlFlow
 
 
@@ -101,15 +101,33 @@ def _owner(function: types.FunctionType) -> str:
     return parts[-2] if len(parts) > 1 and parts[-2] != "<locals>" else ""
 
 
-def _factory(made: ast.AST, free: Tuple[str, ...]) -> ast.Module:
-    """def __ge_factory(free variables): the function."""
+def _imported(function: types.FunctionType) -> List[ast.alias]:
+    """What the file imports: the compiler has other code for a call of `name.f()` where it is a module."""
+    tree = _module(function.__code__.co_filename, _lines_of(function))
+    names: Set[str] = set()
+
+    def walk(node: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.Import, ast.ImportFrom)):
+                names.update(a.asname or a.name.partition(".")[0] for a in child.names if a.name != "*")
+            elif not isinstance(child, (*SCOPES, ast.expr)):
+                walk(child)
+
+    if tree is not None:
+        walk(tree)
+    return [ast.alias("a", name) for name in sorted(names)]
+
+
+def _factory(made: ast.AST, free: Tuple[str, ...], imports: List[ast.alias]) -> ast.Module:
+    """def __ge_factory(free variables): the function. Its code alone is used, nothing is imported."""
     arguments = ast.arguments(posonlyargs=[], args=[ast.arg(f) for f in (*free, HOOKS) if f], kwonlyargs=[],
                               kw_defaults=[], defaults=[])
     inner = made if isinstance(made, ast.stmt) else ast.Expr(made)
     if isinstance(inner, ast.FunctionDef):
         inner.name = _INNER  # by its own name, a recursive one would be a local of the factory
     factory = ast.FunctionDef("__ge_factory", arguments, [inner], [])
-    return ast.fix_missing_locations(ast.copy_location(ast.Module([factory], []), made))
+    body: List[ast.stmt] = [ast.Import(imports), factory] if imports else [factory]
+    return ast.fix_missing_locations(ast.copy_location(ast.Module(body, []), made))
 
 
 def _codes(code: types.CodeType) -> List[types.CodeType]:
@@ -119,7 +137,7 @@ def _codes(code: types.CodeType) -> List[types.CodeType]:
 def _compiled(node: ast.AST, function: types.FunctionType) -> types.CodeType:
     code = function.__code__
     free = tuple(f for f in code.co_freevars if f != HOOKS)
-    module = compile(_factory(node, free), code.co_filename, "exec", dont_inherit=True,
+    module = compile(_factory(node, free, _imported(function)), code.co_filename, "exec", dont_inherit=True,
                      flags=code.co_flags & _FUTURES)
     factory = _codes(module)[0]
     return next(c for c in _codes(factory) if c.co_name in (_INNER, "<lambda>"))
