@@ -160,6 +160,9 @@ class Tensor(_native.Tensor):
 
     # What Python asks for.
 
+    def __reversed__(self) -> Iterator["Tensor"]:
+        return (self[i] for i in range(len(self) - 1, -1, -1))
+
     def __iter__(self) -> Iterator["Tensor"]:
         if self.ndim == 0:
             raise TypeError("a Tensor without axes has no rows to go through")

@@ -12,8 +12,10 @@
 #include "door.h"
 #include "dtype.h"
 #include "eager.h"
+#include "graph_builder.h"
 #include "raise.h"
 #include "session.h"
+#include "states.h"
 #include "tensor.h"
 #include "trace.h"
 #include "without_gil.h"
@@ -195,6 +197,9 @@ void AddRunning(nb::class_<Session>& c) {
   c.def("run", &Session::Run, nb::arg("feed").none(), nb::arg("out") = nb::none(), nb::kw_only(),
         nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
         nb::sig("def run" GE_RUN_ARGUMENTS "dict[str, typing.Any]"), kRunText)
+      .def("run_tensors", &Session::RunTensors, nb::arg("inputs"),
+           nb::sig("def run_tensors(self, inputs: typing.Sequence[Tensor]) -> tuple[Tensor, ...]"),
+           "The first entry on Tensors by position.")
       .def("run_async", &Session::RunAsync, nb::arg("feed").none(), nb::arg("out") = nb::none(),
            nb::kw_only(), nb::arg("entry") = nb::none(), nb::arg("outputs") = "numpy",
            nb::sig("def run_async" GE_RUN_ARGUMENTS "Run"),
@@ -320,5 +325,7 @@ NB_MODULE(_native, m) {
   graphengine::AddTensor(m);
   graphengine::AddTrace(m);
   graphengine::AddEager(m);
+  graphengine::AddGraphBuilder(m);
+  graphengine::AddStates(m);
   graphengine::AddDoor(m);
 }

@@ -7,8 +7,10 @@
 #include <initializer_list>
 
 #include "engine_call.h"
+#include "graph_builder.h"
 #include "keywords.h"
 #include "session.h"
+#include "states.h"
 
 namespace nb = nanobind;
 
@@ -74,6 +76,12 @@ ge_session_options ReadOptions(Keywords& words, OptionTexts& kept) {
     words.Refuse("runtime", runtime, "a graphengine.Runtime");
   }
   o.runtime = shared ? shared->get() : nullptr;
+  const nb::object states = words.Take("states");
+  const States* kept_states = nullptr;
+  if (!states.is_none() && !nb::try_cast(states, kept_states)) {
+    words.Refuse("states", states, "a graphengine.States");
+  }
+  o.states = kept_states ? kept_states->get() : nullptr;
   return o;
 }
 
@@ -129,7 +137,12 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
   const uint32_t format = words.Place("format", {"auto", "onnx", "proto", "text"});
   handle_ = MakeHandle(words);
   ge_session* session = handle_->get();
-  if (PyBytes_Check(model.ptr())) {
+  const GraphBuilder* graph = nullptr;
+  if (nb::try_cast(model, graph) && graph) {
+    CallEngine(session, [&](ge_error* error) {
+      return ge_session_load_graph(session, graph->get(), error);
+    });
+  } else if (PyBytes_Check(model.ptr())) {
     const char* data = PyBytes_AS_STRING(model.ptr());
     const auto size = static_cast<uint64_t>(PyBytes_GET_SIZE(model.ptr()));
     CallEngine(session, [&](ge_error* error) {

@@ -125,6 +125,29 @@ nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::stri
   return call.Results();
 }
 
+nb::object Session::RunTensors(nb::handle inputs) {
+  const EntryPorts& ports = *entries_.at(0);
+  const size_t n = nb::len(inputs);
+  if (n != ports.inputs.size()) {
+    Raise(GE_STATUS_INVALID_ARGUMENT, "there are " + std::to_string(n) + " Tensors, wanted " +
+                                          std::to_string(ports.inputs.size()));
+  }
+  if (!runs_) {
+    runs_ =
+        std::make_unique<PreparedRuns>(Open(), static_cast<uint32_t>(ports.outputs.size()), true);
+  }
+  RunInputs read(n);
+  for (nb::handle input : nb::borrow<nb::iterable>(inputs)) {
+    const Tensor* tensor = TensorOf(input);
+    if (!tensor || tensor->symbol) {
+      Raise(GE_STATUS_INVALID_ARGUMENT,
+            "an input is a " + TypeName(input) + ", wanted a Tensor with numbers");
+    }
+    read.Put(*tensor);
+  }
+  return runs_->Run(read);
+}
+
 std::unique_ptr<Run> Session::RunAsync(nb::handle feed, nb::handle out,
                                        std::optional<std::string_view> entry,
                                        std::string_view outputs) {
@@ -164,6 +187,7 @@ void Session::Cancel() {
 }
 
 void Session::Close() {
+  runs_.reset();
   handle_.reset();
   overriding_.clear();
   for (const auto& entry : entries_) entry->pool->Clear();

@@ -16,6 +16,7 @@
 #include "ge/ge.h"
 #include "model.h"
 #include "prepared.h"
+#include "prepared_runs.h"
 #include "run.h"
 
 namespace graphengine {
@@ -52,6 +53,8 @@ class Session {
 
   nanobind::object Run(nanobind::handle feed, nanobind::handle out,
                        std::optional<std::string_view> entry, std::string_view outputs);
+  // The first entry on Tensors: the outputs as a tuple of Tensors.
+  nanobind::object RunTensors(nanobind::handle inputs);
   std::unique_ptr<graphengine::Run> RunAsync(nanobind::handle feed, nanobind::handle out,
                                              std::optional<std::string_view> entry,
                                              std::string_view outputs);
@@ -88,6 +91,7 @@ class Session {
   Session& Taking(nanobind::handle feed);
 
   std::shared_ptr<Handle> handle_;
+  std::unique_ptr<PreparedRuns> runs_;  // of RunTensors, once asked for
   std::vector<std::shared_ptr<const EntryPorts>> entries_;
   std::vector<std::string> entry_names_;
   std::vector<Port> states_, defaults_;
