@@ -29,7 +29,9 @@ from graphengine.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
+    from graphengine.jit import eager, jit
     from graphengine.ops import plugin
+    from graphengine.variable import Variable
 
 SessionIOBinding = IOBinding
 
@@ -127,12 +129,19 @@ def get_include() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
+_MODULES = ("functions", "jit", "ops")  # jit is called, too
+_HOMES = {"plugin": "ops", "eager": "jit", "Variable": "variable"}
+
+
 def __getattr__(name: str) -> Any:
-    """Functions over Tensors by the standard's names, and plugin, which are loaded when asked for."""
-    if name in ("functions", "ops"):
+    """Functions over Tensors by the standard's names, and what networks are written with, which are
+    loaded when asked for."""
+    if name in _MODULES:
         return importlib.import_module(f"graphengine.{name}")
-    if name == "plugin":
-        return importlib.import_module("graphengine.ops").plugin
+    if name in _HOMES:
+        found = getattr(importlib.import_module(f"graphengine.{_HOMES[name]}"), name)
+        globals()[name] = found  # ahead of a module of that name
+        return found
     functions = importlib.import_module("graphengine.functions")
     if name in functions.__all__:
         return getattr(functions, name)

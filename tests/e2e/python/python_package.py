@@ -122,7 +122,9 @@ def lines_of_readme(args):
         for i, block in enumerate(blocks):
             check(f"block {i} of {file} is short", file != "README.md"
                   or len(block.splitlines()) == 5)
-            done = subprocess.run([sys.executable, "-c", block], cwd=folder, capture_output=True,
+            typed = folder / f"block_{i}.py"
+            typed.write_text(block)
+            done = subprocess.run([sys.executable, typed], cwd=folder, capture_output=True,
                                   text=True)
             check(f"block {i} of {file}: {done.stderr[-500:]}",
                   done.returncode == 0 and done.stdout)

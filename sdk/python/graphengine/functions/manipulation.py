@@ -81,9 +81,18 @@ def broadcast_arrays(*arrays: Any) -> List[Any]:
     return [same(f) if f is a else f for f, a in zip(found, given)]
 
 
+def _rows_along(rows: Any, axis: Optional[int]) -> Any:
+    """What a loop of a graph has appended to a list, [rounds, ...], joined along an axis of its items."""
+    if axis is None:
+        return reshaped(rows, (-1,))
+    place = axis_of(axis, rows.ndim - 1, "concat")
+    moved = moveaxis(rows, 0, place)
+    return reshape(moved, (*moved.shape[:place], -1, *moved.shape[place + 2:]))
+
+
 def concat(arrays: Any, /, *, axis: Optional[int] = 0) -> Any:
     """Arrays behind one another along an axis; None joins them flat (ONNX Concat)."""
-    given = [tensor(a) for a in arrays]
+    given = [_rows_along(a.__ge_rows__, axis) if hasattr(a, "__ge_rows__") else tensor(a) for a in arrays]
     if not given:
         raise ValueError("concat: found no array, wanted one and more")
     name = type_of(given[0])
@@ -206,6 +215,12 @@ def _rolled(x: Any, by: int, axis: int) -> Any:
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """Arrays of one shape along a new axis."""
+    arrays = list(arrays)
+    if any(hasattr(a, "__ge_rows__") for a in arrays):
+        parts = [getattr(a, "__ge_rows__", None) for a in arrays]
+        rows = [unsqueezed(tensor(a), (0,)) if p is None else p for a, p in zip(arrays, parts)]
+        whole = node("Concat", *rows, axis=0) if len(rows) > 1 else rows[0]
+        return moveaxis(whole, 0, axis_of(axis, whole.ndim, "stack"))
     given = [tensor(a) for a in arrays]
     if not given:
         raise ValueError("stack: found no array, wanted one and more")

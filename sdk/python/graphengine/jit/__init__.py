@@ -1,0 +1,23 @@
+"""Functions as graphs: traced, with control flow over tensors found in their source.
+
+`graphengine.jit` is this package and the function: `@graphengine.jit`.
+"""
+import sys
+import types
+from typing import Any
+
+from graphengine.jit.program import Jitted, eager, jit
+from graphengine.jit.scope import TraceError
+
+__all__ = ["Jitted", "TraceError", "eager", "jit"]
+
+
+class _Package(types.ModuleType):
+    """The import of a part sets the attribute `jit` of graphengine to this, so it can be called."""
+
+    def __call__(self, function: Any = None) -> Any:
+        return jit(function)
+
+
+_Package.__call__.__doc__ = jit.__doc__
+sys.modules[__name__].__class__ = _Package

@@ -1,0 +1,300 @@
+"""Control flow of converted functions: Python's where the condition is Python's, If and Loop where it
+is a tensor of a trace. Each construct decides when it is reached.
+"""
+import builtins
+import functools as python_functools
+import sys
+import types
+from typing import Any, Callable, Iterable, Optional, Tuple
+
+from graphengine import _native
+from graphengine.jit import loops
+from graphengine.jit.branches import If, both, negation, truth
+from graphengine.jit.merge import as_tensor
+from graphengine.jit.places import Places, put_back
+from graphengine.jit.scope import PACKAGE, Scope, Size, TraceError, active
+from graphengine.source import Converter, Hooks, Unconverted
+
+Thunk = Callable[[], Any]
+
+
+def traced(value: Any) -> bool:
+    """Whether the value is one that a trace computes."""
+    return isinstance(value, _native.Tensor) and value.symbol is not None
+
+
+_WORDS = {"bool": "a condition of Python: the function that it stands in has no source, or is a library's",
+          "len": "len() of an axis whose size is free"}
+
+
+def _asked(tensor: Any, wanted: str) -> Any:
+    """What a traced tensor says to who wants its numbers."""
+    shape = ", ".join(map(str, tensor.shape))
+    what = _WORDS.get(wanted, f"its numbers ({wanted})")
+    raise TraceError(f"a tensor of {tensor.dtype} of shape ({shape}) of a function under jit is asked for {what}, which "
+                     "are known only when it runs; compute with it as a tensor, give what has to be a number as an "
+                     "argument of Python, or look at it under ge.eager()")
+
+
+_native.set_traced_hook(_asked)
+
+
+class Rounds:
+    """What a `for` of the graph goes over: a number of rounds, and what each is given."""
+
+    def __init__(self, count: Any, item: Callable[[Any], Any]) -> None:
+        self.count, self.item = count, item
+
+    def __iter__(self) -> Any:
+        raise TraceError("this range belongs to the graph; only a `for` of a function under jit goes over it")
+
+
+def rows(tensor: Any) -> Rounds:
+    """The rows of a traced tensor."""
+    if len(tensor.shape) == 0:
+        raise TypeError("iteration over a tensor without axes; give it one by reshape((1,))")
+    count = tensor.shape[0]
+    return Rounds(count.tensor() if isinstance(count, Size) else count,
+                  lambda i: _native.apply("", "Gather", [tensor, as_tensor(i)], {"axis": 0}, 1))
+
+
+def rounds_of(*arguments: Any) -> Rounds:
+    """range(...) of tensors."""
+    from graphengine import functions
+
+    start, stop, step = (0, arguments[0], 1) if len(arguments) == 1 else (*arguments, 1)[:3]
+    start, stop, step = (a.tensor() if isinstance(a, Size) else a for a in (start, stop, step))
+    if isinstance(step, int) and step == 0:
+        raise ValueError("range() step must not be zero")
+    if isinstance(start, int) and isinstance(step, int) and (start, step) == (0, 1):
+        count = stop
+    elif all(isinstance(a, int) for a in (start, stop, step)):
+        count = len(range(start, stop, step))
+    elif isinstance(step, int):
+        span = (stop - start) if step > 0 else (start - stop)
+        count = (span + (abs(step) - 1)) // abs(step)
+    else:
+        up, down = (stop - start + step - 1) // step, (start - stop - step - 1) // -step
+        count = functions.where(step > 0, up, down)
+    if isinstance(count, _native.Tensor):
+        count = functions.astype(functions.maximum(count, 0), functions.int64)
+    return Rounds(count, lambda i: start + i * step)
+
+
+class GraphHooks(Hooks):
+    """What functions under jit call."""
+
+    def __init__(self) -> None:
+        self.converter = Converter(self)
+        self.unconverted: dict = {}  # by code: why it is traced as it is
+
+    # ---- branches
+
+    def if_(self, test: Any, then: Thunk, orelse: Optional[Thunk], globals: Tuple[str, ...] = ()) -> None:
+        scope = active()
+        if scope is None or not traced(test):
+            super().if_(test, then, orelse, globals)
+        else:
+            If(test, then, orelse, scope, globals).answer()
+
+    def if_return(self, test: Any, then: Thunk, orelse: Thunk, globals: Tuple[str, ...] = ()) -> Any:
+        scope = active()
+        if scope is None or not traced(test):
+            return then() if test else orelse()
+        return If(test, then, orelse, scope, globals).answer()
+
+    def if_exp(self, test: Any, then: Thunk, orelse: Thunk) -> Any:
+        return self.if_return(test, then, orelse)
+
+    def and_(self, first: Any, *others: Thunk) -> Any:
+        return self._both(first, others, True)
+
+    def or_(self, first: Any, *others: Thunk) -> Any:
+        return self._both(first, others, False)
+
+    def _both(self, first: Any, others: Tuple[Thunk, ...], is_and: bool) -> Any:
+        for k, other in enumerate(others):
+            scope = active()
+            if scope is not None and traced(first):
+                return both(first, lambda: self._both(other(), others[k + 1:], is_and), scope, is_and)
+            if bool(first) != is_and:
+                return first
+            first = other()
+        return first
+
+    def not_(self, value: Any) -> Any:
+        return negation(value) if traced(value) else not value
+
+    # ---- loops
+
+    def while_(self, test: Thunk, body: Thunk, broke: Optional[Thunk], globals: Tuple[str, ...] = ()) -> None:
+        scope = active()
+        while True:
+            going = test()
+            if scope is not None and traced(going):
+                loops.while_(scope, going, test, body, broke, globals)
+                return
+            if not going:
+                return
+            left = self._once(scope, body, broke, (test, body, broke), globals)
+            if left is None:  # whether it goes on is the graph's to know
+                loops.while_(scope, True, test, body, broke, globals)
+                return
+            if left:
+                return
+
+    def _once(self, scope: Optional[Scope], body: Thunk, broke: Optional[Thunk], parts: Any,
+              globals_: Tuple[str, ...]) -> Optional[bool]:
+        """A round at once: whether it broke; None, and undone, where a tensor says so."""
+        if scope is None or broke is None:
+            body()
+            return broke is not None and bool(broke())
+        before = Places(scope.trace, parts, globals_).look()
+        body()
+        left = broke()
+        if not traced(left):
+            return bool(left)
+        put_back(before)
+        return None
+
+    def for_(self, items: Iterable[Any], body: Callable[[Any], None], broke: Optional[Thunk],
+             globals: Tuple[str, ...] = ()) -> None:
+        scope = active()
+        if scope is not None and traced(items):
+            items = rows(items)
+        if scope is not None and isinstance(items, Rounds):
+            loops.for_(scope, items.count, items.item, body, broke, globals)
+            return
+        rest = iter(items)
+        for item in rest:
+            left = self._once(scope, lambda: body(item), broke, (body, broke), globals)
+            if left is None:
+                self._unrolled(scope, [item, *rest], body, broke, globals)
+                return
+            if left:
+                return
+
+    def _unrolled(self, scope: Scope, items: Any, body: Any, broke: Any, globals_: Tuple[str, ...]) -> None:
+        """Python's items, of which a tensor decides how many there are: each is an If within."""
+        body(items[0])
+        left = broke()
+        if len(items) == 1:
+            return
+        if traced(left):
+            If(negation(left), lambda: self._unrolled(active(), items[1:], body, broke, globals_), None, scope,
+               globals_).answer()
+        elif not left:
+            self._unrolled(scope, items[1:], body, broke, globals_)
+
+    def range_(self, function: Any, *args: Any, **kwargs: Any) -> Any:
+        if function is range and active() is not None and any(traced(a) for a in args):
+            return rounds_of(*args)
+        return function(*args, **kwargs)
+
+    # ---- calls
+
+    def call(self, function: Any) -> Any:
+        if isinstance(function, types.FunctionType):
+            return self.convert(function)
+        if isinstance(function, types.MethodType):
+            inner = function.__func__
+            return types.MethodType(self.convert(inner), function.__self__) if isinstance(
+                inner, types.FunctionType) else function
+        if isinstance(function, python_functools.partial):
+            return python_functools.partial(self.call(function.func), *function.args, **function.keywords)
+        replaced = BUILTINS.get(function) if isinstance(function, (types.BuiltinFunctionType, type)) else None
+        if replaced is not None:
+            return replaced
+        method = getattr(type(function), "__call__", None)
+        if isinstance(method, types.FunctionType) and not isinstance(function, type) and users(method):
+            return types.MethodType(self.convert(method), function)
+        return function
+
+    def convert(self, function: types.FunctionType) -> types.FunctionType:
+        """The converted function; a library's, and one without source, as it is."""
+        if not users(function) or function.__code__ in self.unconverted:
+            return function
+        try:
+            return self.converter.function(function)
+        except Unconverted as why:
+            self.unconverted[function.__code__] = str(why)
+            return function
+
+
+def users(function: types.FunctionType) -> bool:
+    """Whether a function is of the user's program, and not of a library."""
+    module = (function.__module__ or "").partition(".")[0]
+    name = function.__code__.co_filename
+    if name.startswith(PACKAGE):
+        return bool(getattr(function, "__ge_convert__", False))
+    if module in sys.stdlib_module_names and module != "__main__":
+        return False
+    return "site-packages" not in name and "dist-packages" not in name
+
+
+# ---- functions of Python over tensors of a trace
+
+def _len(value: Any) -> Any:
+    if isinstance(value, list) and any(isinstance(v, (loops.Rows, loops._Appending)) for v in value):
+        known = sum(1 for v in value if not isinstance(v, loops.Rows))
+        for v in value:
+            if isinstance(v, loops._Appending):
+                v._ge_fail()
+        return sum((Size_of(v.__ge_rows__) for v in value if isinstance(v, loops.Rows)), known)
+    return len(value)
+
+
+def Size_of(tensor: Any) -> Any:
+    size = tensor.shape[0]
+    return size.tensor() if isinstance(size, Size) else size
+
+
+def _enumerate(items: Any, start: int = 0) -> Any:
+    if traced(items):
+        items = rows(items)
+    if isinstance(items, Rounds):
+        return Rounds(items.count, lambda i: (i + start, items.item(i)))
+    return enumerate(items, start)
+
+
+def _zip(*items: Any, strict: bool = False) -> Any:
+    if not any(traced(x) or isinstance(x, Rounds) for x in items):
+        return zip(*items, strict=strict) if strict else zip(*items)
+    parts = [rows(x) if traced(x) else x for x in items]
+    if not all(isinstance(p, Rounds) for p in parts):
+        raise TraceError("zip() of a tensor and something else, wanted tensors; stack the others by ge.stack()")
+    counts = [p.count for p in parts]
+    if all(isinstance(c, int) for c in counts):
+        least: Any = min(counts)
+    else:
+        from graphengine import functions
+
+        least = python_functools.reduce(functions.minimum, counts)
+    return Rounds(least, lambda i: tuple(p.item(i) for p in parts))
+
+
+def _reversed(items: Any) -> Any:
+    if traced(items):
+        items = rows(items)
+    if isinstance(items, Rounds):
+        count = items.count
+        return Rounds(count, lambda i: items.item(count - 1 - i))
+    return reversed(items)
+
+
+def _extreme(function: Any, keep_first: Callable[[Any, Any], Any]) -> Any:
+    def choose(*args: Any, **kwargs: Any) -> Any:
+        if len(args) < 2 or kwargs or not any(traced(a) for a in args):
+            return function(*args, **kwargs)
+        out = args[0]
+        for other in args[1:]:
+            first, second = out, other
+            test = keep_first(second, first)
+            out = HOOKS.if_return(truth(test), lambda: second, lambda: first)  # pylint: disable=cell-var-from-loop
+        return out
+    return choose
+
+
+BUILTINS = {len: _len, enumerate: _enumerate, zip: _zip, reversed: _reversed,
+            builtins.max: _extreme(max, lambda b, a: b > a), builtins.min: _extreme(min, lambda b, a: b < a)}
+HOOKS = GraphHooks()

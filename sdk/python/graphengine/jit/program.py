@@ -1,0 +1,212 @@
+"""jit: a function as programs, one for each structure, types and sizes of its arguments."""
+import functools
+import os
+import threading
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+
+from graphengine import _native
+from graphengine.jit import trees
+from graphengine.jit.hooks import HOOKS
+from graphengine.jit.merge import Undefined, as_tensor
+from graphengine.jit.scope import NumberAsked, Scope, Trace, TraceError, active
+from graphengine.variable import STATES, Variable, read_through
+
+MOST = 64  # programs of one structure; more are a Python number that changes with each call
+
+
+class _EagerMode(threading.local):
+    depth = 0
+
+
+_EAGER = _EagerMode()
+
+
+class eager:  # pylint: disable=invalid-name
+    """with ge.eager(): functions under jit run each operation at once, for print and pdb."""
+
+    def __enter__(self) -> "eager":
+        _EAGER.depth += 1
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _EAGER.depth -= 1
+
+
+def runs_at_once() -> bool:
+    return _EAGER.depth > 0 or os.environ.get("GE_EAGER", "0") not in ("", "0")
+
+
+def is_argument(value: Any) -> bool:
+    """Whether an argument is data, and not part of the program: tensors and arrays."""
+    return isinstance(value, _native.Tensor) or hasattr(value, "__array_interface__") or (
+        hasattr(value, "__dlpack__"))
+
+
+class Program:
+    """One traced function with its session."""
+
+    def __init__(self, function: Callable[..., Any], tree: Any, leaves: Sequence[Any], free: Any) -> None:
+        builder = _native.GraphBuilder()
+        trace = Trace(builder)
+        with trace:
+            root = trace.root = Scope(trace, getattr(function, "__name__", "function"), None)
+            with root:
+                trace.params = [self._param(trace, root, i, leaf, free) for i, leaf in enumerate(leaves)]
+                args, kwargs = trees.unflatten(tree, list(trace.params))
+                with read_through(trace):
+                    answer = HOOKS.call(function)(*args, **kwargs)
+                self._end(trace, root, answer)
+            builder.entry("main", root.fn)
+        self._modes, self._mode = list(trace.modes.values()), Variable.mode()
+        self.variables = list(trace.read)  # which it keeps alive
+        self.session = _native.Session(builder, states=STATES, plugins=trace.plugins or None)
+
+    def _param(self, trace: Trace, root: Scope, i: int, leaf: Any, free: Any) -> Any:
+        dims = [f"{_axis_name(i, k)}" if (i, k) in free else n for k, n in enumerate(leaf.shape)]
+        made = root.param(f"argument{i}", dtype=leaf.dtype, dims=dims)
+        for k, dim in enumerate(made.symbol.dims):
+            if (i, k) in free:
+                trace.free[dim] = (i, k)
+        return made
+
+    def _end(self, trace: Trace, root: Scope, answer: Any) -> None:
+        leaves, self._out = trees.flatten(answer, lambda v: is_argument(v) or type(v).__name__ == "Size")
+        for static in _statics(self._out):
+            if isinstance(static, Undefined):
+                static._ge_fail()
+        for variable, value in trace.variables.items():
+            builder = trace.builder
+            builder.assign(root.fn, variable.state_of(trace), root.symbol(value).value)
+        tensors = [as_tensor(v) for v in leaves]
+        self._constant = not tensors
+        if not tensors:
+            from graphengine import functions
+
+            tensors = [functions.zeros((), dtype=functions.bool)]
+        root.results(tensors)
+
+    def fits(self) -> bool:
+        """Whether the Modules that it called are in the modes of its trace."""
+        now = Variable.mode()
+        if self._mode != now:
+            if any(module.training != mode for module, mode in self._modes):
+                return False
+            self._mode = now
+        return True
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        made = self.session.run_tensors(leaves)
+        return trees.unflatten(self._out, [] if self._constant else list(made))
+
+
+def _axis_name(argument: int, axis: int) -> str:
+    return f"argument{argument}_{axis}"
+
+
+def _statics(tree: Any) -> List[Any]:
+    if isinstance(tree, trees.Static):
+        return [tree.value]
+    if isinstance(tree, trees.Node):
+        return [s for c in tree.children for s in _statics(c)]
+    return []
+
+
+class _Family:
+    """The programs of one structure and one set of types."""
+
+    def __init__(self) -> None:
+        # By the sizes that are fixed, free ones -1: one for each set of modes of Modules.
+        self.programs: Dict[Tuple[Any, ...], List[Program]] = {}
+        self.fixed: set = set()  # axes (argument, axis) whose number the code asked for
+        self.free: set = set()  # axes that have had two sizes
+        self.first: Optional[List[Tuple[int, ...]]] = None
+
+    def find(self, shapes: Sequence[Tuple[int, ...]]) -> Optional[Program]:
+        for program in self.programs.get(self.key(shapes), ()):
+            if program.fits():
+                return program
+        return None
+
+    def key(self, shapes: Sequence[Tuple[int, ...]]) -> Tuple[Any, ...]:
+        return tuple(tuple(-1 if (i, k) in self.free else n for k, n in enumerate(s)) for i, s in enumerate(shapes))
+
+    def note(self, shapes: Sequence[Tuple[int, ...]]) -> None:
+        """An axis of another size than before is free from now on, unless its number is asked for."""
+        if self.first is None:
+            self.first = list(shapes)
+        for i, (a, b) in enumerate(zip(self.first, shapes)):
+            for k, (x, y) in enumerate(zip(a, b)):
+                if x != y and (i, k) not in self.fixed:
+                    self.free.add((i, k))
+
+
+class Jitted:
+    """A function that runs as a graph."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._families: Dict[Any, _Family] = {}
+        self._latest: Optional[Program] = None
+        self._lock = threading.RLock()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        if runs_at_once():
+            return self._function(*args, **kwargs)
+        if active() is not None:
+            return HOOKS.call(self._function)(*args, **kwargs)
+        leaves, tree = trees.flatten((args, kwargs), is_argument)
+        leaves = [as_tensor(v) for v in leaves]
+        return self._program(tree, leaves)(leaves)
+
+    __call__ = _native.Door(_call)
+
+    def traces(self) -> int:
+        """How many programs it has."""
+        return sum(len(p) for f in self._families.values() for p in f.programs.values())
+
+    def dump(self, stage: str = "load") -> str:
+        """The latest program in text form, after a stage, as `ge dump`."""
+        if self._latest is None:
+            raise RuntimeError(f"'{self.__name__}' has no program yet; call it first")
+        return self._latest.session.dump(stage)
+
+    def _program(self, tree: Any, leaves: List[Any]) -> Program:
+        kinds = tuple((v.dtype, len(v.shape)) for v in leaves)
+        shapes = [tuple(v.shape) for v in leaves]
+        with self._lock:
+            family = self._families.setdefault((tree, kinds), _Family())
+            found = family.find(shapes)
+            if found is not None:
+                return found
+            if len(self._families) > MOST:
+                raise TraceError(f"'{self.__name__}' has been called with {MOST} structures or Python values, each of "
+                                 f"which is a program of its own; the last is {tree}; give numbers that change as "
+                                 "tensors: ge.asarray(value)")
+            family.note(shapes)
+            while True:
+                try:
+                    made = Program(self._function, tree, leaves, family.free)
+                    break
+                except NumberAsked as asked:
+                    family.fixed.add(asked.axis)
+                    family.free.discard(asked.axis)
+            family.programs.setdefault(family.key(shapes), []).append(made)
+            self._latest = made
+            return made
+
+
+def jit(function: Optional[Callable[..., Any]] = None) -> Any:
+    """The function as a graph: traced at its first call for each structure, types and sizes.
+
+    `if`, `while` and `for` over tensors become If and Loop of the graph. Arguments that are tensors
+    or arrays are data; numbers, strings and other objects of Python are part of the program.
+    """
+    if function is None:
+        return jit
+    if not callable(function):
+        raise TypeError(f"jit() of {type(function).__name__}, wanted a function")
+    return Jitted(function)

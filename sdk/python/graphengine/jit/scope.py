@@ -1,0 +1,309 @@
+"""Functions of a graph while they are traced: which value of which function a tensor stands for.
+
+A traced Tensor carries a Symbol. Each body of If or Loop is a Scope of its own, a closed function: a
+value of a scope around it that is used in it becomes a parameter, and an input of the node (a
+capture). One thread traces at a time in one Trace.
+"""
+import os
+import sys
+import threading
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+
+from graphengine import _native
+
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+# Operators that cannot fail when they run, so that `a and b` may compute b always.
+INFALLIBLE = frozenset((
+    "Abs Add And Cast Equal Exp Greater GreaterOrEqual Identity IsInf IsNaN Less LessOrEqual Log Max Min Mul Neg Not "
+    "Or Pow ReduceMax ReduceMean ReduceMin ReduceSum Relu Shape Sigmoid Sqrt Squeeze Sub Tanh Unsqueeze Xor").split())
+
+
+class Symbol:
+    """A value of a function: of the scope, its number there, and what is known of its type."""
+
+    __slots__ = ("scope", "value", "dtype", "dims")
+
+    def __init__(self, scope: "Scope", value: int, dtype: Any, dims: Tuple[Any, ...]) -> None:
+        self.scope, self.value, self.dtype, self.dims = scope, value, dtype, dims
+
+
+class TraceError(TypeError):
+    """What cannot stand in a graph."""
+
+
+class _Active(threading.local):
+    scope: Optional["Scope"] = None
+
+
+_ACTIVE = _Active()
+
+
+def active() -> Optional["Scope"]:
+    """The scope that operations of this thread add nodes to; None where they run at once."""
+    return _ACTIVE.scope
+
+
+def place() -> str:
+    """Where the user's program is: `net.py:42 forward`."""
+    frame = sys._getframe(1)  # pylint: disable=protected-access
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    code = frame.f_code
+    return f"{os.path.basename(code.co_filename)}:{frame.f_lineno} {code.co_name}"
+
+
+class Size:
+    """A size of a traced tensor that is free: known when the program runs, not while it is traced.
+
+    As a number (int(), range(), an index) it asks for the number, and the program is traced again
+    for this size alone; arithmetic answers a Tensor, a scalar of int64.
+    """
+
+    __slots__ = ("_tensor", "_axis", "dim")
+
+    def __init__(self, tensor: Any, axis: int, dim: Any) -> None:
+        self._tensor, self._axis, self.dim = tensor, axis, dim
+
+    def tensor(self) -> Any:
+        """The size as data: a scalar of int64."""
+        found = _native.apply("", "Shape", [self._tensor], {"start": self._axis, "end": self._axis + 1}, 1)
+        return _native.apply("", "Squeeze", [found], {}, 1)
+
+    def __index__(self) -> int:
+        scope = active()
+        if scope is None:
+            raise TraceError("a size of a traced tensor was asked for when its trace was over")
+        return scope.trace.number(self.dim)
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __bool__(self) -> bool:
+        return self.__index__() != 0
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, Size) and other.dim == self.dim:
+            return True
+        if isinstance(other, (int, Size)):
+            return self.__index__() == int(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dim)
+
+    def __lt__(self, other: Any) -> bool:
+        return self.__index__() < int(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.__index__() <= int(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.__index__() > int(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.__index__() >= int(other)
+
+    def __repr__(self) -> str:
+        return str(self.dim)
+
+
+def _with_tensor(name: str) -> Callable[[Any, Any], Any]:
+    def operation(self: Size, other: Any) -> Any:
+        if isinstance(other, Size):
+            other = other.tensor()
+        return getattr(self.tensor(), name)(other)
+    return operation
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    for _form in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Size, _form, _with_tensor(_form))
+
+
+class Scope:
+    """A function being traced."""
+
+    def __init__(self, trace: "Trace", name: str, parent: Optional["Scope"], recursive: bool = False) -> None:
+        self.trace, self.parent, self.name = trace, parent, name
+        self.in_loop: bool = name == "body" or (parent is not None and parent.in_loop)
+        self.fn = trace.builder.function(trace.unique(name), recursive)
+        self.params: Set[int] = set()
+        self._names: Dict[str, int] = {}
+        self._constants: Dict[int, Tuple[Any, Symbol]] = {}
+        # By value of another scope: the value around, and the parameter here. In order.
+        self.captures: Dict[Tuple[int, int], Tuple[Symbol, Symbol]] = {}
+        self.twin: Optional[Scope] = None  # the other branch of an If, which takes the same captures
+
+    def __enter__(self) -> "Scope":
+        self._before = _ACTIVE.scope
+        _ACTIVE.scope = self
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _ACTIVE.scope = self._before
+
+    def captured(self) -> List[Any]:
+        """Tensors of the scope around, in the order of the parameters that stand for them."""
+        assert self.parent is not None
+        return [self.parent.tensor(outer.value) for outer, _ in self.captures.values()]
+
+    # ---- values
+
+    def tensor(self, value: int) -> Any:
+        """The traced Tensor of a value of this function."""
+        dtype, dims = self.trace.builder.value_type(self.fn, value)
+        if dims is None:
+            raise TraceError("the number of axes of this result is known only when it runs; give it a shape "
+                             "(reshape) in the operator that makes it")
+        symbol = Symbol(self, value, dtype, tuple(dims))
+        made = _native.traced(symbol, dtype, ())
+        shape = tuple(d if isinstance(d, int) else Size(made, i, d) for i, d in enumerate(dims))
+        made.set_shape(shape)
+        return made
+
+    def param(self, name: str, like: Any = None, dtype: Any = None, dims: Sequence[Any] = ()) -> Any:
+        """One more parameter: of the type of a traced Tensor, or of this type."""
+        n = self._names[name] = self._names.get(name, 0) + 1
+        name = name if n == 1 else f"{name}.{n}"
+        if like is not None:
+            of = like.symbol
+            value = self.trace.builder.param_like(self.fn, name, of.scope.fn, of.value)
+        else:
+            value = self.trace.builder.param(self.fn, name, dtype, list(dims))
+        self.params.add(value)
+        return self.tensor(value)
+
+    def lift(self, symbol: Symbol) -> Symbol:
+        """The same value as this function sees it; a capture where it is of one around."""
+        if symbol.scope is self:
+            return symbol
+        key = (id(symbol.scope), symbol.value)
+        found = self.captures.get(key)
+        if found is not None:
+            return found[1]
+        if self.parent is None or not self._within(symbol.scope):
+            raise TraceError(
+                "this tensor was kept from a trace that is over, where it stood for a value of a graph; "
+                "return it from the function instead, or keep it in a ge.Variable")
+        outer = self.parent.lift(symbol)
+        inner = self._capture(key, outer, symbol)
+        if self.twin is not None:
+            self.twin._capture(key, outer, symbol)
+        return inner
+
+    def _capture(self, key: Tuple[int, int], outer: Symbol, symbol: Symbol) -> Symbol:
+        value = self.trace.builder.param_like(self.fn, f"capture.{len(self.captures)}", outer.scope.fn, outer.value)
+        self.params.add(value)
+        inner = Symbol(self, value, symbol.dtype, symbol.dims)
+        self.captures[key] = (outer, inner)
+        return inner
+
+    def _within(self, scope: "Scope") -> bool:
+        at: Optional[Scope] = self
+        while at is not None:
+            if at is scope:
+                return True
+            at = at.parent
+        return False
+
+    def symbol(self, tensor: Any) -> Symbol:
+        """What the Tensor is here; one with numbers becomes a constant."""
+        if tensor.symbol is not None:
+            return self.lift(tensor.symbol)
+        # Shapes are known where the numbers that decide them are of the same function.
+        home = self if tensor.size <= 64 else self.trace.root
+        assert home is not None
+        return self.lift(home.constant(tensor))
+
+    def constant(self, tensor: Any) -> Symbol:
+        """A Tensor with numbers as a constant of this function."""
+        found = self._constants.get(id(tensor))
+        if found is None:
+            value = self.trace.builder.constant(self.fn, tensor)
+            symbol = self.tensor(value).symbol
+            found = self._constants[id(tensor)] = (tensor, symbol)  # the id is its own as long as it lives
+        return found[1]
+
+    def node(self, domain: str, op: str, inputs: Sequence[Any], attributes: Dict[str, Any], outputs: int,
+             bodies: Optional[Dict[str, int]] = None) -> List[Any]:
+        """The Tensors that a new node answers. inputs: Tensors, None for one that is left out."""
+        values = [0 if t is None else self.symbol(t).value for t in inputs]
+        if op not in INFALLIBLE:
+            self.trace.fallible += 1
+        made = self.trace.builder.node(self.fn, domain, op, values, attributes, outputs, name=place(),
+                                       bodies=bodies or {})
+        return [self.tensor(v) for v in made]
+
+    def results(self, tensors: Sequence[Any]) -> None:
+        """Ends the function: each result a value of its own that is no parameter."""
+        values: List[int] = []
+        for t in tensors:
+            value = self.symbol(t).value
+            if value in values or value in self.params:
+                value = self.node("", "Identity", [t], {}, 1)[0].symbol.value
+            values.append(value)
+        self.trace.builder.results(self.fn, values, [f"result{i}" for i in range(len(values))])
+
+
+class NumberAsked(BaseException):
+    """The code asks for the number of a free axis: the trace begins again with it fixed."""
+
+    def __init__(self, axis: Tuple[int, int]) -> None:
+        super().__init__(axis)
+        self.axis = axis
+
+
+class Trace:
+    """One graph being made."""
+
+    def __init__(self, builder: Any) -> None:
+        self.builder = builder
+        self.free: Dict[Any, Tuple[int, int]] = {}  # by dim: the argument and its axis
+        self.variables: Dict[Any, Any] = {}  # by Variable: its value now, a Tensor
+        self.read: Dict[Any, Any] = {}  # by Variable: its value before
+        self._names: Dict[str, int] = {}
+        self.plugins: List[str] = []  # that the program's session loads
+        self.states: Dict[Any, int] = {}  # by Variable: the state of the graph
+        self.modes: Dict[int, Tuple[Any, bool]] = {}  # by id: a Module that was called, and its mode
+        self.fallible = 0  # nodes that may fail when they run
+        self.root: Optional[Scope] = None
+        self.params: List[Any] = []  # Tensors of the root function, by argument
+
+    def unique(self, name: str) -> str:
+        n = self._names[name] = self._names.get(name, 0) + 1
+        return name if n == 1 else f"{name}.{n}"
+
+    def size_of(self, dim: Any) -> Size:
+        """A free axis of an argument."""
+        argument, axis = self.free[dim]
+        return Size(self.params[argument], axis, dim)
+
+    def number(self, dim: Any) -> int:
+        axis = self.free.get(dim)
+        if axis is None:
+            raise TraceError(f"the size '{dim}' is known only when the program runs, wanted a number; compute "
+                             "with it as a tensor, or make the tensor of a size that is known")
+        raise NumberAsked(axis)
+
+    def __enter__(self) -> "Trace":
+        self._before = _native.set_trace(_add)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        _native.set_trace(self._before)
+
+
+def _add(domain: str, op: str, inputs: Sequence[Any], attributes: Dict[str, Any], outputs: int) -> Any:
+    """What _native.apply calls while a function is traced."""
+    scope = active()
+    if scope is None:
+        raise TraceError("this tensor was kept from a trace that is over, where it stood for a value of a graph; "
+                         "return it from the function instead, or keep it in a ge.Variable")
+    made = scope.node(domain, op, inputs, attributes, outputs)
+    return made[0] if outputs == 1 else tuple(made)

@@ -1,0 +1,108 @@
+"""ge.Variable: a tensor that programs read and assign, one memory for all of them."""
+import contextlib
+import itertools
+import threading
+from typing import Any, Dict, Iterator, Optional
+
+from graphengine import _native
+
+STATES = _native.States()  # what every program's sessions share
+_NUMBERS = itertools.count(1)
+
+
+class _Reading(threading.local):
+    trace: Any = None
+
+
+_READING = _Reading()
+
+
+@contextlib.contextmanager
+def read_through(trace: Any) -> Iterator[None]:
+    """Variables of this thread are values of a trace."""
+    before, _READING.trace = _READING.trace, trace
+    try:
+        yield
+    finally:
+        _READING.trace = before
+
+
+class Variable:
+    """A tensor with a name that lives from run to run.
+
+    value: its first content. Reading `v.value` answers the content, `v.assign(x)` gives it another of
+    the same type; in a function under jit both belong to the graph, and are seen when the run ends.
+    """
+
+    _mode = 0
+
+    def __init__(self, value: Any, name: str = "", trainable: bool = True) -> None:
+        from graphengine import functions
+
+        first = functions.asarray(value)
+        if first.symbol is not None:
+            raise TypeError("a Variable is made of a value that a trace computes, wanted numbers; make it outside "
+                            "of the function under jit")
+        self.name = name or f"variable{next(_NUMBERS)}"
+        self._key = f"{self.name}#{next(_NUMBERS)}"
+        self.trainable = trainable
+        self.dtype, self.shape = first.dtype, tuple(first.shape)
+        STATES.set(self._key, first)
+
+    @classmethod
+    def mode(cls) -> int:
+        """Changes whenever a Module's training mode does, which programs depend on."""
+        return cls._mode
+
+    @classmethod
+    def change_mode(cls) -> None:
+        cls._mode += 1
+
+    @property
+    def value(self) -> Any:
+        trace = _READING.trace
+        if trace is None:
+            return STATES.get(self._key)
+        found = trace.variables.get(self)
+        if found is not None:
+            return found
+        if self not in trace.read:
+            root = trace.root
+            trace.read[self] = root.tensor(trace.builder.read(root.fn, self.state_of(trace)))
+        return trace.read[self]
+
+    def assign(self, value: Any) -> None:
+        """Gives it another content of the same type."""
+        from graphengine import functions
+
+        value = functions.asarray(value)
+        if value.dtype != self.dtype or len(value.shape) != len(self.shape) or any(
+                isinstance(n, int) and n != m for n, m in zip(value.shape, self.shape)):
+            raise TypeError(f"Variable '{self.name}' is {self.dtype} {self.shape}, and is assigned {value.dtype} "
+                            f"{tuple(value.shape)}; both have to be the same")
+        trace = _READING.trace
+        if trace is None:
+            STATES.set(self._key, value)
+        else:
+            _ = self.value
+            trace.variables[self] = value
+
+    def state_of(self, trace: Any) -> int:
+        """The state of the trace's graph."""
+        states: Dict[Any, int] = trace.states
+        if self not in states:
+            states[self] = trace.builder.state(self._key, self.dtype, list(self.shape), trainable=self.trainable)
+        return states[self]
+
+    def numpy(self) -> Any:
+        """Its content as an array."""
+        return self.value.numpy()
+
+    def __del__(self) -> None:
+        key: Optional[str] = getattr(self, "_key", None)
+        if key is not None:
+            with contextlib.suppress(Exception):
+                STATES.erase(key)
+
+    def __repr__(self) -> str:
+        return f"Variable({self.name!r}, {self.dtype}, {self.shape})"

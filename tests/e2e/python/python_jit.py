@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""jit: functions with control flow answer the same as plain Python on arrays, as tensors at once, and
+as graphs, in which conditions of data are If and Loop; what a graph cannot hold is refused at the
+user's line.
+
+Example: python tests/e2e/python/python_jit.py --build build/release --scratch FOLDER
+"""
+import sys
+import threading
+import traceback
+
+import jit_cases
+import jit_loops
+import jit_refused
+import numpy as np
+from python_checks import check, run_all
+
+import graphengine as ge
+
+
+def flat(value):
+    """A value's numbers as arrays, in order."""
+    if isinstance(value, (tuple, list)):
+        return [x for v in value for x in flat(v)]
+    if isinstance(value, jit_cases.Pair):
+        return flat((value.first, value.second))
+    return [np.asarray(value.numpy() if hasattr(value, "numpy") else value)]
+
+
+def equal(got, wanted):
+    got, wanted = flat(got), flat(wanted)
+    return len(got) == len(wanted) and all(
+        a.shape == b.shape and np.allclose(a, b, rtol=1e-5, atol=1e-5) for a, b in zip(got, wanted))
+
+
+def under(library, function, args):
+    jit_cases.xp = jit_loops.xp = library
+    try:
+        return function(*args)
+    finally:
+        jit_cases.xp = jit_loops.xp = np
+
+
+def cases(_):
+    for function, calls, wanted in jit_cases.CASES:
+        name = function.__name__
+        jitted = ge.jit(function)
+        for args in calls:
+            plain = under(np, function, [a.copy() for a in args])
+            try:
+                eager = under(ge, function, [ge.asarray(a) for a in args])
+                check(f"{name} at once: {flat(eager)}, wanted {flat(plain)}", equal(eager, plain))
+                graph = under(ge, jitted, [ge.asarray(a) for a in args])
+                check(f"{name} as a graph: {flat(graph)}, wanted {flat(plain)}", equal(graph, plain))
+            except Exception:
+                check(f"{name}\n{traceback.format_exc()}", False)
+        if jitted.traces():
+            text = jitted.dump()
+            for op in wanted:
+                check(f"{name} has {op}:\n{text}", f" = {op}(" in text)
+
+
+def rounds(_):
+    """A loop of 100 rounds has no more nodes than one of 10."""
+    def run(x):
+        total = x[0] * 0
+        for row in x:
+            total = total * 0.5 + row
+        return total
+    sizes = []
+    for n in (10, 100):
+        jitted = ge.jit(run)
+        jitted(ge.ones((n, 3)))
+        sizes.append(jitted.dump().count("\n"))
+    check(f"lines of 10 and 100 rounds: {sizes}", sizes[0] == sizes[1])
+
+
+def programs(_):
+    """One program for each structure and type; an axis that has had two sizes is free."""
+    seen = []
+
+    def run(x):
+        seen.append(x.shape)
+        return x * 2 if ge.sum(x) > 0 else x
+    jitted = ge.jit(run)
+    for n in (3, 3, 4, 5, 6):
+        got = jitted(ge.ones((n,)))
+        check(f"size {n}", got.shape == (n,) and float(ge.sum(got)) == 2 * n)
+    check(f"traces: {jitted.traces()}", jitted.traces() == 2)
+
+    def asks(x):
+        return x * x.shape[0] if int(x.shape[0]) > 3 else x
+    jitted = ge.jit(asks)
+    for n in (2, 4, 5, 4):
+        got = jitted(ge.ones((n,)))
+        check(f"a number of size {n}: {got}", float(ge.sum(got)) == (n * n if n > 3 else n))
+    check(f"traces of one that asks: {jitted.traces()}", jitted.traces() == 3)
+
+    def sized(x):
+        return ge.sum(x) / x.shape[0]
+    jitted = ge.jit(sized)
+    for n in (2, 4, 7):
+        check(f"mean of {n}", float(jitted(ge.ones((n, 2)))) == 2)
+    check(f"traces of one with sizes as data: {jitted.traces()}", jitted.traces() == 2)
+
+
+def one_trace(_):
+    """Eight threads that call first at once trace once."""
+    traced = []
+
+    def run(x):
+        traced.append(1)
+        return ge.tanh(x * 2 + 1)
+    jitted, out = ge.jit(run), [None] * 8
+    ready = threading.Barrier(8)
+
+    def call(i):
+        ready.wait()
+        out[i] = jitted(ge.ones((4,)) * i).numpy()
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    check(f"traces: {len(traced)}", len(traced) == 1)
+    check("answers", all(np.allclose(o, np.tanh(np.ones(4) * i * 2 + 1)) for i, o in enumerate(out)))
+
+
+def refusals(_):
+    """The place that a refusal names, and that the next call is right."""
+    for function, args, kind, words, line in jit_refused.CASES:
+        name = function.__name__
+        try:
+            ge.jit(function)(*[ge.asarray(a) for a in args])
+            check(f"{name} was not refused", False)
+            continue
+        except kind as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            check(f"{name}: {error}", words in str(error))
+            check(f"{name}: last frame is the user's: {last.filename}:{last.lineno}",
+                  last.filename == jit_refused.__file__ and line in (last.line or ""))
+        except Exception:
+            check(f"{name}: another error\n{traceback.format_exc()}", False)
+        good = ge.jit(lambda x: x + 1)(ge.ones((2,)))
+        check(f"the call after {name}", float(ge.sum(good)) == 4)
+
+
+def eager_mode(_):
+    """with ge.eager(): the function itself runs."""
+    kinds = []
+
+    def run(x):
+        kinds.append(x.symbol is None)
+        return x + 1
+    jitted = ge.jit(run)
+    with ge.eager():
+        jitted(ge.ones((2,)))
+    jitted(ge.ones((2,)))
+    check(f"at once, then traced: {kinds}", kinds == [True, False])
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, ".")
+    run_all([cases, rounds, programs, one_trace, refusals, eager_mode])
