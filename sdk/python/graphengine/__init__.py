@@ -29,6 +29,7 @@ from graphengine.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
+    from graphengine.gradients import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp
     from graphengine.jit import eager, jit
     from graphengine.ops import plugin
     from graphengine.variable import Variable
@@ -130,7 +131,8 @@ def get_include() -> str:
 
 
 _MODULES = ("functions", "jit", "ops")  # jit is called, too
-_HOMES = {"plugin": "ops", "eager": "jit", "Variable": "variable"}
+_HOMES = {"plugin": "ops", "eager": "jit", "Variable": "variable",
+          **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 
 
 def __getattr__(name: str) -> Any:
