@@ -28,9 +28,12 @@ from graphengine.ort_value import IOBinding, OrtDevice, OrtValue
 from graphengine.tensor import Tensor
 
 if TYPE_CHECKING:
+    from graphengine import nn, optim, random
+    from graphengine.files import load, save
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
     from graphengine.gradients import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp
     from graphengine.jit import eager, jit
+    from graphengine.model import Callback, Model
     from graphengine.ops import plugin
     from graphengine.variable import Variable
 
@@ -130,8 +133,9 @@ def get_include() -> str:
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), "include")
 
 
-_MODULES = ("functions", "jit", "ops")  # jit is called, too
-_HOMES = {"plugin": "ops", "eager": "jit", "Variable": "variable",
+_MODULES = ("functions", "jit", "nn", "ops", "optim", "random")  # jit is called, too
+_HOMES = {"plugin": "ops", "load": "files", "save": "files", "eager": "jit", "Callback": "model", "Model": "model",
+          "Variable": "variable",
           **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 
 

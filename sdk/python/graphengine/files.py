@@ -1,0 +1,61 @@
+"""Weights in files: save, load. By PyPI's safetensors, whose format holds names, types and bytes."""
+import os
+import tempfile
+from typing import Any, Dict, Mapping, Union
+
+import numpy as np
+
+from graphengine.nn.module import Module
+from graphengine.variable import Variable
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def _library() -> Any:
+    try:
+        import safetensors.numpy as library
+    except ImportError as error:
+        raise ImportError("save() and load() want PyPI's safetensors: pip install safetensors") from error
+    return library
+
+
+def _arrays(what: Any) -> Dict[str, np.ndarray]:
+    values = what.state_dict() if isinstance(what, Module) else what
+    if not isinstance(values, Mapping):
+        raise TypeError(f"save() of {type(what).__name__}, wanted a Module or a dict of tensors")
+    out = {}
+    for name, value in values.items():
+        if isinstance(value, Variable):
+            value = value.value
+        out[str(name)] = np.asarray(value.numpy() if hasattr(value, "numpy") else value, order="C")
+    return out
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """The file has all of it or is as it was, whenever the process ends."""
+    path = os.fspath(path)
+    folder = os.path.dirname(path) or "."
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(path) + ".")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def save(what: Any, path: Path) -> None:
+    """Writes the Variables of a Module, or a dict of tensors, into a file, which is replaced whole."""
+    write_whole(path, _library().save(_arrays(what)))
+
+
+def load(path: Path, into: Any = None) -> Any:
+    """The arrays of a file by their names. into: a Module that gets them, all or none."""
+    values = _library().load_file(os.fspath(path))
+    if into is None:
+        return values
+    into.load_state_dict(values)
+    return into
