@@ -9,6 +9,7 @@ from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.scope import NumberAsked, Scope, Trace, TraceError, active
+from graphengine.tensor import Tensor
 from graphengine.variable import STATES, Variable, read_through
 
 MOST = 64  # programs of one structure; more are a Python number that changes with each call
@@ -32,8 +33,11 @@ class eager:  # pylint: disable=invalid-name
         _EAGER.depth -= 1
 
 
+_ALWAYS_EAGER = os.environ.get("GE_EAGER", "0") not in ("", "0")
+
+
 def runs_at_once() -> bool:
-    return _EAGER.depth > 0 or os.environ.get("GE_EAGER", "0") not in ("", "0")
+    return _ALWAYS_EAGER or _EAGER.depth > 0
 
 
 def is_argument(value: Any) -> bool:
@@ -96,6 +100,8 @@ class Program:
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         made = self.session.run_tensors(leaves)
+        if self._out is trees.LEAF:
+            return made[0]
         return trees.unflatten(self._out, [] if self._constant else list(made))
 
 
@@ -140,6 +146,16 @@ class _Family:
                     self.free.add((i, k))
 
 
+def _short_key(args: Tuple[Any, ...]) -> Any:
+    """Types and sizes of arguments that are all Tensors; None where one is something else."""
+    key = []
+    for a in args:
+        if type(a) is not Tensor:
+            return None
+        key.append((a.dtype, a.shape))
+    return tuple(key)
+
+
 class Jitted:
     """A function that runs as a graph."""
 
@@ -148,6 +164,9 @@ class Jitted:
         self._function = function
         self._families: Dict[Any, _Family] = {}
         self._latest: Optional[Program] = None
+        # Programs by types and sizes, of calls with Tensors by position alone; a Variable's mode clears it.
+        self._short: Dict[Any, Program] = {}
+        self._short_mode = Variable.mode()
         self._lock = threading.RLock()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -158,9 +177,24 @@ class Jitted:
             return self._function(*args, **kwargs)
         if active() is not None:
             return HOOKS.call(self._function)(*args, **kwargs)
+        key = _short_key(args) if not kwargs and self._short_mode == Variable.mode() else None
+        if key is not None:
+            program = self._short.get(key)
+            if program is not None:
+                return program(args)
         leaves, tree = trees.flatten((args, kwargs), is_argument)
         leaves = [as_tensor(v) for v in leaves]
-        return self._program(tree, leaves)(leaves)
+        program = self._program(tree, leaves)
+        key = None if kwargs else _short_key(args)
+        if key is not None:
+            self._keep(key, program)
+        return program(leaves)
+
+    def _keep(self, key: Any, program: Program) -> None:
+        with self._lock:
+            if self._short_mode != Variable.mode() or len(self._short) >= MOST:
+                self._short, self._short_mode = {}, Variable.mode()
+            self._short[key] = program
 
     __call__ = _native.Door(_call)
 
