@@ -29,6 +29,7 @@ from graphengine.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphengine import nn, optim, random
+    from graphengine.exports import Spec, export, freeze
     from graphengine.files import load, save
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
     from graphengine.gradients import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp
@@ -134,8 +135,8 @@ def get_include() -> str:
 
 
 _MODULES = ("functions", "jit", "nn", "ops", "optim", "random")  # jit is called, too
-_HOMES = {"plugin": "ops", "load": "files", "save": "files", "eager": "jit", "Callback": "model", "Model": "model",
-          "Variable": "variable",
+_HOMES = {"plugin": "ops", "Callback": "model", "Model": "model", "Variable": "variable", "eager": "jit",
+          **dict.fromkeys(("load", "save"), "files"), **dict.fromkeys(("Spec", "export", "freeze"), "exports"),
           **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 
 

@@ -12,6 +12,7 @@ _NUMBERS = itertools.count(1)
 
 class _Reading(threading.local):
     trace: Any = None
+    frozen = False
 
 
 _READING = _Reading()
@@ -25,6 +26,16 @@ def read_through(trace: Any) -> Iterator[None]:
         yield
     finally:
         _READING.trace = before
+
+
+@contextlib.contextmanager
+def frozen() -> Iterator[None]:
+    """Variables of this thread are what they hold now, and cannot be assigned."""
+    before, _READING.frozen = _READING.frozen, True
+    try:
+        yield
+    finally:
+        _READING.frozen = before
 
 
 class Variable:
@@ -63,6 +74,8 @@ class Variable:
         trace = _READING.trace
         if trace is None:
             return STATES.get(self._key)
+        if _READING.frozen:  # one constant, however often it is read
+            return trace.read.setdefault(self, STATES.get(self._key))
         found = trace.variables.get(self)
         if found is not None:
             return found
@@ -73,6 +86,9 @@ class Variable:
 
     def assign(self, value: Any) -> None:
         """Gives it another content of the same type."""
+        if _READING.frozen:
+            raise TypeError(f"Variable '{self.name}' is assigned in a function that is exported or frozen, where it is a "
+                            "constant; put its Module into evaluation (net.eval())")
         from graphengine import functions
 
         value = functions.asarray(value)

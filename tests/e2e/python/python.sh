@@ -29,8 +29,10 @@ for part in functions indexing function_rules operators; do
   counted "$part" env "PYTHONPATH=$theirs" "$python" "tests/e2e/python/python_$part.py" --build "$build" \
     --examples 8
 done
-counted networks env "PYTHONPATH=$theirs" "$python" tests/e2e/python/python_networks.py --build "$build" \
-  --scratch "$scratch"
+for part in networks exports; do
+  counted "$part" env "PYTHONPATH=$theirs" "$python" "tests/e2e/python/python_$part.py" --build "$build" \
+    --scratch "$scratch"
+done
 # The same calls by onnxruntime and by us.
 drop_in() {
   build/venv/bin/python tests/e2e/python/python_drop_in.py onnxruntime "$scratch/theirs.npz" ||

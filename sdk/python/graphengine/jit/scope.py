@@ -240,7 +240,7 @@ class Scope:
                                        bodies=bodies or {})
         return [self.tensor(v) for v in made]
 
-    def results(self, tensors: Sequence[Any]) -> None:
+    def results(self, tensors: Sequence[Any], names: Optional[Sequence[str]] = None) -> None:
         """Ends the function: each result a value of its own that is no parameter."""
         values: List[int] = []
         for t in tensors:
@@ -248,7 +248,7 @@ class Scope:
             if value in values or value in self.params:
                 value = self.node("", "Identity", [t], {}, 1)[0].symbol.value
             values.append(value)
-        self.trace.builder.results(self.fn, values, [f"result{i}" for i in range(len(values))])
+        self.trace.builder.results(self.fn, values, list(names or [f"result{i}" for i in range(len(values))]))
 
 
 class NumberAsked(BaseException):

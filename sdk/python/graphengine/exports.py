@@ -1,0 +1,98 @@
+"""export: a function or a Module as a file for others; freeze: its Variables as constants."""
+import os
+from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
+
+from graphengine import _native, functions
+from graphengine.jit import trees
+from graphengine.jit.hooks import HOOKS
+from graphengine.jit.merge import as_tensor, describe
+from graphengine.jit.program import Jitted, is_argument
+from graphengine.jit.scope import Scope, Size, Trace
+from graphengine.nn.module import Module
+from graphengine.variable import frozen, read_through
+
+
+class Spec:
+    """The type of an argument: sizes, numbers or names of free ones, and a dtype."""
+
+    def __init__(self, *shape: Union[int, str], dtype: Any = None) -> None:
+        for size in shape:
+            if not isinstance(size, (int, str)) or isinstance(size, bool) or (isinstance(size, int) and size < 0):
+                raise TypeError(f"Spec() has the size {size!r}, wanted a number of 0 or more, or a name")
+        self.shape, self.dtype = shape, functions.float32 if dtype is None else dtype
+
+    def __repr__(self) -> str:
+        return f"Spec({', '.join(map(repr, self.shape))}, dtype={self.dtype})"
+
+
+def _spec(name: str, value: Any) -> Spec:
+    if isinstance(value, Spec):
+        return value
+    if is_argument(value):
+        value = as_tensor(value)
+        return Spec(*value.shape, dtype=value.dtype)
+    raise TypeError(f"argument '{name}' is {describe(value)}, wanted a ge.Spec, a tensor or an array")
+
+
+def _named(answer: Any) -> Tuple[List[Any], List[str]]:
+    """Tensors and names: of a dict its keys, else output, output_1 ..."""
+    leaves, _ = trees.flatten(answer, lambda v: is_argument(v) or isinstance(v, (Size, int, float)))
+    if not leaves:
+        raise TypeError(f"export() of a function that answers {describe(answer)}, wanted tensors")
+    if isinstance(answer, dict) and len(answer) == len(leaves) and all(isinstance(k, str) for k in answer):
+        return leaves, list(answer)
+    return leaves, ["output" if i == 0 else f"output_{i}" for i in range(len(leaves))]
+
+
+def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs: Any) -> None:
+    """Writes the graph of a function of these arguments: ONNX, or .gt and .gepb by the name's end.
+
+    specs: by the function's own names: ge.Spec("batch", 784), or an array of the type. What Variables
+    hold now are its constants; a Module computes as in evaluation. What ONNX has no form for is refused
+    by name.
+    """
+    if not callable(function):
+        raise TypeError(f"export() of {type(function).__name__}, wanted a function or a Module")
+    builder = _native.GraphBuilder()
+    trace = Trace(builder)
+    inner = function._function if isinstance(function, Jitted) else function  # pylint: disable=protected-access
+    with trace, _evaluating(function):
+        root = trace.root = Scope(trace, "main", None)
+        with root:
+            given: Dict[str, Any] = {}
+            for name, value in specs.items():
+                spec = _spec(name, value)
+                given[name] = root.param(name, dtype=spec.dtype, dims=spec.shape)
+            with read_through(trace), frozen():
+                leaves, names = _named(HOOKS.call(inner)(**given))
+            root.results([as_tensor(v) for v in leaves], names)
+    builder.entry("main", root.fn)
+    builder.save(path)
+
+
+class _evaluating:  # pylint: disable=invalid-name
+    """A Module is in evaluation meanwhile."""
+
+    def __init__(self, function: Any) -> None:
+        self._modes: Sequence[Tuple[Module, bool]] = (
+            [(m, m.training) for _, m in function.modules()] if isinstance(function, Module) else ())
+
+    def __enter__(self) -> None:
+        for module, _ in self._modes:
+            object.__setattr__(module, "training", False)
+
+    def __exit__(self, *_: Any) -> None:
+        for module, mode in self._modes:
+            object.__setattr__(module, "training", mode)
+
+
+def freeze(net: Callable[..., Any]) -> Jitted:
+    """The function under jit, with what Variables hold at its first call as constants, which engines pack
+    once. A Module computes as in evaluation. Later assignments to the Variables are not seen."""
+    if not callable(net):
+        raise TypeError(f"freeze() of {type(net).__name__}, wanted a function or a Module")
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with frozen(), _evaluating(net):
+            return HOOKS.call(net)(*args, **kwargs)
+    return Jitted(run)
