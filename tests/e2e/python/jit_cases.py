@@ -16,7 +16,6 @@ from jit_loops import (while_sum, while_count, while_two, while_true, while_true
 
 xp = np
 SCALE = 2.0
-COUNT = [0]
 
 
 def if_else(x):

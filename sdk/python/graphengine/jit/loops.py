@@ -161,7 +161,7 @@ class Loop:
                 c.lost = f"has another size in each round of the loop at {self._where}; set it before the loop"
                 return
             types.append((leaf.dtype, dims))
-        statics = [t for t in _statics(tree) if t is not None]
+        statics = [t for t in trees.statics(tree) if t is not None]
         if statics:
             what = statics[0].why() if isinstance(statics[0], Undefined) else f"is {statics[0]!r}"
             c.lost = f"{what} in the loop at {self._where}, which the graph cannot carry; set it before the loop"
@@ -243,14 +243,6 @@ class Loop:
 def _tensors(value: Any) -> bool:
     leaves, _ = trees.flatten(value, lambda v: isinstance(v, _native.Tensor))
     return bool(leaves)
-
-
-def _statics(tree: Any) -> List[Any]:
-    if isinstance(tree, trees.Static):
-        return [tree.value]
-    if isinstance(tree, trees.Node):
-        return [s for c in tree.children for s in _statics(c)]
-    return []
 
 
 def _dims(tensor: Any) -> Tuple[Any, ...]:

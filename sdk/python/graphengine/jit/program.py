@@ -8,7 +8,7 @@ from graphengine import _native
 from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
-from graphengine.jit.scope import NumberAsked, Scope, Trace, TraceError, active
+from graphengine.jit.scope import NumberAsked, Scope, Size, Trace, TraceError, active
 from graphengine.tensor import Tensor
 from graphengine.variable import STATES, Variable, read_through
 
@@ -62,8 +62,9 @@ class Program:
                 self._end(trace, root, answer)
             builder.entry("main", root.fn)
         self._modes, self._mode = list(trace.modes.values()), Variable.mode()
-        self.variables = list(trace.read)  # which it keeps alive
         self.session = _native.Session(builder, states=STATES, plugins=trace.plugins or None)
+        # It keeps them alive, and lets them go behind the session: a state in use is not freed.
+        self.variables = list(trace.read)
 
     def _param(self, trace: Trace, root: Scope, i: int, leaf: Any, free: Any) -> Any:
         dims = [f"{_axis_name(i, k)}" if (i, k) in free else n for k, n in enumerate(leaf.shape)]
@@ -74,8 +75,8 @@ class Program:
         return made
 
     def _end(self, trace: Trace, root: Scope, answer: Any) -> None:
-        leaves, self._out = trees.flatten(answer, lambda v: is_argument(v) or type(v).__name__ == "Size")
-        for static in _statics(self._out):
+        leaves, self._out = trees.flatten(answer, lambda v: is_argument(v) or isinstance(v, Size))
+        for static in trees.statics(self._out):
             if isinstance(static, Undefined):
                 static._ge_fail()
         for variable, value in trace.variables.items():
@@ -107,14 +108,6 @@ class Program:
 
 def _axis_name(argument: int, axis: int) -> str:
     return f"argument{argument}_{axis}"
-
-
-def _statics(tree: Any) -> List[Any]:
-    if isinstance(tree, trees.Static):
-        return [tree.value]
-    if isinstance(tree, trees.Node):
-        return [s for c in tree.children for s in _statics(c)]
-    return []
 
 
 class _Family:

@@ -138,3 +138,12 @@ def paths(tree: Any) -> List[str]:
 
     walk(tree, "")
     return out
+
+
+def statics(tree: Any) -> List[Any]:
+    """What the tree itself holds: all that is no tensor."""
+    if isinstance(tree, Static):
+        return [tree.value]
+    if isinstance(tree, Node):
+        return [s for c in tree.children for s in statics(c)]
+    return []
