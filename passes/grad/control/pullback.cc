@@ -70,6 +70,18 @@ std::vector<uint32_t> PutSkeleton(Context& context, uint32_t of, NewFunction& ma
   return nodes;
 }
 
+// The derivative of a recursive function. A body of it may be derived for other inputs already,
+// further out, where fewer of them depended on what the gradient is for: so it begins a stack of
+// its own, and the functions noted in `recursions` end it.
+std::shared_ptr<Joint> JointOf(Context& context, uint32_t of, const std::vector<bool>& active,
+                               const std::vector<bool>& seeded) {
+  std::vector<std::string> around;
+  around.swap(context.stack);
+  std::shared_ptr<Joint> joint = Joint::Of(context, of, active, seeded);
+  around.swap(context.stack);
+  return joint;
+}
+
 // The forward function of `of`, made where it is not there; 0 where it has no gradient.
 uint32_t ForwardOf(Context& context, uint32_t of, const std::vector<bool>& active,
                    const std::vector<bool>& seeded) {
@@ -87,7 +99,7 @@ uint32_t ForwardOf(Context& context, uint32_t of, const std::vector<bool>& activ
   for (const Type& t : types) params.push_back(made.Param(t));
   const std::vector<uint32_t> nodes = PutSkeleton(context, of, made, params, active, seeded);
   context.recursions[key] = made.fn().id();
-  const std::shared_ptr<Joint> joint = Joint::Of(context, of, active, seeded);
+  const std::shared_ptr<Joint> joint = JointOf(context, of, active, seeded);
   if (!joint) return context.recursions[key] = 0;
   const std::vector<Val> results =
       PutForwardWithPullback(context, of, *joint, made, params, seeded, active);
@@ -131,7 +143,7 @@ uint32_t AgainOf(Context& context, uint32_t of, const std::vector<bool>& active,
   made.Results(PutZeros(fn, params, active));
   fn.Record(nullptr);
   context.recursions[key] = fn.id();
-  const std::shared_ptr<Joint> joint = Joint::Of(context, of, active, seeded);
+  const std::shared_ptr<Joint> joint = JointOf(context, of, active, seeded);
   if (!joint) return context.recursions[key] = 0;
   const Joint::Forward forward = joint->PutForward(fn, params);
   const std::vector<Val> back = joint->PutBack(fn, params, forward.residuals, cts);
