@@ -15,21 +15,36 @@ bool Waits(const Function& f, const Node& call) {
   });
 }
 
-// Everything that names a function.
-std::set<FunctionId> Named(const Graph& g) {
-  std::set<FunctionId> named;
-  for (const Entry& e : g.entries) named.insert(e.fn);
-  for (const State& s : g.states) named.insert(s.init_fn);
-  for (const Function& f : g.functions) {
-    named.insert({f.custom_jvp, f.custom_vjp, f.derived.of});
-    for (const Node& n : f.nodes) {
-      for (const Callee& c : n.callees) named.insert(c.fn);
-      for (const Attr& a : n.attrs) {
-        if (const auto* ref = std::get_if<FunctionRef>(&a.value)) named.insert(ref->id);
-      }
+std::vector<FunctionId> NamedBy(const Function& f) {
+  std::vector<FunctionId> named = {f.custom_jvp, f.custom_vjp, f.derived.of};
+  for (const Node& n : f.nodes) {
+    for (const Callee& c : n.callees) named.push_back(c.fn);
+    for (const Attr& a : n.attrs) {
+      if (const auto* ref = std::get_if<FunctionRef>(&a.value)) named.push_back(ref->id);
     }
   }
   return named;
+}
+
+// Functions that others than `loose` name, and what these name in turn: a circle of calls among
+// loose ones is not held by itself.
+std::set<FunctionId> Held(const Graph& g, const std::vector<FunctionId>& loose) {
+  const std::set<FunctionId> left(loose.begin(), loose.end());
+  std::vector<FunctionId> todo;
+  for (const Entry& e : g.entries) todo.push_back(e.fn);
+  for (const State& s : g.states) todo.push_back(s.init_fn);
+  for (const Function& f : g.functions) {
+    if (left.count(f.id) == 0) todo.push_back(f.id);
+  }
+  std::set<FunctionId> held;
+  while (!todo.empty()) {
+    const FunctionId fn = todo.back();
+    todo.pop_back();
+    if (fn == 0 || !held.insert(fn).second) continue;
+    const std::vector<FunctionId> named = NamedBy(g.fn(fn));
+    todo.insert(todo.end(), named.begin(), named.end());
+  }
+  return held;
 }
 
 // Values of a callee as values of its caller.
@@ -110,10 +125,10 @@ void Transaction::ForgetUnnamed(std::vector<FunctionId> functions) {
   Commit();
   for (bool any = true; any;) {
     any = false;
-    const std::set<FunctionId> named = Named(*graph_);
+    const std::set<FunctionId> held = Held(*graph_, functions);
     for (size_t i = 0; i < functions.size(); ++i) {
       Function& f = graph_->fn(functions[i]);
-      if (named.count(f.id) != 0 || f.values.size() <= 1) continue;
+      if (held.count(f.id) != 0 || f.values.size() <= 1) continue;
       for (const Node& n : f.nodes) {
         for (const Callee& c : n.callees) functions.push_back(c.fn);
       }
