@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from graphengine.exports import Spec, export, freeze
     from graphengine.files import load, save
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
+    from graphengine.derivatives import custom_vjp
     from graphengine.gradients import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp
     from graphengine.jit import eager, jit
     from graphengine.model import Callback, Model
@@ -136,6 +137,7 @@ def get_include() -> str:
 
 _MODULES = ("functions", "jit", "nn", "ops", "optim", "random")  # jit is called, too
 _HOMES = {"plugin": "ops", "Callback": "model", "Model": "model", "Variable": "variable", "eager": "jit",
+          "custom_vjp": "derivatives",
           **dict.fromkeys(("load", "save"), "files"), **dict.fromkeys(("Spec", "export", "freeze"), "exports"),
           **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 

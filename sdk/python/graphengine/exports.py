@@ -7,6 +7,7 @@ from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe
 from graphengine.jit.program import Jitted, is_argument
+from graphengine.jit.recursion import RecursionFound
 from graphengine.jit.scope import Scope, Size, Trace
 from graphengine.nn.module import Module
 from graphengine.variable import frozen, read_through
@@ -53,8 +54,18 @@ def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs
     """
     if not callable(function):
         raise TypeError(f"export() of {type(function).__name__}, wanted a function or a Module")
+    recursive: Dict[Any, bool] = {}
+    while True:
+        try:
+            _graph_of(function, specs, recursive).save(path)
+            return
+        except RecursionFound as found:
+            recursive[found.code] = found.numbers
+
+
+def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Dict[Any, bool]) -> Any:
     builder = _native.GraphBuilder()
-    trace = Trace(builder)
+    trace = Trace(builder, recursive)
     inner = function._function if isinstance(function, Jitted) else function  # pylint: disable=protected-access
     with trace, _evaluating(function):
         root = trace.root = Scope(trace, "main", None)
@@ -67,7 +78,7 @@ def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs
                 leaves, names = _named(HOOKS.call(inner)(**given))
             root.results([as_tensor(v) for v in leaves], names)
     builder.entry("main", root.fn)
-    builder.save(path)
+    return builder
 
 
 class _evaluating:  # pylint: disable=invalid-name

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from graphengine import _native
 from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
-from graphengine.jit.merge import as_tensor, describe
+from graphengine.jit.merge import as_tensor, describe, is_float
 from graphengine.jit.program import Jitted, is_argument
 from graphengine.jit.scope import Scope, Size, TraceError, active
 from graphengine.variable import Variable
@@ -77,16 +77,10 @@ def _places_of(tree: Any, count: int) -> List[int]:
     return out + [-1] * (count - len(out))
 
 
-def _is_float(value: Any) -> bool:
-    from graphengine import functions
-
-    return bool(functions.isdtype(value.dtype, "real floating")) or str(value.dtype) in ("float16", "bfloat16")
-
-
 def _scalar(value: Any, function: Any) -> Any:
     value = as_tensor(value) if not isinstance(value, _native.Tensor) else value
     name = getattr(function, "__name__", "the function")
-    if len(value.shape) != 0 or not _is_float(value):
+    if len(value.shape) != 0 or not is_float(value):
         raise TypeError(f"grad() of '{name}', which answers {describe(value)}, wanted one number of a float type; "
                         "reduce it by ge.sum() or ge.mean(), or use ge.vjp()")
     return value
@@ -157,7 +151,7 @@ class _Differentiated:
             raise TypeError(f"wrt is {w}, and '{self.__name__}' is given {len(args)} arguments by position")
         found = [i for i, at in enumerate(traced.places) if at == w % len(args)]
         for i in found:
-            if not _is_float(traced.inputs[i]):
+            if not is_float(traced.inputs[i]):
                 raise TypeError(f"grad() for argument {w} of '{self.__name__}', which is "
                                 f"{describe(traced.inputs[i])}, wanted floats; convert it by astype")
         if not found:
@@ -206,9 +200,9 @@ def _pullback(function: Callable[..., Any], primals: Any, cotangent: Any) -> Tup
     if other != tree:
         raise TypeError(f"the cotangent is {describe(cotangent)}, and the function answers {describe(traced.answer)}; "
                         "both have to be of one structure")
-    cotangents = [None if not _is_float(v) else _like(c, v) for c, v in zip(given, leaves)]
+    cotangents = [None if not is_float(v) else _like(c, v) for c, v in zip(given, leaves)]
     cotangents += [None] * len(traced.assigned)
-    wrt = [i for i, t in enumerate(traced.inputs) if _is_float(t)]
+    wrt = [i for i, t in enumerate(traced.inputs) if is_float(t)]
     made, gradients = traced.gradient(wrt, len(leaves), cotangents)
     by_leaf = dict(zip(wrt, gradients))
     from graphengine import functions

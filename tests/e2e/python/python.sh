@@ -18,7 +18,7 @@ trap 'rm -rf "$scratch"' EXIT
 watched=$PWD/$wheels/addresses.so
 cc -shared -fPIC -O1 -Wall -Wextra -Isdk/include tests/e2e/python/python_addresses.c -o "$watched" -ldl ||
   { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-for part in arrays dlpack values calls plugins data onnxruntime signals source tensor eager door arithmetic jit gradients package; do
+for part in arrays dlpack values calls plugins data onnxruntime signals source tensor eager door arithmetic jit recursion gradients package; do
   counted "$part" env "LD_PRELOAD=$watched" "ADDRESSES=$watched" "$python" \
     "tests/e2e/python/python_$part.py" --build "$build" --scratch "$scratch"
 done

@@ -11,6 +11,7 @@ import traceback
 
 import jit_cases
 import jit_loops
+import jit_recursion
 import jit_refused
 import numpy as np
 from python_checks import check, run_all
@@ -20,6 +21,8 @@ import graphengine as ge
 
 def flat(value):
     """A value's numbers as arrays, in order."""
+    if isinstance(value, dict):
+        value = list(value.values())
     if isinstance(value, (tuple, list)):
         return [x for v in value for x in flat(v)]
     if isinstance(value, jit_cases.Pair):
@@ -34,15 +37,15 @@ def equal(got, wanted):
 
 
 def under(library, function, args):
-    jit_cases.xp = jit_loops.xp = library
+    jit_cases.xp = jit_loops.xp = jit_recursion.xp = library
     try:
         return function(*args)
     finally:
-        jit_cases.xp = jit_loops.xp = np
+        jit_cases.xp = jit_loops.xp = jit_recursion.xp = np
 
 
 def cases(_):
-    for function, calls, wanted in jit_cases.CASES:
+    for function, calls, wanted in (*jit_cases.CASES, *jit_recursion.CASES):
         name = function.__name__
         jitted = ge.jit(function)
         for args in calls:

@@ -5,6 +5,7 @@ from graphengine import _native
 from graphengine.jit import trees
 from graphengine.jit.merge import (RETURNED_VALUE, Differ, Undefined, alike, as_tensor, describe, pair)
 from graphengine.jit.places import UNSET, Place, Places, changed, put_back
+from graphengine.jit.recursion import NoResultYet, looks_for_results
 from graphengine.jit.scope import Scope, TraceError, place
 
 Part = Callable[[], Any]
@@ -126,6 +127,19 @@ class If:
         return self._parent.node("", "If", [self._test, *self._then.scope.captured()], {}, len(firsts), bodies)
 
 
+def if_else(test: Any, then: Part, orelse: Optional[Part], scope: Scope, globals_: Tuple[str, ...] = ()) -> Any:
+    """What an If of a tensor answers. While the results of a function that calls itself are looked for:
+    what the first branch does that can tell."""
+    if not looks_for_results(scope.trace):
+        return If(test, then, orelse, scope, globals_).answer()
+    before = Places(scope.trace, (then, orelse), globals_).look()
+    try:
+        return then()
+    except NoResultYet:
+        put_back(before)
+        return None if orelse is None else orelse()
+
+
 def _in_branch(mine: Any, other: Any) -> Any:
     """A leaf of one branch as a Tensor of it, of the type that both have."""
     from graphengine import functions
@@ -157,7 +171,11 @@ def both(a: Any, other: Part, scope: Scope, is_and: bool) -> Any:
         places = Places(scope.trace, (other,), ())
         before = places.look()
         fallible = scope.trace.fallible
-        b = other()
+        try:
+            b = other()
+        except NoResultYet:
+            put_back(before)
+            return a
         same_place = not changed(before, places.look())
         plain = isinstance(b, bool) or (isinstance(b, _native.Tensor) and len(b.shape) == 0
                                         and b.dtype == functions.bool)
@@ -166,7 +184,7 @@ def both(a: Any, other: Part, scope: Scope, is_and: bool) -> Any:
                 return a if b == is_and else functions.asarray(b)
             return (functions.logical_and if is_and else functions.logical_or)(a, b)
         put_back(before)
-    return If(a, other if is_and else lambda: a, (lambda: a) if is_and else other, scope, ()).answer()
+    return if_else(a, other if is_and else lambda: a, (lambda: a) if is_and else other, scope)
 
 
 def negation(value: Any) -> Any:

@@ -9,9 +9,10 @@ from typing import Any, Callable, Iterable, Optional, Tuple
 
 from graphengine import _native
 from graphengine.jit import loops
-from graphengine.jit.branches import If, both, negation, truth
-from graphengine.jit.merge import as_tensor
+from graphengine.jit.branches import both, if_else, negation, truth
+from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.places import Places, put_back
+from graphengine.jit.recursion import watched
 from graphengine.jit.scope import PACKAGE, Scope, Size, TraceError, active
 from graphengine.source import Converter, Hooks, Unconverted
 
@@ -95,13 +96,13 @@ class GraphHooks(Hooks):
         if scope is None or not traced(test):
             super().if_(test, then, orelse, globals)
         else:
-            If(test, then, orelse, scope, globals).answer()
+            if_else(test, then, orelse, scope, globals)
 
     def if_return(self, test: Any, then: Thunk, orelse: Thunk, globals: Tuple[str, ...] = ()) -> Any:
         scope = active()
         if scope is None or not traced(test):
             return then() if test else orelse()
-        return If(test, then, orelse, scope, globals).answer()
+        return if_else(test, then, orelse, scope, globals)
 
     def if_exp(self, test: Any, then: Thunk, orelse: Thunk) -> Any:
         return self.if_return(test, then, orelse)
@@ -181,8 +182,8 @@ class GraphHooks(Hooks):
         if len(items) == 1:
             return
         if traced(left):
-            If(negation(left), lambda: self._unrolled(active(), items[1:], body, broke, globals_), None, scope,
-               globals_).answer()
+            if_else(negation(left), lambda: self._unrolled(active(), items[1:], body, broke, globals_), None, scope,
+                    globals_)
         elif not left:
             self._unrolled(scope, items[1:], body, broke, globals_)
 
@@ -210,12 +211,13 @@ class GraphHooks(Hooks):
             return types.MethodType(self.convert(method), function)
         return function
 
-    def convert(self, function: types.FunctionType) -> types.FunctionType:
+    def convert(self, function: types.FunctionType) -> Any:
         """The converted function; a library's, and one without source, as it is."""
         if not users(function) or function.__code__ in self.unconverted:
             return function
         try:
-            return self.converter.function(function)
+            made = self.converter.function(function)
+            return made if active() is None else watched(function, made)
         except Unconverted as why:
             self.unconverted[function.__code__] = str(why)
             return function
@@ -235,10 +237,10 @@ def users(function: types.FunctionType) -> bool:
 # ---- functions of Python over tensors of a trace
 
 def _len(value: Any) -> Any:
-    if isinstance(value, list) and any(isinstance(v, (loops.Rows, loops._Appending)) for v in value):
+    if isinstance(value, list) and any(isinstance(v, (loops.Rows, Undefined)) for v in value):
         known = sum(1 for v in value if not isinstance(v, loops.Rows))
         for v in value:
-            if isinstance(v, loops._Appending):
+            if isinstance(v, Undefined):
                 v._ge_fail()
         return sum((Size_of(v.__ge_rows__) for v in value if isinstance(v, loops.Rows)), known)
     return len(value)

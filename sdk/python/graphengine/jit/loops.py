@@ -10,6 +10,7 @@ from graphengine.jit import trees
 from graphengine.jit.branches import truth
 from graphengine.jit.merge import (Differ, Undefined, alike, as_tensor, describe, is_number, pair)
 from graphengine.jit.places import UNSET, Items, Place, Places, changed, put_back, same
+from graphengine.jit.recursion import NoResultYet
 from graphengine.jit.scope import Scope, TraceError, place
 
 _TRACES = 12  # of one body; each settles a value or an axis
@@ -75,6 +76,8 @@ class Loop:
                 raise TraceError(f"the types of {names} do not settle in the loop at {self._where}; give them their "
                                  "last type before the loop")
             self._finish(scope, more, after)
+        except NoResultYet:  # no round tells the results of the function that is looked at: as without rounds
+            put_back(self._before)
         except BaseException:
             put_back(self._before)
             raise
@@ -110,7 +113,8 @@ class Loop:
                 ok = ok and key in self._noted
                 self._noted.add(key)
             elif key not in self._carried and not (key[0] == "tensor" and key[1] in params):
-                first = self._before[key][1] if key in self._before else UNSET
+                # A Variable that is first read here has had its value all along.
+                first = self._before[key][1] if key in self._before else was if key[0] == "variable" else UNSET
                 self._carried[key] = _Carried(at, first)
                 ok = False
         for key, c in self._carried.items():

@@ -36,6 +36,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (bool, int, float, Size))
 
 
+def is_float(tensor: Any) -> bool:
+    """Whether it has a gradient."""
+    return tensor.dtype.name in ("float16", "bfloat16", "float32", "float64")
+
+
 def is_value(value: Any) -> bool:
     """What a graph can hold."""
     return isinstance(value, _native.Tensor) or is_number(value) or hasattr(value, "__array_interface__")

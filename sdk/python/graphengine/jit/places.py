@@ -85,7 +85,7 @@ class Items(Place):
         return tuple(self.holder)
 
     def set(self, value: Any) -> None:
-        self.holder[:] = value
+        self.holder[:] = value if isinstance(value, tuple) else (value,)  # what has no value is one item
 
 
 class Value(Place):
@@ -109,9 +109,13 @@ class Assigned(Place):
         super().__init__(variable.name)
         self._trace, self._variable = trace, variable
 
+    def first(self) -> Any:
+        """Its value when the program begins: what one has that is first read in a part."""
+        return self._trace.read.get(self._variable, UNSET)
+
     def get(self) -> Any:
         found = self._trace.variables.get(self._variable)
-        return self._trace.read.get(self._variable, UNSET) if found is None else found
+        return self.first() if found is None else found
 
     def set(self, value: Any) -> None:
         if value is UNSET:
@@ -177,6 +181,8 @@ class Places:
         for variable in {**self._trace.read, **self._trace.variables}:
             place = Assigned(self._trace, variable)
             found["variable", id(variable)] = (place, place.get())
+        assigned = self._trace.variables
+        found["keys", "variables"] = (_Keys(assigned, ""), tuple(assigned))
         return found
 
     def _walk(self, value: Any, name: str, found: Snapshot, seen: Dict[int, Any]) -> None:
@@ -252,6 +258,23 @@ def changed(before: Snapshot, after: Snapshot) -> Dict[Any, Tuple[Place, Any, An
                 out[key] = (place, before[key][1], value)
         elif key[0] == "item" and ("keys", key[1]) in before:
             out[key] = (place, UNSET, value)
-        elif key[0] == "variable":
-            out[key] = (place, UNSET, value)
+        elif key[0] == "variable" and not same(place.first(), value):
+            out[key] = (place, place.first(), value)
     return {k: v for k, v in out.items() if k[0] != "keys"}
+
+
+def run_alone(trace: Trace, function: Callable[..., Any], args: Any, refuse: Callable[[str], None],
+              kwargs: Any = types.MappingProxyType({}), watch: Tuple[Any, ...] = ()) -> Any:
+    """function(*args, **kwargs), which may change nothing of outside, nor may the functions `watch` that
+    it calls: refuse(name) is called where it does, and raises. All is put back."""
+    parts = [getattr(f, "__func__", f) for f in (function, *watch)]
+    parts = [f for f in parts if isinstance(f, types.FunctionType)]
+    places = Places(trace, (*parts, lambda: (args, dict(kwargs), watch)), ())
+    before = places.look()
+    try:
+        answer = function(*args, **kwargs)
+        for at, _, _ in changed(before, places.look()).values():
+            refuse(at.name or "a value")
+        return answer
+    finally:
+        put_back(before)

@@ -8,6 +8,7 @@ from graphengine import _native
 from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
+from graphengine.jit.recursion import RecursionFound
 from graphengine.jit.scope import NumberAsked, Scope, Size, Trace, TraceError, active
 from graphengine.tensor import Tensor
 from graphengine.variable import STATES, Variable, read_through
@@ -49,9 +50,10 @@ def is_argument(value: Any) -> bool:
 class Program:
     """One traced function with its session."""
 
-    def __init__(self, function: Callable[..., Any], tree: Any, leaves: Sequence[Any], free: Any) -> None:
+    def __init__(self, function: Callable[..., Any], tree: Any, leaves: Sequence[Any], free: Any,
+                 recursive: Dict[Any, bool]) -> None:
         builder = _native.GraphBuilder()
-        trace = Trace(builder)
+        trace = Trace(builder, recursive)
         with trace:
             root = trace.root = Scope(trace, getattr(function, "__name__", "function"), None)
             with root:
@@ -119,6 +121,7 @@ class _Family:
         self.fixed: set = set()  # axes (argument, axis) whose number the code asked for
         self.free: set = set()  # axes that have had two sizes
         self.first: Optional[List[Tuple[int, ...]]] = None
+        self.recursive: Dict[Any, bool] = {}  # see Trace
 
     def find(self, shapes: Sequence[Tuple[int, ...]]) -> Optional[Program]:
         for program in self.programs.get(self.key(shapes), ()):
@@ -206,9 +209,9 @@ class Jitted:
         shapes = [tuple(v.shape) for v in leaves]
         with self._lock:
             family = self._families.setdefault((tree, kinds), _Family())
-            found = family.find(shapes)
-            if found is not None:
-                return found
+            known = family.find(shapes)
+            if known is not None:
+                return known
             if len(self._families) > MOST:
                 raise TraceError(f"'{self.__name__}' has been called with {MOST} structures or Python values, each of "
                                  f"which is a program of its own; the last is {tree}; give numbers that change as "
@@ -216,8 +219,10 @@ class Jitted:
             family.note(shapes)
             while True:
                 try:
-                    made = Program(self._function, tree, leaves, family.free)
+                    made = Program(self._function, tree, leaves, family.free, family.recursive)
                     break
+                except RecursionFound as found:
+                    family.recursive[found.code] = found.numbers
                 except NumberAsked as asked:
                     family.fixed.add(asked.axis)
                     family.free.discard(asked.axis)

@@ -129,15 +129,19 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
 class Scope:
     """A function being traced."""
 
-    def __init__(self, trace: "Trace", name: str, parent: Optional["Scope"], recursive: bool = False) -> None:
+    def __init__(self, trace: "Trace", name: str, parent: Optional["Scope"], recursive: bool = False,
+                 custom_vjp: int = 0) -> None:
         self.trace, self.parent, self.name = trace, parent, name
         self.in_loop: bool = name == "body" or (parent is not None and parent.in_loop)
-        self.fn = trace.builder.function(trace.unique(name), recursive)
+        # So is each function in one that calls itself: a call of it may stand there.
+        self.recursive: bool = recursive or (parent is not None and parent.recursive)
+        self.fn = trace.builder.function(trace.unique(name), self.recursive, custom_vjp)
         self.params: Set[int] = set()
         self._names: Dict[str, int] = {}
         self._constants: Dict[int, Tuple[Any, Symbol]] = {}
         # By value of another scope: the value around, and the parameter here. In order.
         self.captures: Dict[Tuple[int, int], Tuple[Symbol, Symbol]] = {}
+        self.origins: List[Symbol] = []  # of the captures: each as a value of the function that makes it
         self.twin: Optional[Scope] = None  # the other branch of an If, which takes the same captures
 
     def __enter__(self) -> "Scope":
@@ -202,6 +206,7 @@ class Scope:
         self.params.add(value)
         inner = Symbol(self, value, symbol.dtype, symbol.dims)
         self.captures[key] = (outer, inner)
+        self.origins.append(symbol)
         return inner
 
     def _within(self, scope: "Scope") -> bool:
@@ -229,6 +234,10 @@ class Scope:
             symbol = self.tensor(value).symbol
             found = self._constants[id(tensor)] = (tensor, symbol)  # the id is its own as long as it lives
         return found[1]
+
+    def holds_constant(self, symbol: Symbol) -> bool:
+        """Whether the value is a constant of this function."""
+        return any(s.scope is symbol.scope and s.value == symbol.value for _, s in self._constants.values())
 
     def node(self, domain: str, op: str, inputs: Sequence[Any], attributes: Dict[str, Any], outputs: int,
              bodies: Optional[Dict[str, int]] = None) -> List[Any]:
@@ -262,7 +271,7 @@ class NumberAsked(BaseException):
 class Trace:
     """One graph being made."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: Any, recursive: Optional[Dict[Any, bool]] = None) -> None:
         self.builder = builder
         self.free: Dict[Any, Tuple[int, int]] = {}  # by dim: the argument and its axis
         self.variables: Dict[Any, Any] = {}  # by Variable: its value now, a Tensor
@@ -274,6 +283,10 @@ class Trace:
         self.fallible = 0  # nodes that may fail when they run
         self.root: Optional[Scope] = None
         self.params: List[Any] = []  # Tensors of the root function, by argument
+        self.frames: List[Any] = []  # calls of the user's functions that go on
+        self.recursive: Dict[Any, bool] = recursive or {}  # by code: functions that are ge.Call, and whether numbers are its data
+        self.recursions: List[Any] = []  # of them, those being traced
+        self.plain: List[Any] = []  # functions whose own derivative is being traced
 
     def unique(self, name: str) -> str:
         n = self._names[name] = self._names.get(name, 0) + 1

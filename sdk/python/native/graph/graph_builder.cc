@@ -82,11 +82,12 @@ void GraphBuilder::Done(ge_rc rc) const {
   Check(status == GE_STATUS_OK ? GE_STATUS_INTERNAL : status, error);
 }
 
-uint32_t GraphBuilder::Function(std::string_view name, bool recursive) {
+uint32_t GraphBuilder::Function(std::string_view name, bool recursive, uint32_t custom_vjp) {
   ge_function f{};
   f.h = GE_HDR(ge_function, GE_TAG_FUNCTION);
   f.name = Str(name);
   f.flags = recursive ? GE_FUNCTION_RECURSIVE : 0;
+  f.custom_vjp = custom_vjp;
   uint32_t fn = 0;
   Done(edit_->function(edit_->host, &f, &fn));
   return fn;
@@ -253,10 +254,6 @@ nb::tuple GraphBuilder::ValueType(uint32_t fn, uint32_t value) const {
   return nb::make_tuple(dtype, nb::tuple(sizes));
 }
 
-bool GraphBuilder::IsParam(uint32_t fn, uint32_t value) const {
-  return (edit_->value(edit_->host, fn, value)->flags & GE_VALUE_INPUT) != 0;
-}
-
 void GraphBuilder::Save(nb::handle path) const {
   PyObject* bytes = nullptr;
   if (!PyUnicode_FSConverter(path.ptr(), &bytes)) nb::raise_python_error();
@@ -287,7 +284,8 @@ void AddGraphBuilder(nb::module_& m) {
   nb::class_<GraphBuilder>(m, "GraphBuilder",
                            "A graph made by calls. Functions, values and states are numbers.")
       .def(nb::init<>())
-      .def("function", &GraphBuilder::Function, nb::arg("name"), nb::arg("recursive") = false)
+      .def("function", &GraphBuilder::Function, nb::arg("name"), nb::arg("recursive") = false,
+           nb::arg("custom_vjp") = 0, "custom_vjp: the function that is its derivative.")
       .def("param", &GraphBuilder::Param, nb::arg("function"), nb::arg("name"), nb::arg("dtype"),
            nb::arg("shape"), "shape: ints, a str for a free size of this name, Dims.")
       .def("param_like", &GraphBuilder::ParamLike, nb::arg("function"), nb::arg("name"),
@@ -307,7 +305,6 @@ void AddGraphBuilder(nb::module_& m) {
       .def("entry", &GraphBuilder::Entry, nb::arg("name"), nb::arg("function"))
       .def("value_type", &GraphBuilder::ValueType, nb::arg("function"), nb::arg("value"),
            "(dtype, sizes: ints and Dims, or None where the number of axes is not known).")
-      .def("is_param", &GraphBuilder::IsParam, nb::arg("function"), nb::arg("value"))
       .def("save", &GraphBuilder::Save, nb::arg("path"),
            nb::sig("def save(self, path: str | os.PathLike[str]) -> None"),
            "Writes the graph; the name decides: .gt, .gepb, .onnx.");

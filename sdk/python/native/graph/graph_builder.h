@@ -28,7 +28,7 @@ class GraphBuilder {
   GraphBuilder& operator=(const GraphBuilder&) = delete;
   ~GraphBuilder() { ge_graph_release(graph_); }
 
-  uint32_t Function(std::string_view name, bool recursive);
+  uint32_t Function(std::string_view name, bool recursive, uint32_t custom_vjp);
   // `shape`: ints, a str for a size of this name, Dims of other values.
   uint32_t Param(uint32_t fn, std::string_view name, nanobind::handle dtype,
                  nanobind::handle shape);
@@ -50,7 +50,6 @@ class GraphBuilder {
   void Entry(std::string_view name, uint32_t fn);
   // (dtype, sizes: ints and Dims); None for sizes where the number of axes is not known.
   nanobind::tuple ValueType(uint32_t fn, uint32_t value) const;
-  bool IsParam(uint32_t fn, uint32_t value) const;
   void Save(nanobind::handle path) const;
   ge_graph_builder* get() const { return graph_; }
 
