@@ -13,7 +13,7 @@ from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe, is_float, is_number
 from graphengine.jit.places import run_alone
 from graphengine.jit.recursion import is_data
-from graphengine.jit.scope import Scope, Symbol, TraceError, active
+from graphengine.jit.scope import Scope, Symbol, TraceError, active, known
 
 
 class custom_vjp:  # pylint: disable=invalid-name
@@ -104,7 +104,8 @@ class _Call:
 
     @staticmethod
     def _params(scope: Scope, like: Sequence[Any], name: str = "argument") -> List[Any]:
-        return [scope.param(f"{name}{i}", like=t) for i, t in enumerate(like)]
+        return [scope.param(f"{name}{i}", like=t, number=None if name == "cotangent" else known(t))
+                for i, t in enumerate(like)]
 
     def _alone(self, function: Callable[..., Any], *args: Any) -> Any:
         def refuse(name: str) -> None:

@@ -11,7 +11,7 @@ from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe, is_float
 from graphengine.jit.program import Jitted, is_argument
-from graphengine.jit.scope import Scope, Size, TraceError, active
+from graphengine.jit.scope import Scope, Size, active, known
 from graphengine.variable import Variable
 
 Wrt = Any  # the number of an argument, a Variable, a Module, or several
@@ -29,7 +29,7 @@ class _Traced:
         self.scope = Scope(scope.trace, getattr(function, "__name__", "function"), scope)
         self.assigned: Dict[Variable, Any] = {}
         with self.scope:
-            params = [self.scope.param(f"argument{i}", like=t) for i, t in enumerate(self.inputs)]
+            params = [self.scope.param(f"argument{i}", like=t, number=known(t)) for i, t in enumerate(self.inputs)]
             before = dict(scope.trace.variables)
             scope.trace.variables.update(zip(boxes, params[len(leaves):]))
             inside = dict(scope.trace.variables)
@@ -99,7 +99,7 @@ class _Differentiated:
         for entry in self._entries:
             if not isinstance(entry, (int, Variable, dict)) and not getattr(type(entry), "__ge_module__", False):
                 raise TypeError(f"wrt is {describe(entry)}, wanted the number of an argument, a Variable or a Module")
-        self._jitted = Jitted(self._inside)
+        self._jitted = Jitted(self._inside, always=True)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         return self._inside(*args, **kwargs) if active() is not None else self._jitted(*args, **kwargs)
@@ -222,7 +222,7 @@ def vjp(function: Callable[..., Any], *primals: Any) -> Tuple[Any, Callable[[Any
     """(function(*primals), a function that takes a cotangent of its structure and answers the
     gradients for the primals, a tuple). As jax.vjp."""
     run = Jitted(lambda *p: HOOKS.call(function)(*p))
-    back = Jitted(lambda p, c: _pullback(function, p, c)[1])
+    back = Jitted(lambda p, c: _pullback(function, p, c)[1], always=True)
     if active() is not None:
         return HOOKS.call(function)(*primals), lambda cotangent: _pullback(function, primals, cotangent)[1]
     return run(*primals), lambda cotangent: back(tuple(primals), cotangent)
@@ -233,7 +233,7 @@ def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence
     if len(primals) != len(tangents):
         raise TypeError(f"jvp() of {len(primals)} primals and {len(tangents)} tangents, wanted as many")
     if active() is None:
-        return Jitted(lambda p, t: _push(function, p, t))(tuple(primals), tuple(tangents))
+        return Jitted(lambda p, t: _push(function, p, t), always=True)(tuple(primals), tuple(tangents))
     return _push(function, tuple(primals), tuple(tangents))
 
 
@@ -282,7 +282,7 @@ def jacobian(function: Callable[..., Any]) -> Callable[..., Any]:
         rows = functions.stack(HOOKS.call(_rows_of)(function, x, basis))
         return functions.reshape(rows, (*shape, *x.shape))
 
-    jitted = Jitted(inside)
+    jitted = Jitted(inside, always=True)
     return lambda x: inside(x) if active() is not None else jitted(x)
 
 

@@ -1,5 +1,6 @@
 """Tensor: arrays of numbers with the methods of the Python array standard, and those of numpy."""
 import builtins
+import sys
 from typing import Any, Iterator, Optional, Tuple, Union
 
 import numpy
@@ -187,11 +188,13 @@ class Tensor(_native.Tensor):
         return Tensor, (self.numpy(), None, True)
 
     def __format__(self, spec: str) -> str:
+        self = _with_numbers(self)
         if self.is_traced or self.ndim:
             return builtins.format(str(self), spec)
         return builtins.format(self.item(), spec)
 
     def __repr__(self) -> str:
+        self = _with_numbers(self)
         if self.is_traced:
             sizes = ", ".join(str(n) for n in self.shape)
             return f"Tensor(traced {self.dtype.name}[{sizes}])"
@@ -200,7 +203,17 @@ class Tensor(_native.Tensor):
         return f"Tensor({text}{sizes}, dtype={self.dtype.name})"
 
     def __str__(self) -> str:
+        self = _with_numbers(self)
         return repr(self) if self.is_traced else str(_shown(self))
+
+
+def _with_numbers(tensor: Any) -> Any:
+    """The Tensor itself; under ge.eager() the one with numbers that a traced one stands for."""
+    if not tensor.is_traced:
+        return tensor
+    scope = sys.modules.get("graphengine.jit.scope")  # else nothing of it is traced
+    found = None if scope is None else scope.known(tensor)
+    return tensor if found is None else found
 
 
 def _shown(tensor: Tensor) -> Any:

@@ -81,7 +81,10 @@ class Variable:
             return found
         if self not in trace.read:
             root = trace.root
-            trace.read[self] = root.tensor(trace.builder.read(root.fn, self.state_of(trace)))
+            made = trace.builder.read(root.fn, self.state_of(trace))
+            if trace.values is not None:
+                trace.values.note(root.fn, made, STATES.get(self._key))
+            trace.read[self] = root.tensor(made)
         return trace.read[self]
 
     def assign(self, value: Any) -> None:

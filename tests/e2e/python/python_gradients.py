@@ -137,5 +137,33 @@ def refusals(_):
             check(f"{name}: {error}", words in str(error))
 
 
+def at_once(_):
+    """Under ge.eager() the same, and the function sees numbers."""
+    for function, args in gradient_cases.CASES:
+        given = [ge.asarray(a) for a in args]
+        wrt = tuple(range(len(args)))
+        value, found = ge.value_and_grad(function, wrt=wrt)(*given)
+        with ge.eager():
+            now, gradients_now = ge.value_and_grad(function, wrt=wrt)(*given)
+        name = f"{function.__name__} at {args[0]} at once"
+        check(f"value of {name}: {now}, wanted {value}", near(now, value.numpy(), 1e-12))
+        for a, b in zip(gradients_now, found):
+            check(f"gradient of {name}: {a}, wanted {b}", near(a, b.numpy(), 1e-12))
+    seen, total = [], ge.Variable(ge.asarray(1.0))
+
+    def looks(x):
+        seen.append((float(x[0]), bool(x[1] > 1), f"{x[0]:.2f}", str(x), x.tolist(), np.asarray(x).sum()))
+        total.assign(total.value * x[0])
+        return ge.sum(x[x > 1]) * total.value
+    x = ge.asarray([0.5, 2.0])
+    with ge.eager():
+        check("what it assigned", near(ge.grad(looks)(x), [2, 0.5], 1e-6) and near(total.numpy(), 0.5))
+        check(f"what it saw: {seen}", seen == [(0.5, True, "0.50", "[0.5 2. ]", [0.5, 2.0], 2.5)])
+        cube = lambda v: ge.sum(v ** 3)
+        check("second order at once", near(ge.hessian(cube)(x), [[3, 0], [0, 12]], 1e-5))
+        check("forward at once", near(ge.jvp(cube, (x,), (x,))[1], 3 * 0.125 + 3 * 8, 1e-5))
+        check("back at once", near(ge.vjp(cube, x)[1](ge.asarray(2.0))[0], [1.5, 24], 1e-5))
+
+
 if __name__ == "__main__":
-    run_all([gradients, orders, directions, structures, step_in_a_loop, refusals])
+    run_all([gradients, orders, directions, structures, step_in_a_loop, refusals, at_once])

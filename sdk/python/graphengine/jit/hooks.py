@@ -8,7 +8,7 @@ import types
 from typing import Any, Callable, Iterable, Optional, Tuple
 
 from graphengine import _native
-from graphengine.jit import loops
+from graphengine.jit import at_once, loops
 from graphengine.jit.branches import both, if_else, negation, truth
 from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.places import Places, put_back
@@ -30,6 +30,9 @@ _WORDS = {"bool": "a condition of Python: the function that it stands in has no 
 
 def _asked(tensor: Any, wanted: str) -> Any:
     """What a traced tensor says to who wants its numbers."""
+    found = at_once.asked(tensor, wanted)
+    if found is not None:
+        return found[0]
     shape = ", ".join(map(str, tensor.shape))
     what = _WORDS.get(wanted, f"its numbers ({wanted})")
     raise TraceError(f"a tensor of {tensor.dtype} of shape ({shape}) of a function under jit is asked for {what}, which "
@@ -195,6 +198,9 @@ class GraphHooks(Hooks):
     # ---- calls
 
     def call(self, function: Any) -> Any:
+        scope = active()
+        if scope is not None and scope.trace.values is not None:
+            return function  # its conditions have numbers
         if isinstance(function, types.FunctionType):
             return self.convert(function)
         if isinstance(function, types.MethodType):

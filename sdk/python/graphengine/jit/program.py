@@ -5,7 +5,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from graphengine import _native
-from graphengine.jit import trees
+from graphengine.jit import at_once, trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.recursion import RecursionFound
@@ -155,9 +155,10 @@ def _short_key(args: Tuple[Any, ...]) -> Any:
 class Jitted:
     """A function that runs as a graph."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], always: bool = False) -> None:
         functools.update_wrapper(self, function)
         self._function = function
+        self._always = always  # under ge.eager() it needs a trace, too
         self._families: Dict[Any, _Family] = {}
         self._latest: Optional[Program] = None
         # Programs by types and sizes, of calls with Tensors by position alone; a Variable's mode clears it.
@@ -169,8 +170,10 @@ class Jitted:
         return self if instance is None else functools.partial(self, instance)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        if runs_at_once():
+        if runs_at_once() and not self._always:
             return self._function(*args, **kwargs)
+        if active() is None and runs_at_once():
+            return at_once.run(self._function, args, kwargs, is_argument)
         if active() is not None:
             return HOOKS.call(self._function)(*args, **kwargs)
         key = _short_key(args) if not kwargs and self._short_mode == Variable.mode() else None

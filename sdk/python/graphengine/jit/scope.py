@@ -56,6 +56,13 @@ def place() -> str:
     return f"{os.path.basename(code.co_filename)}:{frame.f_lineno} {code.co_name}"
 
 
+def known(tensor: Any) -> Any:
+    """The Tensor with numbers that a traced one stands for under ge.eager(); None where there is none."""
+    symbol = tensor.symbol
+    values = symbol.scope.trace.values if isinstance(symbol, Symbol) else None
+    return None if values is None else values.of(symbol)
+
+
 class Size:
     """A size of a traced tensor that is free: known when the program runs, not while it is traced.
 
@@ -167,12 +174,18 @@ class Scope:
                              "(reshape) in the operator that makes it")
         symbol = Symbol(self, value, dtype, tuple(dims))
         made = _native.traced(symbol, dtype, ())
+        number = known(made)
+        if number is not None:
+            made.set_shape(tuple(number.shape))
+            return made
         shape = tuple(d if isinstance(d, int) else Size(made, i, d) for i, d in enumerate(dims))
         made.set_shape(shape)
         return made
 
-    def param(self, name: str, like: Any = None, dtype: Any = None, dims: Sequence[Any] = ()) -> Any:
-        """One more parameter: of the type of a traced Tensor, or of this type."""
+    def param(self, name: str, like: Any = None, dtype: Any = None, dims: Sequence[Any] = (),
+              number: Any = None) -> Any:
+        """One more parameter: of the type of a traced Tensor, or of this type. number: what it is under
+        ge.eager()."""
         n = self._names[name] = self._names.get(name, 0) + 1
         name = name if n == 1 else f"{name}.{n}"
         if like is not None:
@@ -181,6 +194,8 @@ class Scope:
         else:
             value = self.trace.builder.param(self.fn, name, dtype, list(dims))
         self.params.add(value)
+        if self.trace.values is not None:
+            self.trace.values.note(self.fn, value, number)
         return self.tensor(value)
 
     def lift(self, symbol: Symbol) -> Symbol:
@@ -205,6 +220,8 @@ class Scope:
         value = self.trace.builder.param_like(self.fn, f"capture.{len(self.captures)}", outer.scope.fn, outer.value)
         self.params.add(value)
         inner = Symbol(self, value, symbol.dtype, symbol.dims)
+        if self.trace.values is not None:
+            self.trace.values.note(self.fn, value, self.trace.values.of(outer))
         self.captures[key] = (outer, inner)
         self.origins.append(symbol)
         return inner
@@ -231,6 +248,8 @@ class Scope:
         found = self._constants.get(id(tensor))
         if found is None:
             value = self.trace.builder.constant(self.fn, tensor)
+            if self.trace.values is not None:
+                self.trace.values.note(self.fn, value, tensor)
             symbol = self.tensor(value).symbol
             found = self._constants[id(tensor)] = (tensor, symbol)  # the id is its own as long as it lives
         return found[1]
@@ -247,6 +266,11 @@ class Scope:
             self.trace.fallible += 1
         made = self.trace.builder.node(self.fn, domain, op, values, attributes, outputs, name=place(),
                                        bodies=bodies or {})
+        numbers = self.trace.values
+        if numbers is not None:
+            given = [None if t is None else numbers.of(self.symbol(t)) for t in inputs]
+            if all(g is not None or t is None for g, t in zip(given, inputs)):
+                numbers.node(self.fn, made, domain, op, given, attributes, bodies or {})
         return [self.tensor(v) for v in made]
 
     def results(self, tensors: Sequence[Any], names: Optional[Sequence[str]] = None) -> None:
@@ -283,6 +307,7 @@ class Trace:
         self.fallible = 0  # nodes that may fail when they run
         self.root: Optional[Scope] = None
         self.params: List[Any] = []  # Tensors of the root function, by argument
+        self.values: Any = None  # jit.at_once.Values under ge.eager()
         self.frames: List[Any] = []  # calls of the user's functions that go on
         self.recursive: Dict[Any, bool] = recursive or {}  # by code: functions that are ge.Call, and whether numbers are its data
         self.recursions: List[Any] = []  # of them, those being traced
