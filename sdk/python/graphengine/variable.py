@@ -2,7 +2,7 @@
 import contextlib
 import itertools
 import threading
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Dict, Iterator, Optional, Tuple
 
 from graphengine import _native
 
@@ -46,6 +46,7 @@ class Variable:
     """
 
     _mode = 0
+    _former: Tuple[str, ...] = ()  # states of other types, which programs may use yet
 
     def __init__(self, value: Any, name: str = "", trainable: bool = True) -> None:
         from graphengine import functions
@@ -106,6 +107,26 @@ class Variable:
             _ = self.value
             trace.variables[self] = value
 
+    @property
+    def key(self) -> str:
+        """The name of its state."""
+        return self._key
+
+    def change_type(self, dtype: Any) -> None:
+        """Makes it one of another type; programs that read it are made anew."""
+        from graphengine import functions
+
+        if _READING.trace is not None:
+            raise TypeError(f"Variable '{self.name}' changes its type in a function under jit, wanted outside of it")
+        value = functions.astype(self.value, dtype)
+        if value.dtype == self.dtype:
+            return
+        self._former = (*self._former, self._key)
+        self._key = f"{self.name}#{next(_NUMBERS)}"
+        STATES.set(self._key, value)
+        self.dtype = value.dtype
+        Variable.change_mode()
+
     def state_of(self, trace: Any) -> int:
         """The state of the trace's graph."""
         states: Dict[Any, int] = trace.states
@@ -119,9 +140,9 @@ class Variable:
 
     def __del__(self) -> None:
         key: Optional[str] = getattr(self, "_key", None)
-        if key is not None:
+        for name in self._former if key is None else (*self._former, key):
             with contextlib.suppress(Exception):
-                STATES.erase(key)
+                STATES.erase(name)
 
     def __repr__(self) -> str:
         return f"Variable({self.name!r}, {self.dtype}, {self.shape})"

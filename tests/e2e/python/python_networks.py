@@ -188,6 +188,43 @@ def optimizers(_):
             check(f"{name}: {error}", words in str(error))
 
 
+def of_doubles(_):
+    """Module.to: Variables of another type, programs traced anew, and an optimizer's states of it."""
+    net = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 3))
+    run, x = ge.jit(net), draw(6, 5).astype(np.float64)
+    before = run(ge.asarray(x.astype(np.float32)))
+    net.to(ge.float64)
+    got = run(ge.asarray(x))
+    check(f"to float64: {got.dtype}", got.dtype == ge.float64 and near(got, before.numpy()))
+    w = weights(net)
+    check("its numbers", near(got, np.tanh(x @ w["0.weight"].T + w["0.bias"]) @ w["2.weight"].T + w["2.bias"], 1e-14))
+    step, target = ge.optim.Adam(net, 0.1, weight_decay=0.1), ge.asarray(x[:, :3])
+    check("its states", {v.dtype.name for v in step.variables().values()} == {"float64", "int64"})
+
+    @ge.jit
+    def train(x):
+        loss, gradients = ge.value_and_grad(lambda: nn.functional.mse_loss(net(x), target), wrt=net)()
+        step(gradients)
+        return loss, gradients
+    m = s = 0.0
+    for t in range(1, 4):
+        before = net[2].bias.numpy()
+        g = train(x)[1]["2.bias"].numpy() + 0.1 * before
+        m, s = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * g * g
+        wanted = before - 0.1 * (m / (1 - 0.9 ** t)) / (np.sqrt(s / (1 - 0.999 ** t)) + 1e-8)
+        check(f"Adam in float64, step {t}", near(net[2].bias, wanted, 1e-14))
+    net.to(ge.float32)
+    net.load_state_dict({k: v * 0 + 1 for k, v in net.state_dict().items()})
+    wanted = np.tanh(x.sum(1) + 1)[:, None] * 4 + 1
+    check("back to float32", near(run(ge.asarray(x.astype(np.float32))), np.repeat(wanted, 3, 1)))
+    check(f"traces: {run.traces()}", run.traces() == 3)
+    try:
+        ge.jit(lambda x: net.to(ge.float64)(x))(ge.ones((2, 5)))
+        check("a type changed under jit was not refused", False)
+    except TypeError as error:
+        check(f"a type changed under jit: {error}", "wanted outside of it" in str(error))
+
+
 def random_numbers(_):
     ge.random.seed(7)
     run = ge.jit(lambda: ge.random.uniform((1000,)))
@@ -264,4 +301,4 @@ def trained(_):
 
 
 if __name__ == "__main__":
-    run_all([layers, batch_norm, recurrent, attention, losses, optimizers, random_numbers, files, killed, trained])
+    run_all([layers, batch_norm, recurrent, attention, losses, optimizers, of_doubles, random_numbers, files, killed, trained])

@@ -67,6 +67,7 @@ class Program:
         self.session = _native.Session(builder, states=STATES, plugins=trace.plugins or None)
         # It keeps them alive, and lets them go behind the session: a state in use is not freed.
         self.variables = list(trace.read)
+        self._states = [v.key for v in self.variables]
 
     def _param(self, trace: Trace, root: Scope, i: int, leaf: Any, free: Any) -> Any:
         dims = [f"{_axis_name(i, k)}" if (i, k) in free else n for k, n in enumerate(leaf.shape)]
@@ -93,10 +94,11 @@ class Program:
         root.results(tensors)
 
     def fits(self) -> bool:
-        """Whether the Modules that it called are in the modes of its trace."""
+        """Whether the Modules that it called are in the modes of its trace, and Variables are its states."""
         now = Variable.mode()
         if self._mode != now:
-            if any(module.training != mode for module, mode in self._modes):
+            if any(module.training != mode for module, mode in self._modes) or any(
+                    v.key != key for v, key in zip(self.variables, self._states)):
                 return False
             self._mode = now
         return True

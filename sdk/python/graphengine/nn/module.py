@@ -90,6 +90,14 @@ class Module:
 
     # ---- weights
 
+    def to(self, dtype: Any) -> "Module":
+        """Its Variables of floats, and those of all parts below, become ones of this type; functions under
+        jit are traced anew. Before an optimizer is made of it: that one's states keep their types."""
+        for variable in self.variables().values():
+            if functions.isdtype(variable.dtype, "real floating"):
+                variable.change_type(dtype)
+        return self
+
     def state_dict(self) -> Dict[str, np.ndarray]:
         """What its Variables hold, by their paths."""
         return {path: v.numpy() for path, v in self.variables().items()}

@@ -45,7 +45,8 @@ class Optimizer:
         self._options = {path: self._of(path, {**self.options, **options}, groups or {}) for path in self.parameters}
         self.count = Variable(np.zeros((), np.int64), "step", trainable=False)
         self.states: Dict[str, List[Variable]] = {
-            path: [Variable(np.full(v.shape, self.first(slot, self._options[path]), np.float32), f"{path}.{slot}", False)
+            path: [Variable(np.full(v.shape, self.first(slot, self._options[path]), v.dtype.name), f"{path}.{slot}",
+                            False)
                    for slot in self.slots] for path, v in self.parameters.items()}
 
     def _of(self, path: str, options: Dict[str, Any], groups: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
@@ -77,13 +78,14 @@ class Optimizer:
         gradients = {p: gradients[p] for p in self.parameters}
         if self.clip_norm is not None:
             gradients = clip_by_norm(gradients, self.clip_norm)
+        scalars: Dict[Any, List[Any]] = {}  # one set for all parameters of a type and options
         for path, variable in self.parameters.items():
             options = dict(self._options[path])
-            rate = options.pop("rate", self.rate)
-            rate = functions.asarray(rate(done) if callable(rate) else rate, dtype=functions.float32)
-            slots = self.states[path]
-            inputs = [variable.value, *[s.value for s in slots], gradients[path], rate,
-                      *(self._corrections(done, options) if self.corrected else ())]
+            rate, slots = options.pop("rate", self.rate), self.states[path]
+            key = (rate, options.get("beta1"), options.get("beta2"), variable.dtype)
+            if key not in scalars:
+                scalars[key] = self._scalars(rate, done, options, variable.dtype)
+            inputs = [variable.value, *[s.value for s in slots], gradients[path], *scalars[key]]
             made = apply("ge", self.op, inputs, self.attributes(options), 1 + len(slots))
             made = made if slots else (made,)
             for kept, value in zip([variable, *slots], made):
@@ -94,12 +96,18 @@ class Optimizer:
         """Options as the operator has them."""
         return {name: int(v) if isinstance(v, bool) else float(v) for name, v in options.items()}
 
-    def _corrections(self, done: Any, options: Dict[str, Any]) -> List[Any]:
+    def _scalars(self, rate: Rate, done: Any, options: Dict[str, Any], dtype: Any) -> List[Any]:
+        """The operator's inputs of one number, of the parameter's type."""
+        made = [functions.asarray(rate(done) if callable(rate) else rate, dtype=dtype)]
+        return [*made, *(self._corrections(done, options, dtype) if self.corrected else ())]
+
+    @staticmethod
+    def _corrections(done: Any, options: Dict[str, Any], dtype: Any) -> List[Any]:
         t = functions.astype(done + 1, functions.float64)
         first = 1 - functions.exp(t * math.log(options["beta1"])) if options["beta1"] else functions.ones(
             (), dtype=functions.float64)
         second = functions.sqrt(1 - functions.exp(t * math.log(options["beta2"])))
-        return [functions.astype(first, functions.float32), functions.astype(second, functions.float32)]
+        return [functions.astype(first, dtype), functions.astype(second, dtype)]
 
 
 def clip_by_norm(gradients: Dict[str, Any], most: float) -> Dict[str, Any]:
