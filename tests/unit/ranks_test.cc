@@ -166,11 +166,11 @@ std::string TextOf(const Mesh& mesh, int64_t rank, const Turn& turn, const Dtype
 
 class Rank {
  public:
-  Rank(const std::string& text, const std::string& options) {
+  Rank(const std::string& text, const std::string& options, const std::string& engine = "ranks") {
     auto graph = ParseText(text, "rank.gt");
     status_ = graph.status();
     SessionOptions o;
-    auto engines = ParseEngineList("ref," + SamplesFolder() + "ranks.so:" + options);
+    auto engines = ParseEngineList("ref," + SamplesFolder() + engine + ".so:" + options);
     if (status_.ok()) status_ = engines.status();
     if (!status_.ok()) return;
     o.engines = *engines;
@@ -390,6 +390,26 @@ TEST(Ranks, ARankWhoseSessionEndsEndsTheOthers) {
   rank[1].reset();
   first.join();
   EXPECT_NE(said.find("rank 1 has ended its session"), std::string::npos) << said;
+}
+
+// The launch itself meets the failure, before the signal behind it is called: the host does not
+// know yet, so that signal brings it. What is signalled later is not reached: buffers are kept.
+TEST(Ranks, AFailureWithinTheLaunchEndsTheRun) {
+  const Mesh mesh{{2}, {0}};
+  const std::vector<Turn> turns = TurnsOf(mesh, "AllReduce", "sum", {4, 4, 2}, 0, 1, 5);
+  std::vector<std::unique_ptr<Rank>> rank;
+  for (const int64_t r : {0, 1}) {
+    rank.push_back(std::make_unique<Rank>(TextOf(mesh, r, turns[static_cast<size_t>(r)], kF64),
+                                          "wait=60", "ranks_keep"));
+  }
+  std::vector<std::vector<char>> out, others;
+  std::thread other([&] { EXPECT_TRUE(rank[1]->Run(turns[1], kF64, &others).ok()); });
+  EXPECT_TRUE(rank[0]->Run(turns[0], kF64, &out).ok());
+  other.join();
+  rank[1].reset();
+  const std::string said = rank[0]->Run(turns[0], kF64, &out).ToString();
+  EXPECT_NE(said.find("step 2: rank 1 has ended its session"), std::string::npos) << said;
+  EXPECT_NE(said.find("may still use the buffers"), std::string::npos) << said;
 }
 
 }  // namespace

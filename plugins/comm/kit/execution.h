@@ -34,7 +34,8 @@ struct ge_exec {
   void Take(const ge_launch& launch);
   // Goes on with the launch taken. *done when nothing is left of it.
   ge_engines::comm::Failure Step(ge_engines::comm::Transport* transport, bool* done);
-  // Whether the host has said that the launch taken is to end.
+  // The launch's ge_launch.stop, and whether the host has said by it that the launch is to end.
+  const uint32_t* stop() const { return stop_; }
   bool is_to_end() const {
     return stop_ != nullptr && __atomic_load_n(stop_, __ATOMIC_ACQUIRE) != 0;
   }

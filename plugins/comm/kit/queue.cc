@@ -20,7 +20,9 @@ constexpr size_t kRing = 64;            // tasks of a stream; more make it grow
 // sleeps in between, for where ranks or others have no core left, who yields one waits longest.
 constexpr uint64_t kSpinNs = 50'000, kYieldNs = 1'000'000;
 
-ge_rc Answer(const Failure& failure, ge_err* err) {
+ge_rc Answer(Ended* end, ge_err* err) {
+  const Failure& failure = end->failure;
+  end->told = true;
   (void)ge::plugin::Fail(err, failure.code, UINT32_MAX, "%s", failure.text.c_str());
   if (err != nullptr) err->scope = failure.scope;
   return failure.code;
@@ -90,9 +92,10 @@ void Queue::Add(ge_stream* stream, const Task& task) {
     if (task.kind == Task::Kind::kSignal) {
       task.event->called = std::max(task.event->called, task.value);
     }
-    if (stream->failure.code != GE_OK) {
-      const bool told = task.kind == Task::Kind::kSignal && !stream->failure.busy;
-      if (told && task.event->failure.code == GE_OK) task.event->failure = stream->failure;
+    if (const auto& end = stream->end; end != nullptr) {
+      const bool brings =
+          task.kind == Task::Kind::kSignal && !(end->failure.busy && end->host_knows());
+      if (brings && task.event->end == nullptr) task.event->end = end;
       return;
     }
     if (stream->count == stream->ring.size()) {
@@ -119,12 +122,12 @@ void Queue::Pop(ge_stream* stream) {
   --tasks_;
 }
 
-void Queue::Fail(ge_stream* stream, Failure failure) {
-  stream->failure = std::move(failure);
+void Queue::Fail(ge_stream* stream, Failure failure, const uint32_t* stop) {
+  stream->end = std::make_shared<Ended>(Ended{std::move(failure), stop});
   for (; stream->count > 0; Pop(stream)) {
     const Task& task = stream->ring[stream->head];
-    if (task.kind != Task::Kind::kSignal || (task.late && stream->failure.busy)) continue;
-    if (task.event->failure.code == GE_OK) task.event->failure = stream->failure;
+    if (task.kind != Task::Kind::kSignal || (task.late && stream->end->failure.busy)) continue;
+    if (task.event->end == nullptr) task.event->end = stream->end;
   }
 }
 
@@ -136,7 +139,7 @@ bool Queue::StepLaunch(ge_stream* stream, const Task& task) {
   if (done) {
     Pop(stream);
   } else {
-    Fail(stream, std::move(failure));
+    Fail(stream, std::move(failure), task.exec->stop());
   }
   return true;
 }
@@ -155,11 +158,11 @@ bool Queue::Step(ge_stream* stream) {
         Pop(stream);
         return true;
       case Task::Kind::kWait:
-        if (task.event->value < task.value && task.event->failure.code == GE_OK) return false;
+        if (task.event->value < task.value && task.event->end == nullptr) return false;
         if (task.event->value >= task.value) {
           Pop(stream);
         } else {
-          Fail(stream, task.event->failure);
+          Fail(stream, task.event->end->failure, nullptr);
         }
         return true;
       case Task::Kind::kStamp:
@@ -227,8 +230,8 @@ ge_rc Queue::Wait(ge_event* event, uint64_t value, uint64_t timeout_ns, ge_err* 
       const std::lock_guard lock(mutex_);
       if (event->value >= value) {
         rc = GE_OK;
-      } else if (event->failure.code != GE_OK) {
-        rc = Answer(event->failure, err);
+      } else if (event->end != nullptr) {
+        rc = Answer(event->end.get(), err);
       }
     }
     const uint64_t waited = NowNs() - begin;
@@ -259,8 +262,7 @@ ge_rc Queue::Run(ge_exec* exec, ge_err* err) {
     if (rc != GE_PENDING) return rc;
     // A signal behind a failure may never be reached.
     const std::lock_guard lock(mutex_);
-    const Failure& failure = exec->own_stream->failure;
-    if (failure.code != GE_OK) return Answer(failure, err);
+    if (Ended* const end = exec->own_stream->end.get()) return Answer(end, err);
   }
 }
 

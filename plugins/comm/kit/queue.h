@@ -4,7 +4,8 @@
 //
 // A failed launch ends its stream: later launches are skipped, later signals bring the failure.
 // While the transport may still touch the launch's buffers, what is signalled when the host knows
-// that is never reached, so that the host frees nothing of them.
+// of the failure is never reached, so that the host frees nothing of them. The host knows when an
+// event has answered it, or when it has told the launch to end; a launch may fail before either.
 #pragma once
 
 #include <atomic>
@@ -22,10 +23,24 @@ namespace ge_engines::comm {
 class Queue;
 }
 
+namespace ge_engines::comm {
+
+// Why a stream ended; its signals bring it to their events.
+struct Ended {
+  Failure failure;
+  const uint32_t* stop = nullptr;  // of the launch that failed: ge_launch.stop
+  bool told = false;               // the host has had it for an answer
+  bool host_knows() const {
+    return told || (stop != nullptr && __atomic_load_n(stop, __ATOMIC_ACQUIRE) != 0);
+  }
+};
+
+}  // namespace ge_engines::comm
+
 struct ge_event {
   ge_engines::comm::Queue* queue = nullptr;
-  uint64_t called = 0, value = 0;  // signals called, reached
-  ge_engines::comm::Failure failure;
+  uint64_t called = 0, value = 0;                // signals called, reached
+  std::shared_ptr<ge_engines::comm::Ended> end;  // of a stream that was to signal it, or null
 };
 
 struct ge_stamps {
@@ -50,7 +65,7 @@ struct ge_stream {
   ge_engines::comm::Queue* queue = nullptr;
   std::vector<ge_engines::comm::Task> ring;  // a power of two
   size_t head = 0, count = 0;
-  ge_engines::comm::Failure failure;  // of its first failed launch
+  std::shared_ptr<ge_engines::comm::Ended> end;  // by its first failed launch, or null
 };
 
 namespace ge_engines::comm {
@@ -82,7 +97,7 @@ class Queue {
   bool Step(ge_stream* stream);  // false: it waits, or has no work
   bool StepLaunch(ge_stream* stream, const Task& task);
   void Pop(ge_stream* stream);
-  void Fail(ge_stream* stream, Failure failure);
+  void Fail(ge_stream* stream, Failure failure, const uint32_t* stop);
 
   const std::unique_ptr<Transport> transport_;
   std::mutex drive_;  // of transport_ and of launches in flight; ahead of mutex_

@@ -81,6 +81,11 @@ void Rendezvous::Break(World* world, const std::string& why) {
   }
 }
 
+Failure Rendezvous::BrokenIn(const World& world) const {
+  if (keeps_) return {GE_DEVICE_LOST, GE_SCOPE_DEVICE, true, world.broken};
+  return {GE_FAILED_PRECONDITION, GE_SCOPE_EXEC, false, world.broken};
+}
+
 Failure Rendezvous::Begin(Round* round, std::span<const Transfer> transfers) {
   auto* place = static_cast<Place*>(round);
   const Group& group = round->group();
@@ -88,14 +93,14 @@ Failure Rendezvous::Begin(Round* round, std::span<const Transfer> transfers) {
   World& world = world_[group.mesh];
   place->done = false;
   place->begin_ns = comm::NowNs();
-  if (!world.broken.empty()) return {GE_FAILED_PRECONDITION, GE_SCOPE_EXEC, false, world.broken};
+  if (!world.broken.empty()) return BrokenIn(world);
   Meeting& meeting = world.meeting[group.members];
   meeting.came.resize(group.members.size());
   Meeting::Arrival& mine = meeting.came[group.place];
   if (mine.round != nullptr) {
     Break(&world, "rank " + std::to_string(group.rank) + " of the mesh '" + group.mesh +
                       "' came twice at once: give each rank one session");
-    return {GE_FAILED_PRECONDITION, GE_SCOPE_EXEC, false, world.broken};
+    return BrokenIn(world);
   }
   mine = {round, transfers};
   if (++meeting.n < meeting.came.size()) return {};
@@ -106,7 +111,7 @@ Failure Rendezvous::Begin(Round* round, std::span<const Transfer> transfers) {
     if (same) continue;
     Break(&world, "ranks of the mesh '" + group.mesh + "' meet with different programs in " +
                       round->node() + ": give all the same model and options");
-    return {GE_FAILED_PRECONDITION, GE_SCOPE_EXEC, false, world.broken};
+    return BrokenIn(world);
   }
   WorkOfAll(&meeting);
   return {};
@@ -188,7 +193,7 @@ Failure Rendezvous::Test(Round* round, bool* done) {
     }
   }
   if (world.broken.empty()) return {};
-  return {GE_FAILED_PRECONDITION, GE_SCOPE_EXEC, false, world.broken};
+  return BrokenIn(world);
 }
 
 Failure Rendezvous::GiveUp(Round* round) {

@@ -25,7 +25,8 @@ using comm::Transfer;
 
 class Rendezvous : public comm::Transport {
  public:
-  explicit Rendezvous(uint64_t wait_ns) : wait_ns_(wait_ns) {}
+  // keeps: it fails as MPI does, as if it still had the buffers of what did not end.
+  Rendezvous(uint64_t wait_ns, bool keeps) : wait_ns_(wait_ns), keeps_(keeps) {}
   std::string WhyNot(Group* group) override;
   bool Reduces(int32_t dtype) const override;
   uint64_t MostBytes() const override { return UINT64_MAX; }
@@ -58,8 +59,10 @@ class Rendezvous : public comm::Transport {
   static void Break(World* world, const std::string& why);
   static void WorkOfAll(Meeting* meeting);
   static std::string Missing(const World& world, const Group& group);
+  Failure BrokenIn(const World& world) const;
 
   const uint64_t wait_ns_;
+  const bool keeps_;
   std::mutex mutex_;
   std::map<std::string, World> world_;  // by the mesh's text
 };
