@@ -183,7 +183,7 @@ Status GraphImporter::HandResultsOut(const CallSite& call, Scope* inner, Scope* 
     }
     Node copy;
     copy.op = "Identity";
-    copy.name = fmt::format("{}/{}", call.label, f.output(i));
+    copy.name = NameOfNode(outer->fn, fmt::format("{}/{}", call.label, f.output(i)), i);
     copy.inputs = {made};
     copy.outputs = {outer->names.find(name)->second.value};
     GE_RETURN_IF_ERROR(CountCallNode());

@@ -60,6 +60,24 @@ TEST(ImportFunction, StandsWhereItIsCalled) {
             "second/y=Identity ");
 }
 
+// Names of nodes are notes in ONNX: two calls of one name, and a node that has what they would get.
+TEST(ImportFunction, NumbersEqualNames) {
+  TestModel m = CallsLeak();
+  for (int i = 0; i < 2; ++i) m.g()->mutable_node(i)->set_name("leak");
+  AddNode(m.g(), "Relu", "y", "z", "leak/leaky#0");
+  AddNode(m.g(), "Relu", "z", "v", "same");
+  AddNode(m.g(), "Relu", "v", "w", "same");
+  AddNode(m.g(), "Leak", "w", "last", "leak")->set_domain("own");
+  m.Output("last");
+  auto g = m.Import();
+  ASSERT_TRUE(g.ok()) << g.status().ToString();
+  std::string text;
+  for (const Node& n : g->fn(g->FindEntry("main")->fn).nodes) text += n.name + " ";
+  EXPECT_EQ(text,
+            "leak/leaky leak/y leak/leaky#0 leak/y#0 leak/leaky#0#2 same same#4 leak/leaky#1 "
+            "leak/y#1 ");
+}
+
 // An input that a call leaves out is left out by the nodes that read it.
 TEST(ImportFunction, LeavesOutWhatTheCallLeavesOut) {
   TestModel m = CallsLeak();

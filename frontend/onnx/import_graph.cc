@@ -433,9 +433,28 @@ Status GraphImporter::CloseBodies(std::vector<Body>* bodies, Scope* scope, Node*
   return {};
 }
 
-bool GraphImporter::TakeNodeName(FunctionId fn, const std::string& name) {
-  const uint64_t hash = std::hash<std::string>()(name);
-  return node_names_.insert(hash ^ (uint64_t{fn} * 0x9e3779b97f4a7c15)).second;
+// Names of nodes are notes in ONNX, here they are addresses: the second of a name gets a number,
+// the first free one from the node's index on. Numbers that were tried are skipped by links, for a
+// name may be long and what calls of functions write may have it thousands of times.
+std::string GraphImporter::NameOfNode(FunctionId fn, std::string name, int index) {
+  constexpr uint64_t kMix = 0x9e3779b97f4a7c15;
+  const auto hash = [&](const std::string& s) {
+    return std::hash<std::string>()(s) ^ (uint64_t{fn} * kMix);
+  };
+  const uint64_t stem = hash(name);
+  if (name.empty() || node_names_.insert(stem).second) return name;
+  const auto link = [&](int i) { return stem ^ ((static_cast<uint64_t>(i) + 1) * kMix); };
+  for (int i = index;;) {
+    for (auto at = node_numbers_.find(link(i)); at != node_numbers_.end();) {
+      const auto next = node_numbers_.find(link(at->second));
+      i = at->second;
+      if (next != node_numbers_.end()) at->second = next->second;
+      at = next;
+    }
+    node_numbers_[link(i)] = i + 1;
+    std::string numbered = fmt::format("{}#{}", name, i);
+    if (node_names_.insert(hash(numbered)).second) return numbered;
+  }
 }
 
 Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
@@ -446,15 +465,8 @@ Status GraphImporter::AddNode(const wire::Node& n, int index, Scope* scope) {
   Node node;
   node.domain = DomainOf(n);
   node.op = n.op_type();
-  node.name = scope->call ? scope->call->label + "/" + label : n.name();
-  // Names of nodes are notes in ONNX, here they are addresses: the second of a name gets a number.
-  if (!node.name.empty() && !TakeNodeName(scope->fn, node.name)) {
-    const std::string stem = std::move(node.name);
-    for (int i = index;; ++i) {
-      node.name = fmt::format("{}#{}", stem, i);
-      if (TakeNodeName(scope->fn, node.name)) break;
-    }
-  }
+  node.name =
+      NameOfNode(scope->fn, scope->call ? scope->call->label + "/" + label : n.name(), index);
   for (int i = 0; i < n.input_size(); ++i) {
     GE_ASSIGN_OR_RETURN(const ValueId value, InputOf(n, i, label, scope));
     node.inputs.push_back(value);

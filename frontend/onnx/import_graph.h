@@ -85,8 +85,8 @@ class GraphImporter {
   void AddCopyOfResult(const std::string& name, Scope* scope);
 
   Status AddNode(const wire::Node& n, int index, Scope* scope);
-  // Whether the function has no node of that name yet; now it has.
-  bool TakeNodeName(FunctionId fn, const std::string& name);
+  // The name, or with a number where a node of the function has it already. index: the node's.
+  std::string NameOfNode(FunctionId fn, std::string name, int index);
   Status CheckOperator(const wire::Node& n, const std::string& label);
   Status AddAttributes(const wire::Node& n, const std::string& label, Scope* scope, Node* node,
                        std::vector<Body>* bodies);
@@ -134,6 +134,8 @@ class GraphImporter {
   std::set<std::string> function_names_;
   // Hashes of nodes' names with their function: names may be long, and many.
   std::unordered_set<uint64_t> node_names_;
+  // By a name's hash and a number that was tried for it: a later number to try.
+  std::unordered_map<uint64_t, int> node_numbers_;
 };
 
 }  // namespace ge
