@@ -45,7 +45,6 @@ class Variable:
     the same type; in a function under jit both belong to the graph, and are seen when the run ends.
     """
 
-    _mode = 0
     _former: Tuple[str, ...] = ()  # states of other types, which programs may use yet
 
     def __init__(self, value: Any, name: str = "", trainable: bool = True) -> None:
@@ -64,11 +63,11 @@ class Variable:
     @classmethod
     def mode(cls) -> int:
         """Changes whenever a Module's training mode does, which programs depend on."""
-        return cls._mode
+        return _native.mode()
 
     @classmethod
     def change_mode(cls) -> None:
-        cls._mode += 1
+        _native.change_mode()
 
     @property
     def value(self) -> Any:

@@ -13,6 +13,7 @@
 #include "dtype.h"
 #include "eager.h"
 #include "graph_builder.h"
+#include "programs.h"
 #include "raise.h"
 #include "session.h"
 #include "states.h"
@@ -328,4 +329,5 @@ NB_MODULE(_native, m) {
   graphengine::AddGraphBuilder(m);
   graphengine::AddStates(m);
   graphengine::AddDoor(m);
+  graphengine::AddPrograms(m);
 }

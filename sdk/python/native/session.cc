@@ -126,8 +126,16 @@ nb::object Session::Run(nb::handle feed, nb::handle out, std::optional<std::stri
 }
 
 nb::object Session::RunTensors(nb::handle inputs) {
+  std::vector<PyObject*> given;
+  const nb::object kept = nb::steal(PySequence_Fast(inputs.ptr(), "wanted a sequence of Tensors"));
+  if (!kept.is_valid()) nb::raise_python_error();
+  for (nb::handle input : kept) given.push_back(input.ptr());
+  return RunOnTensors(std::span<PyObject* const>(given));
+}
+
+nb::object Session::RunOnTensors(std::span<PyObject* const> inputs) {
   const EntryPorts& ports = *entries_.at(0);
-  const size_t n = nb::len(inputs);
+  const size_t n = inputs.size();
   if (n != ports.inputs.size()) {
     Raise(GE_STATUS_INVALID_ARGUMENT, "there are " + std::to_string(n) + " Tensors, wanted " +
                                           std::to_string(ports.inputs.size()));
@@ -137,11 +145,11 @@ nb::object Session::RunTensors(nb::handle inputs) {
         std::make_unique<PreparedRuns>(Open(), static_cast<uint32_t>(ports.outputs.size()), true);
   }
   RunInputs read(n);
-  for (nb::handle input : nb::borrow<nb::iterable>(inputs)) {
+  for (PyObject* input : inputs) {
     const Tensor* tensor = TensorOf(input);
     if (!tensor || tensor->symbol) {
       Raise(GE_STATUS_INVALID_ARGUMENT,
-            "an input is a " + TypeName(input) + ", wanted a Tensor with numbers");
+            "an input is a " + TypeName(nb::handle(input)) + ", wanted a Tensor with numbers");
     }
     read.Put(*tensor);
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +56,7 @@ class Session {
                        std::optional<std::string_view> entry, std::string_view outputs);
   // The first entry on Tensors: the outputs as a tuple of Tensors.
   nanobind::object RunTensors(nanobind::handle inputs);
+  nanobind::object RunOnTensors(std::span<PyObject* const> inputs);
   std::unique_ptr<graphengine::Run> RunAsync(nanobind::handle feed, nanobind::handle out,
                                              std::optional<std::string_view> entry,
                                              std::string_view outputs);

@@ -5,6 +5,7 @@ user's line.
 
 Example: python tests/e2e/python/python_jit.py --build build/release --scratch FOLDER
 """
+import gc
 import sys
 import threading
 import traceback
@@ -17,6 +18,7 @@ import numpy as np
 from python_checks import check, run_all
 
 import graphengine as ge
+from graphengine.variable import STATES
 
 
 def flat(value):
@@ -162,6 +164,70 @@ def eager_mode(_):
     check(f"at once, then traced: {kinds}", kinds == [True, False])
 
 
+class Counted(ge.nn.Module):
+    """Says when it is traced, and in which mode."""
+
+    def __init__(self, calls):
+        super().__init__()
+        self.calls = calls
+        self.bias = ge.Variable(ge.zeros((3,)))
+
+    def forward(self, x):
+        self.calls.append(self.training)
+        return x + self.bias.value + (1 if self.training else 2)
+
+
+def known_calls(_):
+    """Calls with Tensors alone that were made before run without Python, until something changes."""
+    calls = []
+    net = Counted(calls)
+    jitted, x = ge.jit(net), ge.ones((3,))
+    for _ in range(3):
+        check("training", float(jitted(x)[0]) == 2)
+    net.eval()
+    for _ in range(3):
+        check("evaluation", float(jitted(x)[0]) == 3)
+    net.train()
+    check("training again", float(jitted(x)[0]) == 2)
+    net.bias.assign(ge.ones((3,)))
+    check("a Variable's new value", float(jitted(x)[0]) == 3)
+    with ge.eager():
+        check("at once", float(jitted(x)[0]) == 3)
+    check(f"traces: {calls}", calls == [True, False, True])
+    check("other types", str(jitted(ge.ones((3,), dtype=ge.float64)).dtype.name) == "float64")
+    check("an array", float(jitted(np.ones(3, np.float32))[0]) == 3)
+    check("a keyword", float(jitted(x=x)[0]) == 3)
+    for n in range(1, 40):
+        got = ge.jit(lambda v: v * 2)(ge.ones((n,)))
+        check(f"{n} sizes", got.shape == (n,))
+    many = ge.jit(lambda v: v * 2)
+    for _ in range(2):
+        for n in range(1, 40):
+            check(f"{n} sizes of one function", many(ge.ones((n,))).shape == (n,))
+    outer = ge.jit(lambda v: many(v) + 1)
+    check("within another", float(outer(ge.ones((5,)))[0]) == 3)
+    try:
+        jitted(x, x, x)
+        check("too many arguments were not refused", False)
+    except TypeError as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        check(f"too many arguments: {error}", last.filename == __file__)
+
+
+def variables_go(_):
+    """A program that is gone lets its Variables go, and these their memory."""
+    gc.collect()
+    before = sorted(STATES.names())
+    net = Counted([])
+    jitted = ge.jit(net)
+    for _ in range(3):
+        jitted(ge.ones((3,)))
+    check("there while it is in use", len(STATES.names()) == len(before) + 1)
+    del net, jitted
+    gc.collect()
+    check("gone with it", sorted(STATES.names()) == before)
+
+
 if __name__ == "__main__":
     sys.path.insert(0, ".")
-    run_all([cases, rounds, programs, one_trace, refusals, eager_mode])
+    run_all([cases, rounds, programs, one_trace, refusals, eager_mode, known_calls, variables_go])

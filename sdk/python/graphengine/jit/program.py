@@ -16,29 +16,22 @@ from graphengine.variable import STATES, Variable, read_through
 MOST = 64  # programs of one structure; more are a Python number that changes with each call
 
 
-class _EagerMode(threading.local):
-    depth = 0
-
-
-_EAGER = _EagerMode()
-
-
 class eager:  # pylint: disable=invalid-name
     """with ge.eager(): functions under jit run each operation at once, for print and pdb."""
 
     def __enter__(self) -> "eager":
-        _EAGER.depth += 1
+        _native.at_once(1)
         return self
 
     def __exit__(self, *_: Any) -> None:
-        _EAGER.depth -= 1
+        _native.at_once(-1)
 
 
 _ALWAYS_EAGER = os.environ.get("GE_EAGER", "0") not in ("", "0")
 
 
 def runs_at_once() -> bool:
-    return _ALWAYS_EAGER or _EAGER.depth > 0
+    return _ALWAYS_EAGER or _native.at_once(0) > 0
 
 
 def is_argument(value: Any) -> bool:
@@ -87,6 +80,7 @@ class Program:
             builder.assign(root.fn, variable.state_of(trace), root.symbol(value).value)
         tensors = [as_tensor(v) for v in leaves]
         self._constant = not tensors
+        self.single = self._out is trees.LEAF  # it answers one Tensor
         if not tensors:
             from graphengine import functions
 
@@ -144,18 +138,9 @@ class _Family:
                     self.free.add((i, k))
 
 
-def _short_key(args: Tuple[Any, ...]) -> Any:
-    """Types and sizes of arguments that are all Tensors; None where one is something else."""
-    key = []
-    for a in args:
-        if type(a) is not Tensor:
-            return None
-        key.append((a.dtype, a.shape))
-    return tuple(key)
-
-
-class Jitted:
-    """A function that runs as a graph."""
+class Jitted(_native.Programs):
+    """A function that runs as a graph. Calls with Tensors alone that have been made before, and answer one
+    Tensor, do not come to Python."""
 
     def __init__(self, function: Callable[..., Any], always: bool = False) -> None:
         functools.update_wrapper(self, function)
@@ -163,9 +148,6 @@ class Jitted:
         self._always = always  # under ge.eager() it needs a trace, too
         self._families: Dict[Any, _Family] = {}
         self._latest: Optional[Program] = None
-        # Programs by types and sizes, of calls with Tensors by position alone; a Variable's mode clears it.
-        self._short: Dict[Any, Program] = {}
-        self._short_mode = Variable.mode()
         self._lock = threading.RLock()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -178,26 +160,12 @@ class Jitted:
             return at_once.run(self._function, args, kwargs, is_argument)
         if active() is not None:
             return HOOKS.call(self._function)(*args, **kwargs)
-        key = _short_key(args) if not kwargs and self._short_mode == Variable.mode() else None
-        if key is not None:
-            program = self._short.get(key)
-            if program is not None:
-                return program(args)
         leaves, tree = trees.flatten((args, kwargs), is_argument)
         leaves = [as_tensor(v) for v in leaves]
         program = self._program(tree, leaves)
-        key = None if kwargs else _short_key(args)
-        if key is not None:
-            self._keep(key, program)
+        if program.single and not kwargs and all(type(a) is Tensor for a in args):
+            self._keep(args, program)
         return program(leaves)
-
-    def _keep(self, key: Any, program: Program) -> None:
-        with self._lock:
-            if self._short_mode != Variable.mode() or len(self._short) >= MOST:
-                self._short, self._short_mode = {}, Variable.mode()
-            self._short[key] = program
-
-    __call__ = _native.Door(_call)
 
     def traces(self) -> int:
         """How many programs it has."""
