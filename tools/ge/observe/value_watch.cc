@@ -13,6 +13,16 @@
 #include "tools/ge/capsule/trial.h"
 
 namespace ge::tool {
+namespace {
+
+// Whether a NaN in an operand makes a NaN of the node's result, whatever the others are.
+bool HandsNanOn(const Node& n) {
+  constexpr std::string_view kOps[] = {"Conv", "ConvTranspose", "Gemm", "MatMul",
+                                       "Add",  "Sub",           "Mul",  "Div"};
+  return n.domain.empty() && std::find(std::begin(kOps), std::end(kOps), n.op) != std::end(kOps);
+}
+
+}  // namespace
 
 ValueWatch::ValueWatch(Session* session, const Options& o, const WatchConditions& conditions)
     : session_(*session),
@@ -39,7 +49,7 @@ Result<std::unique_ptr<ValueWatch>> ValueWatch::Begin(Session* session, const Op
 Result<bool> ValueWatch::Ended(const Status& run) {
   if (!hit_) return false;
   GE_RETURN_IF_ERROR(recorder_->Finish(run, {}).written);
-  if (!in_pieces_ && step_nodes_.size() > 1) FindNode();
+  if (!in_pieces_ && !hit_->hidden && step_nodes_.size() > 1) FindNode();
   if (std::rename(part_.c_str(), options_.look.watch_file.c_str()) != 0) {
     return Status(Code::kIoError,
                   fmt::format("the recorded run cannot be named '{}'", options_.look.watch_file));
@@ -54,7 +64,9 @@ RunObserver* ValueWatch::LookAt(const std::shared_ptr<Compiled>& plan,
   const Function& f = plan->graph.fn(plan->fn);
   values_ = std::make_unique<ObservedValues>(*plan, f, true);
   seen_.clear();
+  given_.clear();
   for (size_t i = 0; i < inputs.size() && i < f.params.size(); ++i) {
+    given_[f.params[i]] = inputs[i];
     seen_[f.params[i]] = StatisticsOf(
         inputs[i].dtype, {static_cast<const std::byte*>(inputs[i].data), inputs[i].bytes});
   }
@@ -103,22 +115,67 @@ void ValueWatch::Look(size_t index, std::span<const std::byte> bytes) {
   const CapsuleTensor& t = values_->list()[index];
   const TensorStatistics statistics = StatisticsOf(t.dtype, bytes);
   if (t.graph_value != 0) seen_[t.graph_value] = statistics;
-  if (!conditions_.Meets(statistics)) return;
   const auto element = FirstMeeting(conditions_, t.dtype, bytes);
-  if (!element) return;
-  const Function& f = plan_->graph.fn(plan_->fn);
-  hit_.emplace();
-  hit_->value = t.name;
-  hit_->dtype = t.dtype;
-  hit_->dims = t.dims;
-  hit_->element = *element;
-  hit_->statistics = statistics;
-  for (const uint32_t at : values_->NodesOf(index)) step_nodes_.push_back(f.nodes[at].id);
-  for (const Node& n : f.nodes) {
+  if (!element) return LookAtInputs(index);
+  Stop(index, t.name, {t.dtype, t.dims, const_cast<std::byte*>(bytes.data()), bytes.size()},
+       *element);
+  for (const Node& n : plan_->graph.fn(plan_->fn).nodes) {
     if (std::find(n.outputs.begin(), n.outputs.end(), t.graph_value) == n.outputs.end()) continue;
     if (t.graph_value != 0) DescribeNode(n);
   }
+}
+
+void ValueWatch::Stop(size_t index, const std::string& value, const TensorView& tensor,
+                      const WatchedElement& element) {
+  hit_.emplace();
+  hit_->value = value;
+  hit_->dtype = tensor.dtype;
+  hit_->dims = tensor.dims;
+  hit_->element = element;
+  hit_->statistics =
+      StatisticsOf(tensor.dtype, {static_cast<const std::byte*>(tensor.data), tensor.bytes});
+  const Function& f = plan_->graph.fn(plan_->fn);
+  for (const uint32_t at : values_->NodesOf(index)) step_nodes_.push_back(f.nodes[at].id);
   session_.calls().CancelAll();
+}
+
+// x86's max and min, which oneDNN's Relu and Clip are, answer the other operand for NaN.
+void ValueWatch::LookAtInputs(size_t index) {
+  if (!conditions_.nan) return;
+  const Graph& g = plan_->graph;
+  const Function& f = g.fn(plan_->fn);
+  const ValueId shown = values_->list()[index].graph_value;
+  WatchConditions nan;
+  nan.nan = true;
+  for (const uint32_t at : values_->NodesOf(index)) {
+    const Node& n = f.nodes[at];
+    const bool shows = std::find(n.outputs.begin(), n.outputs.end(), shown) != n.outputs.end();
+    if (shows || !HandsNanOn(n)) continue;
+    for (const ValueId v : n.inputs) {
+      if (v == 0) continue;
+      ConstScratch scratch;
+      TensorView tensor;
+      std::string name = f.value(v).name;
+      if (const auto given = given_.find(v); given != given_.end()) {
+        tensor = given->second;
+      } else if (const ConstId id = f.value(v).constant; id != 0) {
+        const Const& c = g.consts[id];
+        tensor = {c.type.dtype,
+                  {},
+                  const_cast<std::byte*>(ConstBytes(c, &scratch)),
+                  static_cast<size_t>(c.bytes)};
+        for (const Dim& d : c.type.dims) tensor.dims.push_back(d.value);
+        if (!c.name.empty()) name = c.name;
+      }
+      if (tensor.data == nullptr) continue;
+      const auto element = FirstMeeting(nan, tensor.dtype,
+                                        {static_cast<const std::byte*>(tensor.data), tensor.bytes});
+      if (!element) continue;
+      Stop(index, name, tensor, *element);
+      hit_->hidden = true;
+      return DescribeNode(n);
+    }
+  }
 }
 
 void ValueWatch::DescribeNode(const Node& node) {
@@ -215,6 +272,7 @@ nlohmann::json HitJson(const WatchedHit& h, const std::string& capsule) {
           {"parts", h.parts},
           {"beside", h.beside},
           {"value", h.value},
+          {"hidden", h.hidden},
           {"dtype", DTypeName(h.dtype)},
           {"dims", h.dims},
           {"element", h.element.index},
@@ -225,8 +283,9 @@ nlohmann::json HitJson(const WatchedHit& h, const std::string& capsule) {
 }
 
 void PrintHit(const WatchedHit& h, const std::string& capsule) {
-  fmt::print("{}: value '{}' {} is {} at element {}\n", h.node, h.value, TypeText(h.dtype, h.dims),
-             h.element.value, h.element.index);
+  fmt::print("{}: {} '{}' {} is {} at element {}{}\n", h.node, h.hidden ? "its input" : "value",
+             h.value, TypeText(h.dtype, h.dims), h.element.value, h.element.index,
+             h.hidden ? ", which its step's result hides" : "");
   fmt::print("  {:<24} {:<24} {}\n", "the value", "", RangeText(h.statistics));
   for (const WatchedHit::Input& in : h.inputs) {
     fmt::print("  {:<24} {:<24} {}\n", in.name, TypeText(in.dtype, in.dims),

@@ -21,7 +21,9 @@ namespace ge::tool {
 
 // What stopped a run.
 struct WatchedHit {
-  std::string node, value;         // by the model's names
+  std::string node, value;  // by the model's names
+  // The value is an input of the node, and the step's result does not show what became of it.
+  bool hidden = false;
   std::vector<std::string> parts;  // the model's nodes that became this one, where they are several
   std::vector<std::string> beside;  // the other nodes of the same step
   DType dtype = DType::kUndefined;
@@ -67,6 +69,11 @@ class ValueWatch : public RunWatch, public RunObserver {
   RunObserver* LookAt(const std::shared_ptr<Compiled>& plan, std::span<const TensorView> inputs,
                       RunObserver* recorder);
   void Look(size_t index, std::span<const std::byte> bytes);
+  // Of a step that shows the value and none that meets a condition: an input of its other nodes
+  // that makes their result NaN.
+  void LookAtInputs(size_t index);
+  void Stop(size_t index, const std::string& value, const TensorView& tensor,
+            const WatchedElement& element);
   void DescribeNode(const Node& node);
   // Of the nodes of a step that show one value alone, the first whose own result meets a
   // condition, as the reference makes it of the recorded values.
@@ -81,6 +88,7 @@ class ValueWatch : public RunWatch, public RunObserver {
   std::shared_ptr<Compiled> plan_;
   std::unique_ptr<ObservedValues> values_;
   std::map<ValueId, TensorStatistics> seen_;  // of the plan's values so far
+  std::map<ValueId, TensorView> given_;       // of its inputs
   const ObservedValues::Take take_ = [this](size_t index, std::span<const std::byte> bytes) {
     Look(index, bytes);
   };
