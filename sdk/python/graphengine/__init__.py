@@ -29,7 +29,8 @@ from graphengine.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphengine import nn, optim, random
-    from graphengine.exports import Spec, export, freeze
+    from graphengine.custom_ops import custom_op
+    from graphengine.exports import export, freeze
     from graphengine.files import load, save
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
     from graphengine.derivatives import custom_vjp
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from graphengine.jit import eager, jit
     from graphengine.model import Callback, Model
     from graphengine.ops import plugin
+    from graphengine.spec import Spec
     from graphengine.variable import Variable
 
 SessionIOBinding = IOBinding
@@ -137,8 +139,8 @@ def get_include() -> str:
 
 _MODULES = ("functions", "jit", "nn", "ops", "optim", "random")  # jit is called, too
 _HOMES = {"plugin": "ops", "Callback": "model", "Model": "model", "Variable": "variable", "eager": "jit",
-          "custom_vjp": "derivatives",
-          **dict.fromkeys(("load", "save"), "files"), **dict.fromkeys(("Spec", "export", "freeze"), "exports"),
+          "custom_op": "custom_ops", "custom_vjp": "derivatives", "Spec": "spec",
+          **dict.fromkeys(("load", "save"), "files"), **dict.fromkeys(("export", "freeze"), "exports"),
           **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 
 

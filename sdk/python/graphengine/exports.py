@@ -3,31 +3,21 @@ import os
 from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 from graphengine import _native, functions
-from graphengine.jit import trees
+from graphengine.jit import plugins, trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe
 from graphengine.jit.program import Jitted, is_argument
 from graphengine.jit.recursion import RecursionFound
 from graphengine.jit.scope import Scope, Size, Trace
 from graphengine.nn.module import Module
+from graphengine.spec import Spec
 from graphengine.variable import frozen, read_through
-
-
-class Spec:
-    """The type of an argument: sizes, numbers or names of free ones, and a dtype."""
-
-    def __init__(self, *shape: Union[int, str], dtype: Any = None) -> None:
-        for size in shape:
-            if not isinstance(size, (int, str)) or isinstance(size, bool) or (isinstance(size, int) and size < 0):
-                raise TypeError(f"Spec() has the size {size!r}, wanted a number of 0 or more, or a name")
-        self.shape, self.dtype = shape, functions.float32 if dtype is None else dtype
-
-    def __repr__(self) -> str:
-        return f"Spec({', '.join(map(repr, self.shape))}, dtype={self.dtype})"
 
 
 def _spec(name: str, value: Any) -> Spec:
     if isinstance(value, Spec):
+        if None in value.shape:
+            raise TypeError(f"argument '{name}' is {value}, wanted a number or a name for each size")
         return value
     if is_argument(value):
         value = as_tensor(value)
@@ -57,14 +47,16 @@ def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs
     recursive: Dict[Any, bool] = {}
     while True:
         try:
-            _graph_of(function, specs, recursive).save(path)
+            _graph_of(function, specs, recursive, os.fspath(path)).save(path)
             return
         except RecursionFound as found:
             recursive[found.code] = found.numbers
+        except plugins.PluginAdded:
+            continue
 
 
-def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Dict[Any, bool]) -> Any:
-    builder = _native.GraphBuilder()
+def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Dict[Any, bool], path: str) -> Any:
+    builder = _native.GraphBuilder(plugins.every())
     trace = Trace(builder, recursive)
     inner = function._function if isinstance(function, Jitted) else function  # pylint: disable=protected-access
     with trace, _evaluating(function):
@@ -77,6 +69,11 @@ def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Di
             with read_through(trace), frozen():
                 leaves, names = _named(HOOKS.call(inner)(**given))
             root.results([as_tensor(v) for v in leaves], names)
+    if trace.custom_ops and path.endswith(".onnx"):
+        name, where = next(iter(trace.custom_ops.items()))
+        raise TypeError(f"export() of a function that calls custom_op '{name}' at {where}, which ONNX has no form for; "
+                        "write it by ge's functions, or export to a file that ends with .gt or .gepb, which Python "
+                        "loads where the operator is defined")
     builder.entry("main", root.fn)
     return builder
 

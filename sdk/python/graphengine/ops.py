@@ -20,6 +20,7 @@ from graphengine._program import PROGRAM
 from graphengine._signatures import DOMAINS, Signature, python_signature, signature_of, summary
 from graphengine.functions import dtypes
 from graphengine.functions.values import cast, scalar, tensor, type_of
+from graphengine.jit import plugins
 
 _RECORDS = pathlib.Path(__file__).resolve().parent / "ops.json"
 
@@ -201,6 +202,8 @@ def __dir__() -> List[str]:
 def plugin(path: Any) -> Operators:
     """The operators of a plugin, by its file or name: graphengine.plugin("./acme.so").Swish(x)."""
     where = os.fspath(path)
+    if os.path.exists(where):  # this file, wherever the program goes on
+        where = os.path.abspath(where)
     done = subprocess.run([str(PROGRAM), "ops", "--plugins", where, "--json"], capture_output=True, text=True,
                           check=False)
     if done.returncode != 0:
@@ -212,4 +215,6 @@ def plugin(path: Any) -> Operators:
         raise ValueError(f"plugin: found {where!r}, which brings no operator; engines are named by "
                          "Session(engines=...), passes by Session(plugins=...)")
     _native.add_plugin(where)
+    for domain in {r["domain"] for r in records}:
+        plugins.bring(domain, where)
     return Operators(where, records)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "custom.h"
 #include "door.h"
 #include "dtype.h"
 #include "eager.h"
@@ -328,6 +329,7 @@ NB_MODULE(_native, m) {
   graphengine::AddEager(m);
   graphengine::AddGraphBuilder(m);
   graphengine::AddStates(m);
+  graphengine::AddCustom(m);
   graphengine::AddDoor(m);
   graphengine::AddPrograms(m);
 }

@@ -3,9 +3,12 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdio>
+#include <cstring>
 #include <deque>
 #include <initializer_list>
 
+#include "custom.h"
 #include "engine_call.h"
 #include "graph_builder.h"
 #include "keywords.h"
@@ -33,8 +36,9 @@ struct OptionTexts {  // what pointers of ge_session_options point at
   std::vector<const char*> initializer_inputs;
 };
 
-// What the words of a session say. Its texts are kept in `kept`, its runtime in `words`.
-ge_session_options ReadOptions(Keywords& words, OptionTexts& kept) {
+// What the words of a session say, with one plugin more, unless it is empty. Its texts are kept in
+// `kept`, its runtime in `words`.
+ge_session_options ReadOptions(Keywords& words, OptionTexts& kept, const std::string& plugin) {
   std::deque<std::string>& texts = kept.texts;
   ge_session_options o;
   if (ge_session_options_init(&o) != GE_STATUS_OK) {
@@ -46,6 +50,9 @@ ge_session_options ReadOptions(Keywords& words, OptionTexts& kept) {
   };
   o.engines = list("engines", ",");
   o.plugins = list("plugins", ",");
+  if (!plugin.empty() && (!o.plugins || !std::strstr(o.plugins, plugin.c_str()))) {
+    o.plugins = texts.emplace_back(o.plugins ? o.plugins + ("," + plugin) : plugin).c_str();
+  }
   o.passes = list("passes", ",");
   o.skip_passes = list("skip_passes", ",");
   o.pins = list("pins", ";");
@@ -97,11 +104,24 @@ ge_session* Create(const ge_session_options& options) {
   return session;
 }
 
+// Says what a graph with operators of Python wants, where there are none.
+ge_status Told(ge_status status, ge_error* error) {
+  if (status == GE_STATUS_OK || !std::strstr(error->message, "of domain 'python' is not known")) {
+    return status;
+  }
+  std::snprintf(
+      error->message, sizeof error->message,
+      "%s: the graph calls functions of Python (custom_op), and there are none; import the "
+      "module that defines them first",
+      ge_status_name(status));
+  return status;
+}
+
 }  // namespace
 
-std::shared_ptr<Handle> MakeHandle(Keywords& words) {
+std::shared_ptr<Handle> MakeHandle(Keywords& words, const std::string& plugin) {
   OptionTexts texts;
-  const ge_session_options options = ReadOptions(words, texts);
+  const ge_session_options options = ReadOptions(words, texts, plugin);
   words.CheckAllTaken();
   return std::make_shared<Handle>(Create(options));
 }
@@ -135,10 +155,11 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
   }
   if (model.is_none()) model = models[0];
   const uint32_t format = words.Place("format", {"auto", "onnx", "proto", "text"});
-  handle_ = MakeHandle(words);
-  ge_session* session = handle_->get();
   const GraphBuilder* graph = nullptr;
-  if (nb::try_cast(model, graph) && graph) {
+  const bool made = nb::try_cast(model, graph) && graph;
+  handle_ = MakeHandle(words, made ? std::string() : CustomPlugin());
+  ge_session* session = handle_->get();
+  if (made) {
     CallEngine(session, [&](ge_error* error) {
       return ge_session_load_graph(session, graph->get(), error);
     });
@@ -146,14 +167,14 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
     const char* data = PyBytes_AS_STRING(model.ptr());
     const auto size = static_cast<uint64_t>(PyBytes_GET_SIZE(model.ptr()));
     CallEngine(session, [&](ge_error* error) {
-      return ge_session_load_bytes(session, data, size, format, error);
+      return Told(ge_session_load_bytes(session, data, size, format, error), error);
     });
   } else {
     PyObject* path = nullptr;
     if (!PyUnicode_FSConverter(model.ptr(), &path)) nb::raise_python_error();
     const nb::object kept = nb::steal(path);
     CallEngine(session, [&](ge_error* error) {
-      return ge_session_load_file(session, PyBytes_AS_STRING(path), format, error);
+      return Told(ge_session_load_file(session, PyBytes_AS_STRING(path), format, error), error);
     });
   }
   for (EntryPorts& entry : ReadEntries(session)) {

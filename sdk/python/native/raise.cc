@@ -2,6 +2,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include "kept_exception.h"
+
 namespace nb = nanobind;
 
 namespace graphengine {
@@ -32,6 +34,7 @@ void Raise(ge_status status, const std::string& text) {
 void Check(ge_status status, const ge_error& error) {
   if (status == GE_STATUS_OK) return;
   if (error.message[0] == 0) Raise(status, "the engine gave no reason");
+  ThrowKept(error.message);
   RaiseSentence(status, error.message, error.node);
 }
 

@@ -18,7 +18,8 @@ std::string TypeName(nanobind::handle object);
 
 // Throws graphengine.Error; `text` follows the status's name.
 [[noreturn]] void Raise(ge_status status, const std::string& text);
-// Throws the error of a call of ge.h, unless `status` is GE_STATUS_OK. `error` may lack words.
+// Throws the error of a call of ge.h, unless `status` is GE_STATUS_OK. `error` may lack words. What
+// a Python operator raised is thrown as it is.
 void Check(ge_status status, const ge_error& error);
 
 inline ge_error NoError() {

@@ -3,8 +3,8 @@
 # environment. Results equal those of `ge run`, arrays are not copied (addresses, seen from under the
 # library), errors have names, runs go on by themselves, states are kept, plugins are used and nets
 # trained, calls of onnxruntime do as there, Ctrl-C ends what goes on, control flow is found in the
-# source of functions, functions over Tensors answer what the array API standard says, and README's
-# lines run.
+# source of functions, functions over Tensors answer what the array API standard says, operators may be
+# functions of numpy, and README's lines run.
 set -u
 cd "$(dirname "$0")/../../.." || exit 2
 source tests/counted.sh
@@ -31,6 +31,10 @@ for part in functions indexing function_rules operators; do
 done
 for part in networks exports; do
   counted "$part" env "PYTHONPATH=$theirs" "$python" "tests/e2e/python/python_$part.py" --build "$build" \
+    --scratch "$scratch"
+done
+for part in values refused threads; do
+  counted "custom_op $part" "$python" "tests/e2e/python/custom_op/custom_op_$part.py" --build "$build" \
     --scratch "$scratch"
 done
 # The same calls by onnxruntime and by us.

@@ -8,7 +8,7 @@ import operator
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from graphengine import _native
-from graphengine.jit import trees
+from graphengine.jit import plugins, trees
 from graphengine.jit.merge import as_tensor
 from graphengine.jit.scope import Scope, Size, Symbol, Trace, TraceError, known
 from graphengine.variable import STATES, read_through
@@ -91,7 +91,7 @@ def asked(tensor: Any, wanted: str) -> Any:
 def run(function: Callable[..., Any], args: Any, kwargs: Any, is_data: Callable[[Any], bool]) -> Any:
     """What a function that needs a trace answers, with all that it does computed on the way."""
     leaves, tree = trees.flatten((args, kwargs), is_data)
-    trace = Trace(_native.GraphBuilder())
+    trace = Trace(_native.GraphBuilder(plugins.every()))
     values = trace.values = Values(trace)
     given = [as_tensor(v) for v in leaves]
     with trace:

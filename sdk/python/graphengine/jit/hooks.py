@@ -35,9 +35,9 @@ def _asked(tensor: Any, wanted: str) -> Any:
         return found[0]
     shape = ", ".join(map(str, tensor.shape))
     what = _WORDS.get(wanted, f"its numbers ({wanted})")
+    scope = active()
     raise TraceError(f"a tensor of {tensor.dtype} of shape ({shape}) of a function under jit is asked for {what}, which "
-                     "are known only when it runs; compute with it as a tensor, give what has to be a number as an "
-                     "argument of Python, or look at it under ge.eager()")
+                     f"are known only when it runs; {Scope.advice if scope is None else scope.advice}")
 
 
 _native.set_traced_hook(_asked)

@@ -5,7 +5,7 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from graphengine import _native
-from graphengine.jit import at_once, trees
+from graphengine.jit import at_once, plugins, trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.recursion import RecursionFound
@@ -45,7 +45,7 @@ class Program:
 
     def __init__(self, function: Callable[..., Any], tree: Any, leaves: Sequence[Any], free: Any,
                  recursive: Dict[Any, bool]) -> None:
-        builder = _native.GraphBuilder()
+        builder = _native.GraphBuilder(plugins.every())
         trace = Trace(builder, recursive)
         with trace:
             root = trace.root = Scope(trace, getattr(function, "__name__", "function"), None)
@@ -199,6 +199,8 @@ class Jitted(_native.Programs):
                 except NumberAsked as asked:
                     family.fixed.add(asked.axis)
                     family.free.discard(asked.axis)
+                except plugins.PluginAdded:
+                    continue
             family.programs.setdefault(family.key(shapes), []).append(made)
             self._latest = made
             return made

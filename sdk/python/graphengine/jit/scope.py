@@ -7,9 +7,11 @@ capture). One thread traces at a time in one Trace.
 import os
 import sys
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from graphengine import _native
+from graphengine.jit import plugins
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -43,6 +45,18 @@ _ACTIVE = _Active()
 def active() -> Optional["Scope"]:
     """The scope that operations of this thread add nodes to; None where they run at once."""
     return _ACTIVE.scope
+
+
+@contextmanager
+def outside() -> Iterator[None]:
+    """Operations of this thread run at once meanwhile, whatever it traces."""
+    scope, trace = _ACTIVE.scope, _native.set_trace(None)
+    _ACTIVE.scope = None
+    try:
+        yield
+    finally:
+        _ACTIVE.scope = scope
+        _native.set_trace(trace)
 
 
 def place() -> str:
@@ -135,6 +149,10 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
 
 class Scope:
     """A function being traced."""
+
+    # What to do where the numbers of a tensor are asked for.
+    advice = ("compute with it as a tensor, give what has to be a number as an argument of Python, or look at it "
+              "under ge.eager()")
 
     def __init__(self, trace: "Trace", name: str, parent: Optional["Scope"], recursive: bool = False,
                  custom_vjp: int = 0) -> None:
@@ -264,6 +282,8 @@ class Scope:
         values = [0 if t is None else self.symbol(t).value for t in inputs]
         if op not in INFALLIBLE:
             self.trace.fallible += 1
+        if domain:
+            self.trace.use(domain)
         made = self.trace.builder.node(self.fn, domain, op, values, attributes, outputs, name=place(),
                                        bodies=bodies or {})
         numbers = self.trace.values
@@ -302,8 +322,10 @@ class Trace:
         self.read: Dict[Any, Any] = {}  # by Variable: its value before
         self._names: Dict[str, int] = {}
         self.plugins: List[str] = []  # that the program's session loads
+        self._open = plugins.every()  # whose operators the graph may have
         self.states: Dict[Any, int] = {}  # by Variable: the state of the graph
         self.modes: Dict[int, Tuple[Any, bool]] = {}  # by id: a Module that was called, and its mode
+        self.custom_ops: Dict[str, str] = {}  # by name: where it is first called
         self.fallible = 0  # nodes that may fail when they run
         self.root: Optional[Scope] = None
         self.params: List[Any] = []  # Tensors of the root function, by argument
@@ -312,6 +334,17 @@ class Trace:
         self.recursive: Dict[Any, bool] = recursive or {}  # by code: functions that are ge.Call, and whether numbers are its data
         self.recursions: List[Any] = []  # of them, those being traced
         self.plain: List[Any] = []  # functions whose own derivative is being traced
+
+    def use(self, domain: str) -> None:
+        """A node of this domain is added: the session needs what brings its operator."""
+        for path in plugins.of(domain):
+            if path not in self._open and self.values is not None:  # what has run does not run again
+                raise TraceError(f"an operator of {domain} was made in a function under ge.eager(), wanted it before; "
+                                 "make it outside of the function")
+            if path not in self._open:
+                raise plugins.PluginAdded(path)
+            if path not in self.plugins:
+                self.plugins.append(path)
 
     def unique(self, name: str) -> str:
         n = self._names[name] = self._names.get(name, 0) + 1

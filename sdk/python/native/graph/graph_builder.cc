@@ -67,9 +67,17 @@ ge_new_node NewNode() {
 
 }  // namespace
 
-GraphBuilder::GraphBuilder() {
+GraphBuilder::GraphBuilder(const char* plugins) {
   ge_error error = NoError();
-  Check(ge_graph_create(nullptr, &graph_, &error), error);
+  ge_graph_options options{};
+  options.size = sizeof options;
+  options.plugins = plugins;
+  ge_status made;
+  {
+    const WithoutGil release;  // a plugin may be opened
+    made = ge_graph_create(&options, &graph_, &error);
+  }
+  Check(made, error);
   const ge_status status = ge_graph_edit(graph_, &edit_, &error);
   if (status != GE_STATUS_OK) ge_graph_release(graph_);
   Check(status, error);
@@ -283,7 +291,15 @@ void AddGraphBuilder(nb::module_& m) {
            [](const Dim& d) { return d.name.empty() ? "?" + std::to_string(d.id) : d.name; });
   nb::class_<GraphBuilder>(m, "GraphBuilder",
                            "A graph made by calls. Functions, values and states are numbers.")
-      .def(nb::init<>())
+      .def(
+          "__init__",
+          [](GraphBuilder* self, const std::vector<std::string>& plugins) {
+            std::string list;
+            for (const std::string& plugin : plugins) list += (list.empty() ? "" : ",") + plugin;
+            new (self) GraphBuilder(plugins.empty() ? nullptr : list.c_str());
+          },
+          nb::arg("plugins") = std::vector<std::string>(),
+          "plugins: paths and names of those whose operators it has.")
       .def("function", &GraphBuilder::Function, nb::arg("name"), nb::arg("recursive") = false,
            nb::arg("custom_vjp") = 0, "custom_vjp: the function that is its derivative.")
       .def("param", &GraphBuilder::Param, nb::arg("function"), nb::arg("name"), nb::arg("dtype"),

@@ -23,7 +23,8 @@ struct Dim {
 
 class GraphBuilder {
  public:
-  GraphBuilder();
+  // `plugins`: those whose operators it has, a list as in ge_graph_options, or null.
+  explicit GraphBuilder(const char* plugins);
   GraphBuilder(const GraphBuilder&) = delete;
   GraphBuilder& operator=(const GraphBuilder&) = delete;
   ~GraphBuilder() { ge_graph_release(graph_); }
