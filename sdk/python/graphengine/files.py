@@ -42,6 +42,9 @@ def write_whole(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        os.unlink(temporary)
+        raise OSError(error.errno, f"{error.strerror}; a former file is as it was", path) from None
     except BaseException:
         os.unlink(temporary)
         raise

@@ -252,6 +252,7 @@ def files(args):
 
 
 PROGRAM = """
+    import resource
     import sys
     import numpy as np
     import graphengine as ge
@@ -264,28 +265,53 @@ PROGRAM = """
     class Told(ge.Callback):
         def on_epoch_end(self, model, epoch, logs):
             print(epoch, flush=True)
+            if "full" in sys.argv and epoch == 3:  # no room for the next checkpoint
+                resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
     model.fit(x, y, epochs=6, batch_size=16, checkpoint=sys.argv[1], resume=True, callbacks=[Told()])
     print(model.evaluate(x, y)["loss"], [float(abs(v.numpy()).sum()) for v in net.variables().values()])
 """
 
 
 def killed(args):
-    """A run that is killed and resumed ends with the bits of one that was not."""
+    """A run that is killed, interrupted or finds no room for its checkpoint leaves whole files, and
+    ends, resumed, with the bits of one that was not disturbed."""
     program = args.scratch / "fit.py"
     program.write_text(textwrap.dedent(PROGRAM))
 
-    def start(folder):
-        return subprocess.Popen([sys.executable, program, args.scratch / folder], stdout=subprocess.PIPE, text=True)
+    def start(folder, *more):
+        return subprocess.Popen([sys.executable, program, args.scratch / folder, *more], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def resumed(folder, first):
+        left = [f.name for f in (args.scratch / folder).iterdir() if f.suffix not in (".json", ".safetensors")]
+        if first is not None:
+            check(f"{folder}: other files: {left}", not left)
+        lines = start(folder).communicate()[0].splitlines()
+        check(f"{folder}: it goes on: {lines[:1]}", lines[0] in (first or ("2", "3")))
+        check(f"{folder}: {lines[-1]}, wanted {whole}", lines[-1] == whole)
     whole = start("whole").communicate()[0].splitlines()[-1]
     run = start("killed")
     for line in run.stdout:
         if line.strip() == "2":
             os.kill(run.pid, signal.SIGKILL)
             break
-    run.wait()
-    lines = start("killed").communicate()[0].splitlines()
-    check(f"it goes on: {lines[:1]}", lines[0] in ("2", "3"))
-    check(f"{lines[-1]}, wanted {whole}", lines[-1] == whole)
+    run.communicate()
+    resumed("killed", None)
+    for epoch in ("0", "2"):
+        run = start(f"interrupted {epoch}")
+        for line in run.stdout:
+            if line.strip() == epoch:
+                os.kill(run.pid, signal.SIGINT)
+                break
+        said = run.communicate()[1].splitlines()
+        check(f"interrupted: {said[-1:]}, exit {run.returncode}",
+              said[-1] == "KeyboardInterrupt" and run.returncode == -signal.SIGINT)
+        resumed(f"interrupted {epoch}", (epoch, str(int(epoch) + 1), str(int(epoch) + 2)))
+    full = start("full", "full")
+    said = full.communicate()[1].splitlines()
+    check(f"no room: {said}", "OSError" in said[-1] and "full" in said[-1] and full.returncode == 1)
+    check(f"no room: the last frame is the user's: {said[-4:]}", "model.fit(" in "".join(said[-3:]))
+    resumed("full", ("3",))
 
 
 def trained(_):
