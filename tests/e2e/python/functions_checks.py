@@ -3,6 +3,7 @@ import argparse
 import sys
 import traceback
 
+import graphengine
 import numpy
 from graphengine import _native
 
@@ -33,7 +34,7 @@ def asked():
 
 
 if asked().engines != "any":
-    _native.eager_options(engines=asked().engines, threads=1)
+    graphengine.configure(engines=asked().engines, threads=1)
 
 
 def examples_asked():

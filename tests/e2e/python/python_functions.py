@@ -14,11 +14,14 @@ import numpy
 from functions_cases import CASES
 from functions_checks import asked, check, counted, ended
 from graphengine import _native
+from graphengine.jit import jit
 
 # No operator takes complex numbers, and it takes no others.
 REFUSED = {"imag"}
 SETTINGS = {"set_array_api_strict_flags", "get_array_api_strict_flags", "reset_array_api_strict_flags"}
 NO_NUMBERS = {"empty", "empty_like"}
+# What is asked for numbers, types or memory alone has no graph.
+NO_GRAPH = set()
 # Differences of numbers that were rounded: what is near zero has the error of the numbers.
 DIFFERENCES = {"logaddexp", "std", "var"}
 
@@ -89,6 +92,19 @@ def compare(name, found, wanted):
     assert near(found, wanted, least), f"found {found.dtype}{found.shape}\n{found}\nwanted {wanted.dtype}{wanted.shape}\n{wanted}"
 
 
+def same_bits(graph, found):
+    """What a graph answers, beside what runs at once."""
+    if isinstance(found, (tuple, list)):
+        assert type(graph) is type(found) and len(graph) == len(found), f"a graph answers {graph}, at once {found}"
+        for g, f in zip(graph, found):
+            same_bits(g, f)
+    elif isinstance(found, _native.Tensor):
+        g, f = numbers(graph), numbers(found)
+        assert (g.dtype, g.shape, g.tobytes()) == (f.dtype, f.shape, f.tobytes()), f"a graph answers\n{g}\nat once\n{f}"
+    else:
+        assert graph == found, f"a graph answers {graph}, at once {found}"
+
+
 def values(name, examples):
     @hypothesis.settings(max_examples=examples, deadline=None, derandomize=True, database=None,
                          print_blob=False, suppress_health_check=list(hypothesis.HealthCheck))
@@ -101,8 +117,11 @@ def values(name, examples):
                                            **{k: theirs(v) for k, v in keywords.items()})
             if name == "isin" and keywords["invert"]:  # array_api_strict 2.6.1 takes no notice of it
                 wanted = strict.logical_not(wanted)
-        found = getattr(functions, name)(*map(ours, arguments), **{k: ours(v) for k, v in keywords.items()})
+        arguments, keywords = list(map(ours, arguments)), {k: ours(v) for k, v in keywords.items()}
+        found = getattr(functions, name)(*arguments, **keywords)
         compare(name, found, wanted)
+        if name not in NO_GRAPH:
+            same_bits(jit(getattr(functions, name))(*arguments, **keywords), found)
     one()
 
 

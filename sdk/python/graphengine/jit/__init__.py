@@ -8,8 +8,9 @@ from typing import Any
 
 from graphengine.jit.program import Jitted, eager, jit
 from graphengine.jit.scope import TraceError
+from graphengine.jit.sessions import configure
 
-__all__ = ["Jitted", "TraceError", "eager", "jit"]
+__all__ = ["Jitted", "TraceError", "configure", "eager", "jit"]
 
 
 class _Package(types.ModuleType):

@@ -11,7 +11,8 @@ from graphengine import _native
 from graphengine.jit import plugins, trees
 from graphengine.jit.merge import as_tensor
 from graphengine.jit.scope import Scope, Size, Symbol, Trace, TraceError, known
-from graphengine.variable import STATES, read_through
+from graphengine.jit.sessions import session_of
+from graphengine.variable import read_through
 
 
 class Values:
@@ -56,8 +57,7 @@ class Values:
         names = [f"output{i}" for i in range(outputs)]
         builder.results(fn, made, names)
         builder.entry(name, fn)
-        session = _native.Session(builder, states=STATES, plugins=self._trace.plugins or None)
-        got = session.run(feed, entry=name)
+        got = session_of(self._trace).run(feed, entry=name)
         return [as_tensor_at_once(got[n]) for n in names]
 
 

@@ -10,8 +10,9 @@ from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.recursion import RecursionFound
 from graphengine.jit.scope import NumberAsked, Scope, Size, Trace, TraceError, active
+from graphengine.jit.sessions import session_of
 from graphengine.tensor import Tensor
-from graphengine.variable import STATES, Variable, read_through
+from graphengine.variable import Variable, read_through
 
 MOST = 64  # programs of one structure; more are a Python number that changes with each call
 
@@ -57,7 +58,7 @@ class Program:
                 self._end(trace, root, answer)
             builder.entry("main", root.fn)
         self._modes, self._mode = list(trace.modes.values()), Variable.mode()
-        self.session = _native.Session(builder, states=STATES, plugins=trace.plugins or None)
+        self.session = session_of(trace)
         # It keeps them alive, and lets them go behind the session: a state in use is not freed.
         self.variables = list(trace.read)
         self._states = [v.key for v in self.variables]

@@ -112,7 +112,7 @@ nb::dict Info() {
 void SetOptions(const nb::kwargs& given) {
   nb::dict words;
   words.update(given);
-  Keywords checked("eager_options", given);
+  Keywords checked("configure", given);
   (void)MakeHandle(checked);  // refuses what sessions would
   TheCache().words = words;
   ClearCache();
@@ -256,7 +256,7 @@ std::shared_ptr<Handle> NewEagerHandle(std::string_view domain) {
     for (const std::string& plugin : cache.plugins) plugins.append(plugin);
     words["plugins"] = plugins;
   }
-  Keywords taken("eager_options", words);
+  Keywords taken("configure", words);
   return MakeHandle(taken);
 }
 
