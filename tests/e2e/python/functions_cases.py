@@ -163,7 +163,7 @@ def _quotients(draw, _):
             second = numpy.where(second == numpy.asarray(-1).astype(second.dtype),
                                  numpy.asarray(2, second.dtype), second)
     else:
-        first, second = (numpy.clip(a, -1e4, 1e4) for a in (first, second))
+        first, second = (numpy.asarray(numpy.clip(a, -1e4, 1e4)) for a in (first, second))
         second = numpy.where(numpy.abs(second) < 1e-2, numpy.asarray(0.5, second.dtype), second)
     return (first, second), {}
 
