@@ -7,6 +7,7 @@ import atexit
 import gc
 import inspect
 import itertools
+import operator
 import os
 import threading
 import traceback
@@ -44,9 +45,9 @@ class FreeSize:
         self._handle, self._calculate, self._ask = handle, calculate, ask
 
     def _with(self, op: int, a: Any, b: Any) -> Any:
-        handles = [v._handle if isinstance(v, FreeSize) else v for v in (a, b)]
-        if not all(isinstance(v, FreeSize) or isinstance(v, int) for v in (a, b)):
+        if not all(hasattr(v, "__index__") for v in (a, b)):
             return NotImplemented
+        handles = [v._handle if isinstance(v, FreeSize) else operator.index(v) for v in (a, b)]
         made = self._calculate(op, *handles)
         return made if isinstance(made, int) else FreeSize(made, self._calculate, self._ask)
 
@@ -128,10 +129,7 @@ class CustomOp:
         self.__name__ = getattr(function, "__name__", name)
         self.__doc__ = function.__doc__
         self.__wrapped__ = function
-        try:
-            self._signature: Optional[inspect.Signature] = inspect.signature(function)
-        except (TypeError, ValueError):  # a function in C that tells none
-            self._signature = None
+        self._least, self._most = _counts(function)
 
     def __repr__(self) -> str:
         return f"<custom_op {self.name}>"
@@ -156,9 +154,9 @@ class CustomOp:
             raise TypeError(f"custom_op '{self.name}' takes tensors by position, and is given "
                             f"{', '.join(words)}= by name; make an operator for each such value: "
                             "ge.custom_op(functools.partial(...), name=...)")
-        if self._signature is not None:
+        if not self._least <= len(args) <= self._most:
             try:
-                self._signature.bind(*args)
+                inspect.signature(self.function).bind(*args)
             except TypeError as why:
                 raise TypeError(f"custom_op '{self.name}': {why}") from None
         tensors = [as_tensor(a) for a in args]
@@ -174,9 +172,13 @@ class CustomOp:
     __call__ = _native.Door(_call)
 
     def _at_once(self, tensors: Sequence[Any]) -> Any:
-        specs, one = self._specs([_Type(t.dtype, tuple(t.shape)) for t in tensors])
+        if self._outputs is None and tensors:
+            wanted, one = [(tensors[0].dtype, tensors[0].shape)], True
+        else:
+            specs, one = self._specs([_Type(t.dtype, tuple(t.shape)) for t in tensors])
+            wanted = [(_dtype(s), s.shape) for s in specs]
         answer = self.function(*[t.numpy() for t in tensors])
-        arrays = self._results(answer, [(_dtype(s), s.shape) for s in specs], "")
+        arrays = self._results(answer, wanted, "")
         made = tuple(_native.tensor(a, copy=True) for a in arrays)
         return made[0] if one else made
 
@@ -212,10 +214,12 @@ class CustomOp:
             raise TypeError(f"custom_op '{self.name}'{where} answers {len(found)} results, wanted {len(wanted)}; say "
                             "their types by custom_op(outputs=...), a ge.Spec for each")
         for i, (value, (dtype, shape)) in enumerate(zip(found, wanted)):
-            what = f"custom_op '{self.name}'{where} answers for result {i} " if len(wanted) > 1 else (
-                f"custom_op '{self.name}'{where} answers ")
             if isinstance(value, _native.Tensor):
                 value = found[i] = value.numpy()
+            if isinstance(value, numpy.ndarray) and value.shape == shape and dtype == value.dtype:
+                continue
+            what = f"custom_op '{self.name}'{where} answers for result {i} " if len(wanted) > 1 else (
+                f"custom_op '{self.name}'{where} answers ")
             if not isinstance(value, (numpy.ndarray, numpy.generic)):
                 raise TypeError(f"{what}{value!r:.60}, a {type(value).__name__}, wanted an array of numpy; "
                                 "numpy.asarray(value, dtype) makes one")
@@ -253,6 +257,20 @@ class CustomOp:
                 raise TypeError(f"the gradient of custom_op '{self.name}' answers {describe(value)} for input {i}, "
                                 f"which is {describe(x)}; both have to be of one type")
         return found
+
+
+def _counts(function: Callable[..., Any]) -> Tuple[int, float]:
+    """How many arguments it takes by position, at least and at most."""
+    try:
+        params = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a function in C that tells none
+        return 0, float("inf")
+    if any(p.kind is p.KEYWORD_ONLY and p.default is p.empty for p in params):
+        raise TypeError(f"custom_op() of {describe(function)}, which wants an argument by name; an operator's arguments "
+                        "are tensors by position: give this one a default, or functools.partial")
+    placed = [p for p in params if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    most = float("inf") if any(p.kind is p.VAR_POSITIONAL for p in params) else len(placed)
+    return sum(p.default is p.empty for p in placed), most
 
 
 def _shape(shape: Sequence[Any]) -> str:
@@ -318,12 +336,18 @@ def infer(name: str, call: Any, inputs: Sequence[Any], count: int) -> List[Tuple
 def run(name: str, place: str, tensors: List[Any], wanted: Sequence[Tuple[Any, Any]]) -> List[Any]:
     """The results of the function on tensors over memory of the run."""
     op = _named(name)
+    if active() is None:
+        return _run(op, place, tensors, wanted)
     with outside():
-        arrays = [t.numpy() for t in tensors]
-        if any(shape is None for _, shape in wanted):
-            wanted = [(_dtype(s), s.shape) for s in op._specs([_Type(t.dtype, t.shape) for t in tensors])[0]]
-        tensors.clear()
-        return op._results(op.function(*arrays), wanted, place)
+        return _run(op, place, tensors, wanted)
+
+
+def _run(op: CustomOp, place: str, tensors: List[Any], wanted: Sequence[Tuple[Any, Any]]) -> List[Any]:
+    arrays = [t.numpy() for t in tensors]
+    if any(shape is None for _, shape in wanted):
+        wanted = [(_dtype(s), s.shape) for s in op._specs([_Type(t.dtype, t.shape) for t in tensors])[0]]
+    tensors.clear()
+    return op._results(op.function(*arrays), wanted, place)
 
 
 def derive(name: str, place: str, graph: Any, inputs: Sequence[int], outputs: Sequence[int],

@@ -101,7 +101,9 @@ ge_rc InPython(ge_err* err, ge_rc failed, F&& body) {
 
 // What graphengine.custom_ops has by this name.
 nb::object Python(const char* function) {
-  return nb::module_::import_("graphengine.custom_ops").attr(function);
+  static const nb::handle module =
+      nb::object(nb::module_::import_("graphengine.custom_ops")).release();
+  return module.attr(function);
 }
 
 nb::object NameOf(const ge_node& node) {

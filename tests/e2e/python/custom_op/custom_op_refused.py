@@ -108,6 +108,7 @@ def calls(_):
         raises("too many", TypeError, "'calls.op': too many positional arguments", lambda: run(op)(X, X))
         raises("too few", TypeError, "'calls.op': missing a required argument", lambda: run(op)())
     raises("no function", TypeError, "custom_op() of 3, wanted a function", lambda: ge.custom_op(3))
+    raises("a word", TypeError, "wants an argument by name", lambda: ge.custom_op(lambda x, *, k: x))
     raises("a name twice", ValueError, "has this name", lambda: ge.custom_op(lambda x: x, name="calls.op"))
     raises("two gradients", ValueError, "has a gradient already",
            lambda: [op.gradient(lambda x, y, dy: dy) for _ in range(2)])

@@ -181,6 +181,8 @@ def several(_):
         above, count = run(ge.asarray(x), ge.asarray(0.5))
         close("above", above, np.where(x > 0.5, x, 0))
         close("count", count, np.int64((x > 0.5).sum()))
+    numbers = ge.custom_op(lambda x, *more: x + sum(more), name="several.more")
+    close("any number of inputs", ge.jit(lambda x: numbers(x, x, 1.0))(ge.asarray(x)), x + x + 1)
     made = ge.jit(lambda x: split(x, 0.5)[1])(ge.asarray(x))
     close("a result that nobody reads", made, np.int64((x > 0.5).sum()))
 
@@ -245,6 +247,35 @@ def orders(_):
         close("a gradient at once", ge.grad(lambda x: ge.sum(op(x) * 2))(ge.asarray(x)), 2 * (1 - t * t))
     stopped = ge.grad(lambda x: ge.sum(ge.stop_gradient(CASES[0].op(x)) * x))(ge.asarray(x))
     close("stop_gradient", stopped, np.clip(x, -0.5, 0.5))
+
+
+def others(_):
+    """With functions that bring their own derivative, and with recursion."""
+    square = ge.custom_op(np.square, name="others.square")
+
+    @ge.custom_vjp
+    def chosen(x):
+        return square(x)
+
+    def back(x, dy):
+        if ge.sum(x) > 0:
+            made = dy * square(x)
+        else:
+            made = dy * 0
+        return (made,)
+
+    chosen.defvjp(lambda x: (square(x), x), back)
+    for sign in (1, -1):
+        x = sign * np.abs(rows(1)[0])
+        close("custom_vjp", ge.grad(lambda x: ge.sum(chosen(x)))(ge.asarray(x)), x * x if sign > 0 else 0 * x)
+
+    @ge.jit
+    def power(x, n):
+        if n <= 0:
+            return x
+        return power(square(x), n - 1)
+
+    close("recursion", power(ge.asarray(np.array([1.5, 0.5])), ge.asarray(3)), np.array([1.5, 0.5]) ** 8)
 
 
 def inside(_):
@@ -318,4 +349,4 @@ def files(args):
 
 if __name__ == "__main__":
     print(f"seed {SEED}")
-    run_all([numpys, plugins, several, sizes, orders, inside, memory, files])
+    run_all([numpys, plugins, several, sizes, orders, others, inside, memory, files])
