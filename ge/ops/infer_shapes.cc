@@ -31,7 +31,7 @@ Status BroadcastInto(InferContext& c, Shapes shapes, size_t which, std::vector<D
       std::string all;
       for (const auto* s : shapes) all += (all.empty() ? "" : " and ") + Show(c.dims(), *s);
       return Bad(c.node(), fmt::format("shapes {} do not broadcast: sizes {} and {} meet at axis "
-                                       "{}, wanted equal sizes or a 1",
+                                       "{}, wanted equal sizes or a 1; reshape or slice one",
                                        all, have.value, next.value, offset + k));
     } else if (have.known() || next.known()) {
       // The symbolic one must be 1 or the known size for the graph to be legal.
@@ -146,8 +146,9 @@ Result<Dim> Checked(const Node& n, std::optional<Dim> dim, std::string_view what
 
 Result<Dim> SameDim(InferContext& context, Dim left, Dim right, std::string_view what) {
   if (left.known() && right.known() && left.value != right.value) {
-    return Bad(context.node(), fmt::format("{}: found {} and {}, wanted equal sizes", what,
-                                           left.value, right.value));
+    return Bad(context.node(),
+               fmt::format("{}: found {} and {}, wanted equal sizes; slice or pad one", what,
+                           left.value, right.value));
   }
   return left.known() ? left : right.known() ? right : left;
 }
@@ -292,11 +293,13 @@ Result<Dim> WindowOutput(DimTable& dims, Dim in, const Window& window, size_t ax
   }
   if (!out) return overflow();
   if (out->known() && out->value < 1) {
-    return Status(Code::kInvalidGraph,
-                  fmt::format("spatial axis {} would have output size {}, wanted at least 1: input "
-                              "{} with pads {} and {} under kernel {} (dilation {}, stride {})",
-                              axis, out->value, dims.ToString(in), before, after,
-                              window.kernel[axis], window.dilations[axis], stride.value));
+    return Status(
+        Code::kInvalidGraph,
+        fmt::format("spatial axis {} would have output size {}, wanted at least 1: input "
+                    "{} with pads {} and {} under kernel {} (dilation {}, stride {}); take a "
+                    "smaller kernel or more padding",
+                    axis, out->value, dims.ToString(in), before, after, window.kernel[axis],
+                    window.dilations[axis], stride.value));
   }
   return *out;
 }

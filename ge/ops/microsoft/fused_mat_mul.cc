@@ -43,7 +43,7 @@ Status InferFusedMatMul(InferContext& c) {
   if (inner_a.known() && inner_b.known() && inner_a != inner_b) {
     return Bad(c.node(),
                fmt::format("inner sizes {} and {} of {} and {} (after transposition) "
-                           "differ, wanted equal",
+                           "differ, wanted equal; transpose or reshape one",
                            inner_a.value, inner_b.value, Show(c.dims(), a), Show(c.dims(), b)));
   }
   std::vector<std::vector<Dim>> batches(2);

@@ -43,7 +43,7 @@ Status InferGemm(InferContext& c) {
   GE_ASSIGN_OR_RETURN(std::vector<Dim> b, Matrix(c, 1, "B", "transB"));
   if (a[1].known() && b[0].known() && a[1] != b[0]) {
     return Bad(c.node(), fmt::format("inner sizes {} and {} of {} x {} (after transposition) "
-                                     "differ, wanted equal",
+                                     "differ, wanted equal; transpose or reshape one",
                                      a[1].value, b[0].value, Show(c.dims(), a), Show(c.dims(), b)));
   }
   const std::vector<Dim> out = {a[0], b[1]};

@@ -25,7 +25,7 @@ inline Status InferMatrixProduct(InferContext& context, size_t ib, DType out,
   if (inner_a.known() && inner_b.known() && inner_a != inner_b) {
     return Bad(context.node(),
                fmt::format("inner sizes {} and {} of shapes {} and {} differ, wanted "
-                           "equal",
+                           "equal; transpose or reshape one",
                            inner_a.value, inner_b.value, Show(context.dims(), a.dims),
                            Show(context.dims(), b.dims)));
   }

@@ -45,7 +45,7 @@ void Cancel(Product* a, Product* b) {
 
 Status Mismatch(InferContext& c, std::span<const Dim> target) {
   return Bad(c.node(), fmt::format("input 'data' of shape {} cannot become {}: the element counts "
-                                   "differ",
+                                   "differ, wanted equal ones; one size may be -1",
                                    Show(c.dims(), c.input_type(0).dims), Show(c.dims(), target)));
 }
 

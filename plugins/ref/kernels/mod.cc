@@ -6,7 +6,8 @@ namespace {
 template <bool kTruncated>
 struct ModOp {
   static constexpr bool kMayFail = true, kPredicate = false;
-  static constexpr const char* kFailure = "an integer is divided by zero";
+  static constexpr const char* kFailure =
+      "an integer is divided by zero, wanted another; replace zeros, as by Where";
   template <class W>
   W operator()(W x, W y, bool* ok) const {
     if constexpr (std::is_integral_v<W>) {

@@ -78,8 +78,9 @@ class WholeArithmetic final : public Kernel {
   ge_rc Do(const Call& call) const override {
     const bool divides = fn_ == Fn::kDiv || fn_ == Fn::kMod || fn_ == Fn::kFmod;
     if (divides && HasZero(reinterpret_cast<const char*>(call.p[2]))) {
-      return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
-                              "an integer is divided by zero");
+      return ge::plugin::Fail(
+          call.err, GE_INVALID_ARGUMENT, call.node,
+          "an integer is divided by zero, wanted another; replace zeros, as by Where");
     }
     for (size_t k = 0; k < pairs_.size(); ++k) {
       Pair(pairs_[k], call.p[k == 0 ? 1 : 0], call.p[k + 2], call.p[0]);

@@ -46,9 +46,10 @@ struct Outside {
   }
   ge_rc Result(const Call& call) const {
     if (!seen) return GE_OK;
-    return ge::plugin::Fail(call.err, GE_INVALID_ARGUMENT, call.node,
-                            "index %lld is outside an axis of %lld elements",
-                            static_cast<long long>(index), static_cast<long long>(dim));
+    return ge::plugin::Fail(
+        call.err, GE_INVALID_ARGUMENT, call.node,
+        "index %lld is outside an axis of %lld elements; give indices inside it",
+        static_cast<long long>(index), static_cast<long long>(dim));
   }
 };
 
