@@ -144,6 +144,7 @@ _HOMES = {"plugin": "ops", "Callback": "model", "Model": "model", "Variable": "v
           **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 
 
+@_native.Door
 def __getattr__(name: str) -> Any:
     """Functions over Tensors by the standard's names, and what networks are written with, which are
     loaded when asked for."""

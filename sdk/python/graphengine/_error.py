@@ -1,5 +1,9 @@
-"""The exceptions of the package: Error, and under it one for each kind that onnxruntime names."""
-from typing import Any, Dict, Optional, Type
+"""The exceptions of the package: Error, and under it one for each kind that onnxruntime names. What Python
+has an exception of its own for is that one, too: a type that does not fit is a TypeError, a shape a
+ValueError, an index an IndexError.
+"""
+import re
+from typing import Any, Dict, List, Optional, Tuple, Type
 
 
 class Error(RuntimeError):
@@ -35,19 +39,39 @@ class BadValue(InvalidArgument, ValueError):
     """INVALID_ARGUMENT where onnxruntime has ValueError."""
 
 
+class BadType(InvalidArgument, TypeError):
+    """INVALID_ARGUMENT: something of another type is wanted."""
+
+
+class BadIndex(InvalidArgument, IndexError):
+    """INVALID_ARGUMENT: an index is outside of its axis."""
+
+
+class DividedByZero(InvalidArgument, ZeroDivisionError):
+    """INVALID_ARGUMENT: an integer is divided by zero."""
+
+
 class InvalidGraph(Fail):
     """INVALID_GRAPH."""
+
+
+class BadShape(InvalidGraph, ValueError):
+    """INVALID_GRAPH: sizes or attributes do not fit."""
+
+
+class BadDtype(InvalidGraph, TypeError):
+    """INVALID_GRAPH: an operator does not take numbers of this type."""
 
 
 class InvalidProtobuf(Error):
     """DATA_CORRUPT."""
 
 
-class NoSuchFile(Error):
+class NoSuchFile(Error, OSError):
     """IO_ERROR."""
 
 
-class NotImplemented(Fail):  # pylint: disable=redefined-builtin
+class NotImplemented(Fail, NotImplementedError):  # pylint: disable=redefined-builtin
     """UNSUPPORTED."""
 
 
@@ -76,14 +100,38 @@ class NotFound(Error):
 
 
 _KINDS: Dict[str, Type[Error]] = {
-    "INVALID_GRAPH": InvalidGraph, "INVALID_ARGUMENT": InvalidArgument, "UNSUPPORTED": NotImplemented,
+    "INVALID_GRAPH": BadShape, "INVALID_ARGUMENT": BadValue, "UNSUPPORTED": NotImplemented,
     "IO_ERROR": NoSuchFile, "DATA_CORRUPT": InvalidProtobuf, "PLUGIN_ERROR": RuntimeException,
     "RESOURCE_EXHAUSTED": RuntimeException, "DEVICE_LOST": RuntimeException, "INTERNAL": RuntimeException}
 
 
+# What the engine's own words say of a refusal that Python has a kind for. By code.
+_WORDS: Dict[str, List[Tuple["re.Pattern[str]", Type[Error]]]] = {
+    "INVALID_GRAPH": [(re.compile(r" has dtype \w+, wanted "), BadDtype)],
+    "INVALID_ARGUMENT": [(re.compile(r"\bindex -?\d+ .*\boutside |\bindices\[\d+\] is -?\d+"), BadIndex),
+                         (re.compile(r"\bdivided by zero"), DividedByZero),
+                         (re.compile(r" is an? [A-Za-z_][\w.]*(,| that numpy makes)| has dtype \w+, wanted "), BadType)]}
+
+
 def error_of(message: str, code: str, status: int, node: Optional[str] = None) -> Error:
-    """The error of this code."""
+    """The error of this code, of the kind that its words say."""
+    for words, kind in _WORDS.get(code, ()):
+        if words.search(message):
+            return kind(message, code, status, node)
     return _KINDS.get(code, Fail)(message, code, status, node)
+
+
+_NODE = re.compile(r"^(?:[A-Z_]+: )?(?:\w+: )?node '([^']*)': (?:engine '[^']*' failed in \w+ at [^:]*: )?")
+
+
+def at_once(error: BaseException) -> None:
+    """An error of an operator that ran at once, which has no node that its user knows: goes by the operator."""
+    found = _NODE.match(str(error)) if isinstance(error, Error) else None
+    if found is None or not isinstance(error, Error):
+        return
+    operator, text = found[1].partition("#")[0], str(error)[found.end():]
+    error.args = (text if text.startswith(f"{operator}: ") else f"{operator}: {text}",)
+    error.node = None
 
 
 def bad_argument(text: str) -> Error:

@@ -3,6 +3,7 @@ import os
 from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 from graphengine import _native, functions
+from graphengine._doors import door
 from graphengine.jit import plugins, trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe
@@ -22,19 +23,20 @@ def _spec(name: str, value: Any) -> Spec:
     if is_argument(value):
         value = as_tensor(value)
         return Spec(*value.shape, dtype=value.dtype)
-    raise TypeError(f"argument '{name}' is {describe(value)}, wanted a ge.Spec, a tensor or an array")
+    raise TypeError(f"argument '{name}' is {describe(value)}, wanted a ge.Spec, a tensor or an array; as ge.Spec(\"batch\", 784)")
 
 
 def _named(answer: Any) -> Tuple[List[Any], List[str]]:
     """Tensors and names: of a dict its keys, else output, output_1 ..."""
     leaves, _ = trees.flatten(answer, lambda v: is_argument(v) or isinstance(v, (Size, int, float)))
     if not leaves:
-        raise TypeError(f"export() of a function that answers {describe(answer)}, wanted tensors")
+        raise TypeError(f"export() of a function that answers {describe(answer)}, wanted tensors; return what it computes")
     if isinstance(answer, dict) and len(answer) == len(leaves) and all(isinstance(k, str) for k in answer):
         return leaves, list(answer)
     return leaves, ["output" if i == 0 else f"output_{i}" for i in range(len(leaves))]
 
 
+@door
 def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs: Any) -> None:
     """Writes the graph of a function of these arguments: ONNX, or .gt and .gepb by the name's end.
 
@@ -43,7 +45,7 @@ def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs
     by name.
     """
     if not callable(function):
-        raise TypeError(f"export() of {type(function).__name__}, wanted a function or a Module")
+        raise TypeError(f"export() of {type(function).__name__}, wanted a function or a Module; give what is called")
     recursive: Dict[Any, bool] = {}
     while True:
         try:
@@ -94,6 +96,7 @@ class _evaluating:  # pylint: disable=invalid-name
             object.__setattr__(module, "training", mode)
 
 
+@door
 def freeze(net: Callable[..., Any]) -> Jitted:
     """The function under jit, with what Variables hold at its first call as constants, which engines pack
     once. A Module computes as in evaluation. Later assignments to the Variables are not seen."""

@@ -5,6 +5,7 @@ from typing import Any, Dict, Mapping, Union
 
 import numpy as np
 
+from graphengine._doors import door
 from graphengine.nn.module import Module
 from graphengine.variable import Variable
 
@@ -50,11 +51,13 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
+@door
 def save(what: Any, path: Path) -> None:
     """Writes the Variables of a Module, or a dict of tensors, into a file, which is replaced whole."""
     write_whole(path, _library().save(_arrays(what)))
 
 
+@door
 def load(path: Path, into: Any = None) -> Any:
     """The arrays of a file by their names. into: a Module that gets them, all or none."""
     values = _library().load_file(os.fspath(path))

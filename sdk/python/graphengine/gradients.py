@@ -7,6 +7,7 @@ import functools as python_functools
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from graphengine import _native
+from graphengine._doors import door
 from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe, is_float
@@ -91,14 +92,16 @@ class _Differentiated:
 
     def __init__(self, function: Callable[..., Any], wrt: Wrt, has_aux: bool, both: bool) -> None:
         if not callable(function):
-            raise TypeError(f"grad() of {type(function).__name__}, wanted a function")
+            raise TypeError(f"grad() of {type(function).__name__}, wanted a function; give the function itself, not what it "
+                            "answers")
         python_functools.update_wrapper(self, function)
         self._function, self._has_aux, self._both = function, has_aux, both
         self._one = isinstance(wrt, (int, Variable, dict)) or getattr(type(wrt), "__ge_module__", False)
         self._entries: List[Any] = [wrt] if self._one else list(wrt)  # type: ignore[call-overload]
         for entry in self._entries:
             if not isinstance(entry, (int, Variable, dict)) and not getattr(type(entry), "__ge_module__", False):
-                raise TypeError(f"wrt is {describe(entry)}, wanted the number of an argument, a Variable or a Module")
+                raise TypeError(f"wrt is {describe(entry)}, wanted the number of an argument, a Variable or a "
+                                "Module; arguments are counted from 0")
         self._jitted = Jitted(self._inside, always=True)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
@@ -115,7 +118,7 @@ class _Differentiated:
         answer = traced.answer
         if self._has_aux and not (isinstance(answer, tuple) and len(answer) == 2):
             raise TypeError(f"grad(has_aux=True) of '{self.__name__}', which answers {describe(answer)}, wanted "
-                            "(value, others)")
+                            "(value, others); return both as a tuple")
         value, aux = answer if self._has_aux else (answer, None)
         others, tree = trees.flatten(aux, lambda v: is_argument(v) or isinstance(v, Size))
         with traced.scope:
@@ -148,14 +151,16 @@ class _Differentiated:
 
     def _argument(self, traced: _Traced, args: Any, w: int) -> Tuple[List[int], Callable[[List[Any]], Any]]:
         if not -len(args) <= w < len(args):
-            raise TypeError(f"wrt is {w}, and '{self.__name__}' is given {len(args)} arguments by position")
+            raise TypeError(f"wrt is {w}, wanted one of the {len(args)} arguments by position that '{self.__name__}' is "
+                            "given; they are counted from 0")
         found = [i for i, at in enumerate(traced.places) if at == w % len(args)]
         for i in found:
             if not is_float(traced.inputs[i]):
                 raise TypeError(f"grad() for argument {w} of '{self.__name__}', which is "
                                 f"{describe(traced.inputs[i])}, wanted floats; convert it by astype")
         if not found:
-            raise TypeError(f"grad() for argument {w} of '{self.__name__}', which holds no tensor, wanted one")
+            raise TypeError(f"grad() for argument {w} of '{self.__name__}', which holds no tensor, wanted one; "
+                            "make it one by ge.asarray()")
         tree = trees.flatten(args[w], is_argument)[1]
         return found, lambda values: trees.unflatten(tree, values)
 
@@ -171,6 +176,7 @@ def _boxes(entry: Any) -> List[Variable]:
     return [entry] if isinstance(entry, Variable) else list(_named(entry).values())
 
 
+@door
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that answers (value, gradient). The value is one number; wrt: the argument, or the
     arguments, Variables or Modules, that the gradient is for, each of its structure; that of a Module is
@@ -179,6 +185,7 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = F
     return _Differentiated(function, wrt, has_aux, True)
 
 
+@door
 def grad(function: Callable[..., Any], wrt: Wrt = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that answers the gradient of `function`, which answers one number; see value_and_grad.
     With has_aux: (gradient, others). As jax.grad."""
@@ -198,8 +205,8 @@ def _pullback(function: Callable[..., Any], primals: Any, cotangent: Any) -> Tup
     traced.results(leaves)
     given, other = trees.flatten(cotangent, lambda v: is_argument(v) or isinstance(v, (int, float)))
     if other != tree:
-        raise TypeError(f"the cotangent is {describe(cotangent)}, and the function answers {describe(traced.answer)}; "
-                        "both have to be of one structure")
+        raise TypeError(f"the cotangent is {describe(cotangent)}, wanted one of the structure of what the function "
+                        f"answers, {describe(traced.answer)}; give a value for each of its parts")
     cotangents = [None if not is_float(v) else _like(c, v) for c, v in zip(given, leaves)]
     cotangents += [None] * len(traced.assigned)
     wrt = [i for i, t in enumerate(traced.inputs) if is_float(t)]
@@ -218,20 +225,23 @@ def _like(value: Any, like: Any) -> Any:
     return functions.asarray(value, dtype=like.dtype) if not isinstance(value, _native.Tensor) else value
 
 
+@door
 def vjp(function: Callable[..., Any], *primals: Any) -> Tuple[Any, Callable[[Any], Any]]:
     """(function(*primals), a function that takes a cotangent of its structure and answers the
     gradients for the primals, a tuple). As jax.vjp."""
     run = Jitted(lambda *p: HOOKS.call(function)(*p))
     back = Jitted(lambda p, c: _pullback(function, p, c)[1], always=True)
     if active() is not None:
-        return HOOKS.call(function)(*primals), lambda cotangent: _pullback(function, primals, cotangent)[1]
-    return run(*primals), lambda cotangent: back(tuple(primals), cotangent)
+        return HOOKS.call(function)(*primals), _native.Door(lambda cotangent: _pullback(function, primals, cotangent)[1])
+    return run(*primals), _native.Door(lambda cotangent: back(tuple(primals), cotangent))
 
 
+@door
 def jvp(function: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Tuple[Any, Any]:
     """(function(*primals), its derivative in the direction of the tangents). As jax.jvp."""
     if len(primals) != len(tangents):
-        raise TypeError(f"jvp() of {len(primals)} primals and {len(tangents)} tangents, wanted as many")
+        raise TypeError(f"jvp() of {len(primals)} primals and {len(tangents)} tangents, wanted as many; give one "
+                        "for each primal")
     if active() is None:
         return Jitted(lambda p, t: _push(function, p, t), always=True)(tuple(primals), tuple(tangents))
     return _push(function, tuple(primals), tuple(tangents))
@@ -251,6 +261,7 @@ def _push(function: Callable[..., Any], primals: Any, tangents: Any) -> Tuple[An
     return answer, made[0]
 
 
+@door
 def stop_gradient(x: Any) -> Any:
     """The same value, through which no gradient goes. As jax.lax.stop_gradient."""
     from graphengine import functions
@@ -268,6 +279,7 @@ def _rows_of(function: Any, x: Any, cotangents: Any) -> Any:
 _rows_of.__ge_convert__ = True  # type: ignore[attr-defined]
 
 
+@door
 def jacobian(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that answers d function(x)[i] / d x[j], of the shape of both. As jax.jacrev."""
     from graphengine import functions
@@ -283,9 +295,10 @@ def jacobian(function: Callable[..., Any]) -> Callable[..., Any]:
         return functions.reshape(rows, (*shape, *x.shape))
 
     jitted = Jitted(inside, always=True)
-    return lambda x: inside(x) if active() is not None else jitted(x)
+    return _native.Door(lambda x: inside(x) if active() is not None else jitted(x))
 
 
+@door
 def hessian(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that answers the second derivatives of `function`, which answers one number, for its
     first argument. As jax.hessian."""

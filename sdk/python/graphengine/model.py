@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 import numpy as np
 
 from graphengine import functions
+from graphengine._doors import doors
 from graphengine.files import load, save, write_whole
 from graphengine.gradients import value_and_grad
 from graphengine.jit.program import jit
@@ -33,7 +34,7 @@ class _Rows:
         self.arrays = [np.asarray(a) for a in arrays]
         counts = [len(a) for a in self.arrays]
         if len(set(counts)) != 1:
-            raise ValueError(f"the arrays have {counts} rows, wanted as many in each")
+            raise ValueError(f"the arrays have {counts} rows, wanted as many in each; leave some out of the longer")
         self.rows = counts[0]
 
     def batches(self, size: int, epoch: Optional[int], seed: int, first: int = 0) -> Iterator[Tuple[Any, ...]]:
@@ -59,6 +60,7 @@ def accuracy(outputs: Any, target: Any) -> Any:
 METRICS: Dict[str, Callable[[Any, Any], Any]] = {"accuracy": accuracy}
 
 
+@doors
 class Model:
     """A network with what trains it. loss(outputs, target) answers a number; metrics: functions of the
     same arguments, or "accuracy"."""
@@ -69,7 +71,8 @@ class Model:
         self.metrics: Dict[str, Callable[[Any, Any], Any]] = {}
         for m in metrics:
             if isinstance(m, str) and m not in METRICS:
-                raise ValueError(f"there is no metric '{m}', wanted {', '.join(METRICS)} or a function")
+                raise ValueError(f"there is no metric '{m}', wanted {', '.join(METRICS)} or a function; it takes "
+                                 "(outputs, target)")
             self.metrics[m if isinstance(m, str) else m.__name__] = METRICS[m] if isinstance(m, str) else m
         self.step, self.stop = 0, False
         self._train, self._measure, self._predict = jit(self._step), jit(self._measured), jit(lambda x: self.net(x))
@@ -98,7 +101,10 @@ class Model:
         epoch came to. checkpoint: a folder that has the run's state after each epoch; resume: goes on from
         it. progress: a bar on the error stream, by default on a terminal alone."""
         if self.optimizer is None:
-            raise ValueError("fit() of a Model without an optimizer; give it one")
+            raise ValueError("fit() of a Model without an optimizer, wanted one; give it to Model(net, loss, optimizer)")
+        for i, c in enumerate(callbacks):
+            if not all(hasattr(c, name) for name in ("on_epoch_begin", "on_step_end", "on_epoch_end")):
+                raise TypeError(f"callback {i} is a {type(c).__name__}, wanted a ge.Callback; derive a class from that")
         kept = None if checkpoint is None else _Checkpoint(checkpoint, self, {
             "seed": seed, "batch_size": batch_size, "data": _digest(x, target)})
         history, first = kept.begin(resume) if kept is not None else ([], 0)
@@ -127,8 +133,8 @@ class Model:
         for batch in _bar(_batches(x, target, size, epoch, seed), f"epoch {epoch + 1}", show):
             found = [float(v) for v in self._train(*batch)]
             if not math.isfinite(found[0]):
-                raise FloatingPointError(f"the loss of step {self.step} is {found[0]}; a smaller rate or clip_norm "
-                                         "helps as a rule")
+                raise FloatingPointError(f"the loss of step {self.step} is {found[0]}, wanted a finite one; a "
+                                         "smaller rate or clip_norm helps as a rule")
             self.step += 1
             for c in callbacks:
                 c.on_step_end(self, self.step, dict(zip(names, found)))
@@ -155,11 +161,13 @@ class Model:
 
 
 def _batches(x: Any, target: Any, size: int, epoch: Optional[int], seed: int) -> Iterable[Tuple[Any, ...]]:
+    if not isinstance(size, int) or size < 1:
+        raise ValueError(f"batch_size is {size!r}, wanted 1 or more; a whole epoch at once is as many as the arrays have rows")
     if target is not None:
         return _Rows([x, target]).batches(size, epoch, seed)
     if hasattr(x, "__array_interface__") or not hasattr(x, "__iter__"):
         raise TypeError(f"fit() of {type(x).__name__} without a target, wanted arrays (x, target), or an iterable of "
-                        "such batches")
+                        "such batches; give the target as the second argument")
     return x
 
 

@@ -7,6 +7,7 @@ defines as optional may be None. outputs= asks for more, or fewer, of several re
 Operators of ONNX are here; those of other domains are in ops.ge, ops.microsoft, ops.ml and
 ops.training; those of a plugin are what plugin(path) answers.
 """
+import difflib
 import json
 import os
 import pathlib
@@ -86,9 +87,10 @@ def _attribute(of: Signature, name: str, value: Any) -> Any:
         if kind == "strings":
             return [str(v) for v in value]
     except (TypeError, ValueError):
-        raise TypeError(f"{of.name}: found {name}={value!r:.60}, wanted {kind}") from None
+        raise TypeError(f"{of.name}: found {name}={value!r:.60}, wanted {kind}; the signature is "
+                        f"{of.name}{python_signature(of)}") from None
     if kind == "string" and not isinstance(value, (str, bytes)):
-        raise TypeError(f"{of.name}: found {name}={value!r:.60}, wanted a str")
+        raise TypeError(f"{of.name}: found {name}={value!r:.60}, wanted a str; write it in quotes")
     return numpy.asarray(value) if kind == "tensor" else value
 
 
@@ -110,12 +112,13 @@ def _split(of: Signature, args: Sequence[Any], words: Dict[str, Any]) -> Tuple[L
         elif name in of.inputs and not of.rest:
             place = of.inputs.index(name)
             if place < len(args):
-                raise TypeError(f"{of.name}: found the input {name!r} by place and by name, wanted it once")
+                raise TypeError(f"{of.name}: found the input {name!r} by place and by name, wanted it once; leave one out")
             given += [None] * (place + 1 - len(given))
             given[place] = value
         else:
             known = [*of.inputs, *of.attributes]
-            raise TypeError(f"{of.name}: found the argument {name!r}, wanted {dtypes.listed(known) if known else 'none'}")
+            raise TypeError(f"{of.name}: found the argument {name!r}, wanted "
+                            f"{dtypes.listed(known) if known else 'none'}; inputs go by place, attributes by name")
     missing = [name for i, name in enumerate(of.inputs[:of.required]) if i >= len(given) or given[i] is None]
     missing += [name for name, a in of.attributes.items() if a["required"] and name not in attributes]
     if missing:
@@ -136,13 +139,20 @@ def _function(of: Signature) -> Callable[..., Any]:
         if count is None:
             count = attributes.get("num_outputs")
         if count is None:
-            raise TypeError(f"{of.name}: found no outputs=, wanted the number of results")
+            raise TypeError(f"{of.name}: found no outputs=, wanted the number of results; give it by name")
         return _native.apply(of.domain, of.name, _inputs(of, given), attributes, int(count))
     call.__name__ = call.__qualname__ = of.name
     call.__doc__ = summary(of)
     call.__module__ = __name__
     setattr(call, "__signature__", python_signature(of))
     return _native.Door(call)
+
+
+def _near(name: str, names: Any) -> str:
+    """What was meant, as far as spelling says."""
+    lower = {n.lower(): n for n in names}
+    found = difflib.get_close_matches(name.lower(), lower, 3, 0.5)
+    return f", as {dtypes.listed([lower[n] for n in found])}" if found else ""
 
 
 class Operators:
@@ -152,12 +162,14 @@ class Operators:
         self._what = what
         self._records = {r["name"]: r for r in records}
 
+    @_native.Door
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
             raise AttributeError(name)
         record = self._records.get(name)
         if record is None:
-            raise AttributeError(f"{self._what} has no operator {name!r}; dir() lists what it has")
+            raise AttributeError(f"{self._what} has no operator {name!r}, wanted one of its {len(self._records)}"
+                                 f"{_near(name, self._records)}; dir() lists them")
         made = _function(signature_of(record))
         setattr(self, name, made)
         return made
@@ -185,6 +197,7 @@ def _read() -> Dict[str, Operators]:
 _BY_WORD: Dict[str, Operators] = {}
 
 
+@_native.Door
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
@@ -199,6 +212,7 @@ def __dir__() -> List[str]:
     return sorted([*dir(_BY_WORD[""]), *DOMAINS.values(), "plugin"])
 
 
+@_native.Door
 def plugin(path: Any) -> Operators:
     """The operators of a plugin, by its file or name: graphengine.plugin("./acme.so").Swish(x)."""
     where = os.fspath(path)

@@ -6,6 +6,7 @@ from typing import Any, Iterator, Optional, Tuple, Union
 import numpy
 
 from graphengine import _native
+from graphengine._doors import doors
 
 Axes = Union[None, int, Tuple[int, ...]]
 
@@ -16,6 +17,7 @@ def _functions() -> Any:
     return functions
 
 
+@doors
 class Tensor(_native.Tensor):
     """An array of numbers: of a type `dtype`, of sizes `shape`.
 
@@ -166,8 +168,8 @@ class Tensor(_native.Tensor):
 
     def __iter__(self) -> Iterator["Tensor"]:
         if self.ndim == 0:
-            raise TypeError("a Tensor without axes has no rows to go through")
-        return (self[i] for i in range(len(self)))
+            raise TypeError("iteration over a Tensor without axes, wanted one axis or more; reshape it to (1,)")
+        return map(self.__getitem__, range(len(self)))
 
     def __contains__(self, value: Any) -> bool:
         return bool((self == value).any())
@@ -189,6 +191,11 @@ class Tensor(_native.Tensor):
 
     def __format__(self, spec: str) -> str:
         self = _with_numbers(self)
+        if self.is_traced and spec:
+            try:
+                return builtins.format(str(self), spec)
+            except ValueError:  # one of numbers
+                return builtins.format(self.item(), spec)
         if self.is_traced or self.ndim:
             return builtins.format(str(self), spec)
         return builtins.format(self.item(), spec)

@@ -5,6 +5,7 @@ import threading
 from typing import Any, Dict, Iterator, Optional, Tuple
 
 from graphengine import _native
+from graphengine._doors import doors
 
 STATES = _native.States()  # what every program's sessions share
 _NUMBERS = itertools.count(1)
@@ -38,6 +39,7 @@ def frozen() -> Iterator[None]:
         _READING.frozen = before
 
 
+@doors
 class Variable:
     """A tensor with a name that lives from run to run.
 
@@ -91,14 +93,15 @@ class Variable:
         """Gives it another content of the same type."""
         if _READING.frozen:
             raise TypeError(f"Variable '{self.name}' is assigned in a function that is exported or frozen, where it is a "
-                            "constant; put its Module into evaluation (net.eval())")
+                            "constant, wanted one that reads it alone; put its Module into evaluation (net.eval())")
         from graphengine import functions
 
         value = functions.asarray(value)
         if value.dtype != self.dtype or len(value.shape) != len(self.shape) or any(
                 isinstance(n, int) and n != m for n, m in zip(value.shape, self.shape)):
-            raise TypeError(f"Variable '{self.name}' is {self.dtype} {self.shape}, and is assigned {value.dtype} "
-                            f"{tuple(value.shape)}; both have to be the same")
+            raise TypeError(f"Variable '{self.name}' is assigned {value.dtype.name} of shape "
+                            f"{tuple(value.shape)}, wanted {self.dtype.name} of shape {self.shape}; cast it by astype, or "
+                            "reshape it")
         trace = _READING.trace
         if trace is None:
             STATES.set(self._key, value)

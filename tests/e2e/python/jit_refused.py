@@ -67,7 +67,7 @@ CASES = [
     (shapes, [X], Exception, "do not broadcast", "y + ge.ones((4,))"),
     (in_one_branch, [X], TypeError, "is set in one branch", "y * 2"),
     (types_of_branches, [X], TypeError, "int64", "y + 1"),
-    (structures, [X], TypeError, "same structure", "if ge.sum(x) > 0:"),
+    (structures, [X], TypeError, "one structure", "if ge.sum(x) > 0:"),
     (carried, [X], TypeError, "'total' changes its type", "while ge.sum(x) < 100:"),
     (condition_of_many, [X], TypeError, "shape (3)", "if x > 0:"),
     (number, [X], TypeError, "float", "float(ge.sum(x))"),

@@ -167,10 +167,10 @@ def threads(_):
 
 def refusals(_):
     x = Tensor(np.ones(3, "f4"))
-    refused("shapes", "INVALID_GRAPH", "do not broadcast", lambda: apply("Add", x, Tensor(np.ones(4, "f4"))), "Add#1")
-    refused("types", "INVALID_GRAPH", "dtype f64, wanted f32", lambda: apply("Add", x, Tensor(np.ones(3))), "Add#1")
-    refused("an operator", "UNSUPPORTED", "'Foo'", lambda: apply("Foo", x), "Foo#1")
-    refused("an attribute", "INVALID_GRAPH", "wanted float", lambda: apply("LeakyRelu", x, alpha="a"), "LeakyRelu#1")
+    refused("shapes", "INVALID_GRAPH", "Add: shapes [3] and [4] do not broadcast", lambda: apply("Add", x, Tensor(np.ones(4, "f4"))))
+    refused("types", "INVALID_GRAPH", "dtype f64, wanted f32", lambda: apply("Add", x, Tensor(np.ones(3))))
+    refused("an operator", "UNSUPPORTED", "'Foo'", lambda: apply("Foo", x))
+    refused("an attribute", "INVALID_GRAPH", "wanted float", lambda: apply("LeakyRelu", x, alpha="a"))
     refused("a number as an input", "INVALID_ARGUMENT", "input 1 of Add is a float", lambda: apply("Add", x, 1.0))
     refused("an object as an attribute", "INVALID_ARGUMENT", "attribute alpha of LeakyRelu is a object",
             lambda: apply("LeakyRelu", x, alpha=object()))

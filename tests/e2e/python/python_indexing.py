@@ -140,7 +140,7 @@ def refusals():
     try:
         setitem(x, 0, numpy.zeros(3))
     except ValueError as found:
-        check(str(found), "found a value of shape (3,), which does not broadcast to the shape (4,)" in str(found))
+        check(str(found), "found a value of shape (3,), wanted one that broadcasts to the shape (4,)" in str(found))
     else:
         check("a value of another shape was not refused", False)
 

@@ -180,7 +180,7 @@ def optimizers(_):
         check(f"{kind} moves", not near(ours(lambda p, k=kind: getattr(ge.optim, k)(p, 0.1)), first))
     for name, call, words in (
             ("option", lambda: ge.optim.Adam({"w": ge.Variable(first)}, 0.1, momentum=1), "no option 'momentum'"),
-            ("none", lambda: ge.optim.Adam({}, 0.1), "of no parameters")):
+            ("none", lambda: ge.optim.Adam({}, 0.1), "of dict without parameters")):
         try:
             call()
             check(f"{name} was not refused", False)

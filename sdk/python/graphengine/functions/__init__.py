@@ -14,7 +14,7 @@ from graphengine.functions.creation import (arange, asarray, empty, empty_like, 
 from graphengine.functions.dtypes import (bfloat16, bool_, can_cast, finfo, float16, float32, float64, iinfo,
                                           int8, int16, int32, int64, isdtype, result_type, uint8, uint16, uint32,
                                           uint64)
-from graphengine.functions.doors import door as _door
+from graphengine._doors import door as _door
 from graphengine.functions.elementwise import (abs, acos, acosh, add, asin, asinh, atan, atanh, bitwise_and,
                                                bitwise_invert, bitwise_left_shift, bitwise_or,
                                                bitwise_right_shift, bitwise_xor, ceil, clip, conj, copysign, cos, cosh,

@@ -45,7 +45,8 @@ def name_of(dtype: Any) -> str:
     except Exception:  # pylint: disable=broad-except
         name = ""
     if name not in NUMBERS:
-        raise TypeError(f"found the type {dtype!r}, wanted {listed(('bool',) + NUMERIC)}")
+        raise TypeError(f"found the type {dtype!r}, wanted {listed(('bool',) + NUMERIC)}; "
+                        "give one of these names or graphengine's own, as graphengine.float32")
     return name
 
 
@@ -193,7 +194,7 @@ class IntInfo:
 def _asked(of: Any, what: str, wanted: Tuple[str, ...]) -> str:
     name = name_of(of.dtype if isinstance(of, (_native.Tensor, numpy.ndarray)) else of)
     if name not in wanted:
-        raise TypeError(f"{what}: found {name}, wanted {listed(wanted)}")
+        raise TypeError(f"{what}: found {name}, wanted {listed(wanted)}; cast it with astype(x, dtype)")
     return name
 
 

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy
 
 from graphengine.functions.dtypes import DEFAULT_FLOAT, name_of
-from graphengine.functions.doors import door
+from graphengine._doors import door
 from graphengine.functions.manipulation import roll
 from graphengine.functions.values import axes_of, constant, on_host, same, tensor, whole
 

@@ -34,7 +34,7 @@ def _entry(entry: Any) -> Any:
         return operator.index(entry)
     except TypeError:
         raise TypeError(f"found the index {entry!r:.60}, wanted whole numbers, slices, ..., None, masks or "
-                        "arrays of whole numbers") from None
+                        "arrays of whole numbers; convert it by int() or asarray(x)") from None
 
 
 def _axes_taken(entry: Any) -> int:
@@ -48,9 +48,10 @@ def _whole_key(x: Any, key: Any) -> List[Any]:
     parts = [_entry(part) for part in (key if isinstance(key, tuple) else (key,))]
     taken = sum(_axes_taken(part) for part in parts if part is not Ellipsis)
     if sum(part is Ellipsis for part in parts) > 1:
-        raise IndexError("found ... twice in an index, wanted it once")
+        raise IndexError("found ... twice in an index, wanted it once; write : in place of the other")
     if taken > x.ndim:
-        raise IndexError(f"found {taken} indices, wanted {x.ndim} and fewer for the shape {tuple(x.shape)}")
+        raise IndexError(f"found {taken} indices, wanted {x.ndim} and fewer for the shape {tuple(x.shape)}; "
+                         "leave some out, or give it axes by None or reshape")
     place = next((i for i, part in enumerate(parts) if part is Ellipsis), len(parts))
     return parts[:place] + [slice(None)] * (x.ndim - taken) + parts[place + 1:]
 
@@ -60,7 +61,8 @@ def _mask_places(x: Any, mask: Any, axis: int) -> List[Any]:
     for i, n in enumerate(mask.shape):
         size = x.shape[axis + i]
         if whole(n) and whole(size) and n != size:
-            raise IndexError(f"found a mask of shape {tuple(mask.shape)}, wanted {size} along axis {axis + i}")
+            raise IndexError(f"found a mask of shape {tuple(mask.shape)}, wanted {size} along axis {axis + i}; "
+                             "make the mask of a comparison of the array itself")
     places = node("NonZero", mask)
     return [node("Gather", places, scalar(i, "int64"), axis=0) for i in range(mask.ndim)]
 
@@ -69,7 +71,7 @@ def _checked(x: Any, index: int, axis: int) -> int:
     size = x.shape[axis]
     if whole(size) and not -size <= index < size:
         raise IndexError(f"found the index {index}, wanted {-size} to {size - 1} along axis {axis} of "
-                         f"{size} elements")
+                         f"{size} elements; take an index inside it, or a slice")
     return index
 
 
@@ -89,7 +91,8 @@ def _planned(x: Any, parts: Sequence[Any]) -> Tuple[List[Any], bool]:
 
 def _places(index: Any) -> Any:
     if type_of(index) not in INTEGRAL:
-        raise IndexError(f"found an index of {type_of(index)}, wanted whole numbers or a mask")
+        raise IndexError(f"found an index of {type_of(index)}, wanted whole numbers or a mask; "
+                         "cast it with astype(x, \"int64\")")
     return cast(index, "int64")
 
 
@@ -98,14 +101,14 @@ def _bound(value: Any, otherwise: int) -> Any:
         return otherwise
     if isinstance(value, Tensor):
         if value.ndim != 0 or type_of(value) not in INTEGRAL:
-            raise TypeError("found a Tensor as a slice's bound, wanted one whole number")
+            raise TypeError("found a Tensor as a slice's bound, wanted one whole number; take one element of it")
         return _Bound(value)
     if hasattr(value, "tensor"):
         return value
     try:
         return min(max(operator.index(value), _FIRST), _LAST)
     except TypeError:
-        raise TypeError(f"found the slice's bound {value!r:.60}, wanted a whole number") from None
+        raise TypeError(f"found the slice's bound {value!r:.60}, wanted a whole number; round it with int()") from None
 
 
 class _Bound:
@@ -140,7 +143,7 @@ def _sliced(x: Any, entries: Sequence[Any]) -> Any:
             continue
         step = 1 if entry.step is None else operator.index(entry.step)
         if step == 0:
-            raise ValueError("found a slice of step 0, wanted another number")
+            raise ValueError("found a slice of step 0, wanted another number; leave it out for 1")
         start = _bound(entry.start, 0 if step > 0 else _LAST)
         stop = _bound(entry.stop, _LAST if step > 0 else _FIRST)
         size = x.shape[axis]
@@ -250,7 +253,7 @@ def _scalar_masks(x: Any, parts: Sequence[Any]) -> Optional[Any]:
     if not masks:
         return None
     if len(masks) > 1 or any(isinstance(p, Tensor) for i, p in enumerate(parts) if i not in masks):
-        raise IndexError("found a mask without axes beside other arrays, wanted it alone")
+        raise IndexError("found a mask without axes beside other arrays, wanted it alone; give it axes by reshape")
     at = masks[0]
     key = tuple(parts[:at]) + (unsqueezed(parts[at], (0,)),) + tuple(parts[at + 1:])
     axis = sum(_axes_taken(p) for p in parts[:at])
@@ -301,8 +304,8 @@ def _broadcast_value(value: Any, chosen: Any) -> Any:
         except ValueError:
             fits = False
         if not fits:
-            raise ValueError(f"found a value of shape {tuple(value.shape)}, which does not broadcast to the "
-                             f"shape {shape} of the elements that it goes to")
+            raise ValueError(f"found a value of shape {tuple(value.shape)}, wanted one that broadcasts to the "
+                             f"shape {shape} of the elements that it goes to; reshape or index it")
         return expanded(value, shape)
     return node("Expand", value, node("Shape", chosen))
 
@@ -311,7 +314,8 @@ def _masked(x: Any, mask: Any, value: Any) -> Any:
     """One value where a mask over the leading axes is true: no places are needed."""
     for i, n in enumerate(mask.shape):
         if whole(n) and whole(x.shape[i]) and n != x.shape[i]:
-            raise IndexError(f"found a mask of shape {tuple(mask.shape)}, wanted {x.shape[i]} along axis {i}")
+            raise IndexError(f"found a mask of shape {tuple(mask.shape)}, wanted {x.shape[i]} along axis {i}; "
+                             "make the mask of a comparison of the array itself")
     if mask.ndim < x.ndim:
         mask = unsqueezed(mask, range(mask.ndim, x.ndim))
     return node("Where", mask, value, x)

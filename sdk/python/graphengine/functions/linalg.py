@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn, Union
 
 from graphengine.functions import statistics
 from graphengine.functions.dtypes import NUMERIC
-from graphengine.functions.doors import door
+from graphengine._doors import door
 from graphengine.functions.elementwise import abs as absolute
 from graphengine.functions.elementwise import multiply, not_equal, subtract
 from graphengine.functions.linear_algebra import (matmul, matrix_transpose, outer, square_matrix, tensordot,

@@ -23,7 +23,7 @@ def matmul(x1: Any, x2: Any, /) -> Any:
     rows, columns = a.shape[-1], b.shape[-2 if b.ndim > 1 else -1]
     if whole(rows) and whole(columns) and rows != columns:
         raise ValueError(f"matmul: found the shapes {tuple(a.shape)} and {tuple(b.shape)}, whose inner sizes "
-                         f"{rows} and {columns} differ")
+                         f"{rows} and {columns} differ, wanted equal; transpose or reshape one")
     wide = _wide(name)
     return cast(node("MatMul", cast(a, wide), cast(b, wide)), name)
 

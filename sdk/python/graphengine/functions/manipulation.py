@@ -47,7 +47,7 @@ def _joined(a: Any, b: Any, shapes: Sequence[Any]) -> Any:
         return b if whole(b) else a
     if a != b:
         raise ValueError(f"found the shapes {', '.join(map(str, shapes))}, which do not broadcast: "
-                         f"{a} and {b} differ and neither is 1")
+                         f"{a} and {b} differ and neither is 1, wanted equal sizes; reshape one")
     return a
 
 
@@ -60,7 +60,8 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
     except ValueError:
         fits = False
     if not fits or x.ndim > len(to):
-        raise ValueError(f"broadcast_to: found the shape {tuple(x.shape)}, which does not broadcast to {to}")
+        raise ValueError(f"broadcast_to: found the shape {tuple(x.shape)}, which does not broadcast to {to}, "
+                         "wanted sizes of 1 or of these; reshape it, or repeat it by tile")
     found = expanded(x, to)
     return same(found) if found is x else found
 
@@ -94,7 +95,7 @@ def concat(arrays: Any, /, *, axis: Optional[int] = 0) -> Any:
     """Arrays behind one another along an axis; None joins them flat (ONNX Concat)."""
     given = [_rows_along(a.__ge_rows__, axis) if hasattr(a, "__ge_rows__") else tensor(a) for a in arrays]
     if not given:
-        raise ValueError("concat: found no array, wanted one and more")
+        raise ValueError("concat: found no array, wanted one and more; give a list of them")
     name = type_of(given[0])
     for a in given[1:]:
         name = promoted(name, type_of(a))
@@ -118,7 +119,8 @@ def squeeze(x: Any, /, axis: Any) -> Any:
     axes = axes_of(axis, x.ndim, "squeeze")
     for a in axes:
         if whole(x.shape[a]) and x.shape[a] != 1:
-            raise ValueError(f"squeeze: found axis {a} of {x.shape[a]} elements, wanted 1")
+            raise ValueError(f"squeeze: found axis {a} of {x.shape[a]} elements, wanted 1; take one by an "
+                             "index, or a mean over the axis")
     return squeezed(x, axes) if axes else same(x)
 
 
@@ -137,7 +139,7 @@ def permute_dims(x: Any, /, axes: Any) -> Any:
     x = tensor(x)
     order = axes_of(tuple(axes), x.ndim, "permute_dims")
     if len(order) != x.ndim:
-        raise ValueError(f"permute_dims: found {len(order)} axes, wanted all {x.ndim}")
+        raise ValueError(f"permute_dims: found {len(order)} axes, wanted all {x.ndim}; name each once")
     return node("Transpose", x, perm=list(order)) if order else same(x)
 
 
@@ -163,7 +165,7 @@ def reshape(x: Any, /, shape: Any, *, copy: Optional[bool] = None) -> Any:
     if fixed(to) and whole(count):
         to = _solved(to, count, tuple(x.shape))
     elif sum(whole(n) and n == -1 for n in to) > 1:
-        raise ValueError(f"reshape: found the shape {to}, wanted one size of -1 at most")
+        raise ValueError(f"reshape: found the shape {to}, wanted one size of -1 at most; give the others as numbers")
     return reshaped(x, to)
 
 
@@ -174,10 +176,12 @@ def _solved(to: Tuple[int, ...], count: int, origin: Tuple[int, ...]) -> Tuple[i
         others *= n if n != -1 else 1
     open_ = to.count(-1)
     if open_ > 1 or any(n < -1 for n in to):
-        raise ValueError(f"reshape: found the shape {to}, wanted sizes of 0 and more, one of -1 at most")
+        raise ValueError(f"reshape: found the shape {to}, wanted sizes of 0 and more, one of -1 at most; "
+                         "give the others as numbers")
     fits = others == count if open_ == 0 else others != 0 and count % others == 0
     if not fits:
-        raise ValueError(f"reshape: found {count} elements of shape {origin}, which do not fit {to}")
+        raise ValueError(f"reshape: found {count} elements of shape {origin}, which do not fit {to}, wanted "
+                         "as many elements; -1 stands for what is left")
     return tuple(count // others if n == -1 else n for n in to)
 
 
@@ -223,10 +227,11 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
         return moveaxis(whole, 0, axis_of(axis, whole.ndim, "stack"))
     given = [tensor(a) for a in arrays]
     if not given:
-        raise ValueError("stack: found no array, wanted one and more")
+        raise ValueError("stack: found no array, wanted one and more; give a list of them")
     shapes = {tuple(a.shape) for a in given if fixed(a.shape)}
     if len(shapes) > 1:
-        raise ValueError(f"stack: found the shapes {', '.join(map(str, sorted(shapes)))}, wanted one")
+        raise ValueError(f"stack: found the shapes {', '.join(map(str, sorted(shapes)))}, wanted one; "
+                         "join arrays of several by concat")
     place = axis_of(axis, given[0].ndim + 1, "stack")
     return concat([unsqueezed(a, (place,)) for a in given], axis=place)
 

@@ -78,7 +78,8 @@ def _of_list(value: Any, name: Optional[str]) -> Any:
     """A list of numbers: 64-bit integers, floats of the default type."""
     made = numpy.asarray(value)
     if made.dtype == object or made.dtype.kind not in "biufV":
-        raise TypeError(f"found {value!r:.60}, wanted an array, a number or lists of them")
+        raise TypeError(f"found {value!r:.60}, wanted an array, a number or lists of them; "
+                        "lists have to be of one size each")
     if name is None and made.dtype == numpy.float64 and not _any_array(value):
         name = DEFAULT_FLOAT
     return made_tensor(made if name is None else made.astype(numpy_of(name)))
@@ -113,7 +114,7 @@ def tensor(value: Any, name: Optional[str] = None) -> Any:
         return made_tensor(value)
     if isinstance(value, (list, tuple)) or hasattr(value, "__array__"):
         return _of_list(value, name)
-    raise TypeError(f"found {type(value).__name__}, wanted a Tensor, an array or a number")
+    raise TypeError(f"found {type(value).__name__}, wanted a Tensor, an array or a number; convert it with asarray(x)")
 
 
 def _type_of_number(value: Any) -> str:
@@ -191,14 +192,14 @@ def size_of(value: Any, function: str) -> Any:
     if isinstance(value, Tensor):
         if value.ndim != 0 or type_of(value) not in INTEGRAL:
             raise TypeError(f"{function}: found a Tensor of {type_of(value)} of {value.ndim} axes, "
-                            "wanted a whole number")
+                            "wanted a whole number; cast it with astype(x, \"int64\")")
         return Number(value)
     if hasattr(value, "tensor"):
         return value
     try:
         return operator.index(value)
     except TypeError:
-        raise TypeError(f"{function}: found {value!r:.60}, wanted a whole number") from None
+        raise TypeError(f"{function}: found {value!r:.60}, wanted a whole number; round it with int()") from None
 
 
 class Number:
@@ -215,7 +216,8 @@ class Number:
 def shape_of(shape: Any, function: str) -> Shape:
     """A shape as a caller gave it: one size or several."""
     if isinstance(shape, Tensor) and shape.ndim == 1:
-        raise TypeError(f"{function}: found a Tensor as the shape, wanted a tuple of sizes")
+        raise TypeError(f"{function}: found a Tensor as the shape, wanted a tuple of sizes; "
+                        "give x.shape of a Tensor of this shape")
     if isinstance(shape, (list, tuple)):
         return tuple(size_of(n, function) for n in shape)
     if isinstance(shape, numpy.ndarray):
@@ -227,7 +229,8 @@ def sizes(shape: Any, function: str) -> Shape:
     """A shape whose sizes are not negative."""
     found = shape_of(shape, function)
     if any(whole(n) and n < 0 for n in found):
-        raise ValueError(f"{function}: found the shape {found}, wanted sizes of 0 and more")
+        raise ValueError(f"{function}: found the shape {found}, wanted sizes of 0 and more; -1 stands for a size in "
+                         "reshape alone")
     return found
 
 
@@ -306,10 +309,13 @@ def axis_of(axis: Any, rank: int, function: str) -> int:
     try:
         found = operator.index(axis)
     except TypeError:
-        raise TypeError(f"{function}: found the axis {axis!r:.60}, wanted a whole number") from None
+        raise TypeError(f"{function}: found the axis {axis!r:.60}, wanted a whole number; several go as a tuple "
+                        "where a function takes them") from None
     if not -rank <= found < rank:
-        raise ValueError(f"{function}: found axis {found}, wanted {-rank} to {rank - 1} for {rank} axes"
-                         if rank else f"{function}: found axis {found} for an array without axes")
+        raise ValueError(f"{function}: found axis {found}, wanted {-rank} to {rank - 1} for {rank} axes; "
+                         "take one of these, or give the array more axes by reshape"
+                         if rank else f"{function}: found axis {found} for an array without axes, wanted one axis "
+                         "and more; reshape it to (1,)")
     return found % rank
 
 
@@ -321,7 +327,8 @@ def axes_of(axis: Any, rank: int, function: str) -> Tuple[int, ...]:
         return (axis_of(axis, rank, function),)
     found = tuple(axis_of(a, rank, function) for a in axis)
     if len(set(found)) != len(found):
-        raise ValueError(f"{function}: found the axes {tuple(axis)}, which name one twice")
+        raise ValueError(f"{function}: found the axes {tuple(axis)}, which name one twice, wanted each once; "
+                         "leave one out")
     return found
 
 

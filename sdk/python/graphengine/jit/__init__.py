@@ -6,6 +6,7 @@ import sys
 import types
 from typing import Any
 
+from graphengine import _native
 from graphengine.jit.program import Jitted, eager, jit
 from graphengine.jit.scope import TraceError
 from graphengine.jit.sessions import configure
@@ -16,9 +17,9 @@ __all__ = ["Jitted", "TraceError", "configure", "eager", "jit"]
 class _Package(types.ModuleType):
     """The import of a part sets the attribute `jit` of graphengine to this, so it can be called."""
 
+    @_native.Door
     def __call__(self, function: Any = None) -> Any:
         return jit(function)
 
 
-_Package.__call__.__doc__ = jit.__doc__
 sys.modules[__name__].__class__ = _Package

@@ -3,10 +3,10 @@ from typing import Any, Callable, List, Optional, Tuple
 
 from graphengine import _native
 from graphengine.jit import trees
-from graphengine.jit.merge import (RETURNED_VALUE, Differ, Undefined, alike, as_tensor, describe, pair)
+from graphengine.jit.merge import (RETURNED_VALUE, SAME, Differ, Undefined, alike, as_tensor, describe, pair)
 from graphengine.jit.places import UNSET, Place, Places, changed, put_back
 from graphengine.jit.recursion import NoResultYet, looks_for_results
-from graphengine.jit.scope import Scope, TraceError, place
+from graphengine.jit.scope import ConditionError, Scope, TraceError, place
 
 Part = Callable[[], Any]
 
@@ -15,8 +15,8 @@ def truth(value: Any) -> Any:
     """A tensor as a condition: one of bool without axes."""
     if any(n != 1 for n in value.shape):
         shape = ", ".join(map(str, value.shape))
-        raise TraceError(f"the condition is a tensor of shape ({shape}), wanted one of one element; "
-                         "reduce it by ge.any() or ge.all(), or choose by element with ge.where()")
+        raise ConditionError(f"the condition is a tensor of shape ({shape}), wanted one of one element; "
+                             "reduce it by ge.any() or ge.all(), or choose by element with ge.where()")
     from graphengine import functions
 
     out = value if len(value.shape) == 0 else functions.reshape(value, ())
@@ -65,8 +65,8 @@ class If:
         try:
             answer = pair(self._then.answer, self._else.answer, self._leaves)
         except Differ as why:
-            raise TraceError(f"the branches of the `if` at {self._where} answer {why}; both have to answer "
-                             "the same structure") from None
+            raise TraceError(f"the branches of the `if` at {self._where} answer {why.both}, wanted one "
+                             "structure; return values of the same kinds from both") from None
         made = iter(self._node())
         for p, tree in trees_:
             p.set(_with(tree, made))
@@ -81,8 +81,8 @@ class If:
         if (a is UNSET) != (b is UNSET) and (p.name == RETURNED_VALUE or self._parent.in_loop):
             return self._zeros_where_unset(a, b)
         if a is UNSET or b is UNSET:
-            return trees.Static(Undefined(p.name, f"is set in one branch of the `if` at {self._where} alone; "
-                                                  "set it in both, or before"))
+            return trees.Static(Undefined(p.name, f"is set in one branch of the `if` at {self._where} alone, "
+                                                  "wanted in both; set it in the other, too, or before the `if`"))
         if isinstance(a, Undefined) or isinstance(b, Undefined):
             return trees.Static(a if isinstance(a, Undefined) else b)
         kept = len(self._leaves)
@@ -91,10 +91,10 @@ class If:
             for x, y in self._leaves[kept:]:
                 self._check(x, y, p.name)
             return tree
-        except Differ as why:
+        except Differ:
             del self._leaves[kept:]
             return trees.Static(Undefined(p.name, f"is {describe(a)} in one branch of the `if` at {self._where} "
-                                                  f"and {describe(b)} in the other ({why})"))
+                                                  f"and {describe(b)} in the other, wanted one type; {SAME}"))
 
     def _check(self, x: Any, y: Any, name: str) -> None:
         with self._then.scope:
@@ -120,7 +120,7 @@ class If:
         for i, (a, b) in enumerate(zip(firsts, others)):
             if a.dtype != b.dtype or len(a.shape) != len(b.shape):
                 raise TraceError(f"result {i} of the `if` at {self._where} is {describe(a)} in one branch and "
-                                 f"{describe(b)} in the other; make them of one type")
+                                 f"{describe(b)} in the other, wanted one type; {SAME}")
         self._then.scope.results(firsts)
         self._else.scope.results(others)
         bodies = {"then_branch": self._then.scope.fn, "else_branch": self._else.scope.fn}

@@ -13,7 +13,7 @@ from graphengine.jit.branches import both, if_else, negation, truth
 from graphengine.jit.merge import Undefined, as_tensor
 from graphengine.jit.places import Places, put_back
 from graphengine.jit.recursion import watched
-from graphengine.jit.scope import PACKAGE, Scope, Size, TraceError, active
+from graphengine.jit.scope import PACKAGE, KeptError, Scope, Size, TraceError, active
 from graphengine.source import Converter, Hooks, Unconverted
 
 Thunk = Callable[[], Any]
@@ -24,7 +24,8 @@ def traced(value: Any) -> bool:
     return isinstance(value, _native.Tensor) and value.symbol is not None
 
 
-_WORDS = {"bool": "a condition of Python: the function that it stands in has no source, or is a library's",
+_WORDS = {"bool": "its truth (bool) by Python itself, as by `assert`, `in`, `match`, a comprehension, any() or a function "
+                  "without source",
           "len": "len() of an axis whose size is free"}
 
 
@@ -33,14 +34,18 @@ def _asked(tensor: Any, wanted: str) -> Any:
     found = at_once.asked(tensor, wanted)
     if found is not None:
         return found[0]
+    scope = active()
+    if scope is None or tensor.symbol.scope.trace is not scope.trace:
+        raise KeptError()
+    if wanted == "len":
+        return int(tensor.shape[0])
     shape = ", ".join(map(str, tensor.shape))
     what = _WORDS.get(wanted, f"its numbers ({wanted})")
-    scope = active()
-    raise TraceError(f"a tensor of {tensor.dtype} of shape ({shape}) of a function under jit is asked for {what}, which "
-                     f"are known only when it runs; {Scope.advice if scope is None else scope.advice}")
+    raise TraceError(f"a tensor of {tensor.dtype.name} of shape ({shape}) of a function under jit is asked for {what}, "
+                     f"which is known only when it runs, wanted a number of Python; {scope.advice}")
 
 
-_native.set_traced_hook(_asked)
+_native.set_traced_hook(_native.Door(_asked))
 
 
 class Rounds:
@@ -56,7 +61,7 @@ class Rounds:
 def rows(tensor: Any) -> Rounds:
     """The rows of a traced tensor."""
     if len(tensor.shape) == 0:
-        raise TypeError("iteration over a tensor without axes; give it one by reshape((1,))")
+        raise TypeError("iteration over a Tensor without axes, wanted one axis or more; reshape it to (1,)")
     count = tensor.shape[0]
     return Rounds(count.tensor() if isinstance(count, Size) else count,
                   lambda i: _native.apply("", "Gather", [tensor, as_tensor(i)], {"axis": 0}, 1))
@@ -68,6 +73,9 @@ def rounds_of(*arguments: Any) -> Rounds:
 
     start, stop, step = (0, arguments[0], 1) if len(arguments) == 1 else (*arguments, 1)[:3]
     start, stop, step = (a.tensor() if isinstance(a, Size) else a for a in (start, stop, step))
+    for part in (start, stop, step):
+        if isinstance(part, _native.Tensor) and not functions.isdtype(part.dtype, "integral"):
+            raise TypeError(f"range() of a tensor of {part.dtype.name}, wanted integers; cast it by astype(x, ge.int64)")
     if isinstance(step, int) and step == 0:
         raise ValueError("range() step must not be zero")
     if isinstance(start, int) and isinstance(step, int) and (start, step) == (0, 1):
@@ -270,7 +278,8 @@ def _zip(*items: Any, strict: bool = False) -> Any:
         return zip(*items, strict=strict) if strict else zip(*items)
     parts = [rows(x) if traced(x) else x for x in items]
     if not all(isinstance(p, Rounds) for p in parts):
-        raise TraceError("zip() of a tensor and something else, wanted tensors; stack the others by ge.stack()")
+        raise TraceError("zip() of a tensor and something else, wanted tensors; stack the others by ge.stack(), or make "
+                         "them a tensor by ge.asarray()")
     counts = [p.count for p in parts]
     if all(isinstance(c, int) for c in counts):
         least: Any = min(counts)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 from graphengine import _native
 from graphengine.jit import trees
 from graphengine.jit.branches import truth
-from graphengine.jit.merge import (Differ, Undefined, alike, as_tensor, describe, is_number, pair)
+from graphengine.jit.merge import (SAME, Differ, Undefined, alike, as_tensor, describe, is_number, pair)
 from graphengine.jit.places import UNSET, Items, Place, Places, changed, put_back, same
 from graphengine.jit.recursion import NoResultYet
 from graphengine.jit.scope import Scope, TraceError, place
@@ -27,7 +27,8 @@ class _Appending(Undefined):
     """Stands for what earlier rounds appended."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(name, "is appended to by a loop of the graph, which cannot read it; read it behind the loop")
+        super().__init__(name, "is appended to by a loop of the graph, which cannot read it there, wanted tensors; read it "
+                         "behind the loop, or keep what it needs in a name of its own")
 
 
 class _Carried:
@@ -73,8 +74,8 @@ class Loop:
                 put_back(self._before)
             else:
                 names = ", ".join(c.describe() for c in self._carried.values())
-                raise TraceError(f"the types of {names} do not settle in the loop at {self._where}; give them their "
-                                 "last type before the loop")
+                raise TraceError(f"the types of {names} do not settle in the loop at {self._where}, wanted one for all "
+                                 "rounds; give them their last type before the loop")
             self._finish(scope, more, after)
         except NoResultYet:  # no round tells the results of the function that is looked at: as without rounds
             put_back(self._before)
@@ -151,7 +152,7 @@ class Loop:
         except Differ as why:
             kind = FirstRound if is_number(c.first) else TraceError
             raise kind(f"'{c.describe()}' changes its type in the loop at {self._where}: before it and behind a "
-                       f"round it is {why}") from None
+                       f"round it is {why.both}, wanted one type; {SAME}") from None
         return old[0] == c.tree and [(d, list(s)) for d, s in old[1]] == [(d, list(s)) for d, s in c.types]
 
     def _fit_unset(self, c: _Carried, now: Any) -> None:
@@ -162,15 +163,19 @@ class Loop:
             leaf = self._tensor(leaf)
             dims = [d if isinstance(d, int) else self._outer_size(d) for d in _dims(leaf)]
             if any(d is None for d in dims):
-                c.lost = f"has another size in each round of the loop at {self._where}; set it before the loop"
+                self._lose(c, f"has another size in each round of the loop at {self._where}, wanted one size")
                 return
             types.append((leaf.dtype, dims))
         statics = [t for t in trees.statics(tree) if t is not None]
         if statics:
             what = statics[0].why() if isinstance(statics[0], Undefined) else f"is {statics[0]!r}"
-            c.lost = f"{what} in the loop at {self._where}, which the graph cannot carry; set it before the loop"
+            self._lose(c, f"{what} in the loop at {self._where}, which the graph cannot carry, wanted tensors")
             return
         c.tree, c.types, c.firsts = tree, types, [UNSET] * len(leaves)
+
+    def _lose(self, c: _Carried, why: str) -> None:
+        c.lost = why + "; set it before the loop"
+        c.tree, c.types, c.firsts, c.params = None, [], [], []
 
     def _tensor(self, value: Any) -> Any:
         return value if isinstance(value, _native.Tensor) else as_tensor(value)

@@ -12,6 +12,13 @@ RETURNED_VALUE = "__ge_value"  # what `return` in a loop or branch leaves for th
 class Differ(TraceError):
     """Two values that no one type holds."""
 
+    def __init__(self, a: Any, b: Any, what: str = "") -> None:
+        self.both = f"{describe(a)} and {describe(b)}"
+        super().__init__(f"{what + ': ' if what else ''}found {self.both}, wanted one type and number of axes; {SAME}")
+
+
+SAME = "give both one, as by astype, reshape, or a first value such as ge.zeros(shape)"
+
 
 class Undefined:
     """Stands for what is set on some paths alone; any use of it is an error."""
@@ -68,7 +75,9 @@ def describe(value: Any) -> str:
     if value is UNSET:
         return "nothing"
     if isinstance(value, _native.Tensor):
-        return f"a tensor of {value.dtype} of shape ({', '.join(map(str, value.shape))})"
+        return f"a tensor of {value.dtype.name} of shape ({', '.join(map(str, value.shape))})"
+    if type(value) is dict and 0 < len(value) <= 5:
+        return f"a dict of {', '.join(map(repr, value))}"
     if trees.children_of(value) is not None:
         return f"a {type(value).__name__} of {len(trees.children_of(value)[0])}"
     return repr(value)
@@ -87,7 +96,7 @@ def pair(a: Any, b: Any, leaves: Pairs, keep: Callable[[Any, Any], bool] = same)
         return trees.LEAF
     first, second = trees.children_of(a), trees.children_of(b)
     if first is None or second is None or type(a) is not type(b) or first[0] != second[0]:
-        raise Differ(f"{describe(a)} and {describe(b)}")
+        raise Differ(a, b)
     return trees.Node(type(a), first[0], tuple(pair(x, y, leaves, keep) for x, y in zip(first[1], second[1])))
 
 
@@ -102,6 +111,5 @@ def alike(a: Any, b: Any, what: str) -> Tuple[Any, Any]:
     first = as_tensor(a, b if numbers[0] and not numbers[1] and isinstance(b, _native.Tensor) else None)
     second = as_tensor(b, first if numbers[1] else None)
     if first.dtype != second.dtype or len(first.shape) != len(second.shape):
-        raise Differ(f"{what}: {describe(first)} and {describe(second)}; give both one type and number of axes "
-                     "(astype, reshape, or a first value such as ge.zeros(shape))")
+        raise Differ(first, second, what)
     return first, second

@@ -1,19 +1,26 @@
 """jit: a function as programs, one for each structure, types and sizes of its arguments."""
 import functools
+import inspect
 import os
 import threading
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+import types
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from graphengine import _native
+from graphengine._doors import door, doors
+from graphengine._error import Error
 from graphengine.jit import at_once, plugins, trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import Undefined, as_tensor
+from graphengine.jit.notes import add_note
 from graphengine.jit.recursion import RecursionFound
-from graphengine.jit.scope import NumberAsked, Scope, Size, Trace, TraceError, active
+from graphengine.jit.scope import KeptError, NumberAsked, Scope, Size, Trace, TraceError, active
 from graphengine.jit.sessions import session_of
 from graphengine.tensor import Tensor
 from graphengine.variable import Variable, read_through
 
+_UNTRACED = ((inspect.isgeneratorfunction, "the generator"), (inspect.iscoroutinefunction, "the coroutine"),
+             (inspect.isasyncgenfunction, "the asynchronous generator"))
 MOST = 64  # programs of one structure; more are a Python number that changes with each call
 
 
@@ -58,7 +65,12 @@ class Program:
                 self._end(trace, root, answer)
             builder.entry("main", root.fn)
         self._modes, self._mode = list(trace.modes.values()), Variable.mode()
-        self.session = session_of(trace)
+        self._places = trace.places
+        try:
+            self.session = session_of(trace)
+        except Error as error:
+            add_note(error, self._places)
+            raise
         # It keeps them alive, and lets them go behind the session: a state in use is not freed.
         self.variables = list(trace.read)
         self._states = [v.key for v in self.variables]
@@ -76,6 +88,9 @@ class Program:
         for static in trees.statics(self._out):
             if isinstance(static, Undefined):
                 static._ge_fail()
+            if _holds_traced(static):
+                raise TraceError(f"'{root.name}' answers a {type(static).__name__} that holds tensors, wanted tensors in "
+                                 "tuples, lists, dicts or dataclasses; make its class a dataclass, or return its tensors")
         for variable, value in trace.variables.items():
             builder = trace.builder
             builder.assign(root.fn, variable.state_of(trace), root.symbol(value).value)
@@ -99,10 +114,31 @@ class Program:
         return True
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
-        made = self.session.run_tensors(leaves)
+        try:
+            made = self.session.run_tensors(leaves)
+        except Error as error:
+            if any(v.symbol is not None for v in leaves):
+                raise KeptError() from None
+            self.failed(error)
+            raise
         if self._out is trees.LEAF:
             return made[0]
         return trees.unflatten(self._out, [] if self._constant else list(made))
+
+
+    def failed(self, error: BaseException) -> None:
+        """Names the line of the node at which a run failed; the native calls of Jitted do so, too."""
+        if isinstance(error, Error):
+            add_note(error, self._places)
+
+
+def _holds_traced(value: Any) -> bool:
+    """Whether an object that a function answers has tensors of the trace that the answer's tree does not show."""
+    if isinstance(value, (Iterator, set, frozenset)):
+        return True
+    held = getattr(value, "__dict__", None)
+    return isinstance(held, dict) and not isinstance(value, (type, types.ModuleType, types.FunctionType)) and any(
+        isinstance(v, _native.Tensor) and v.symbol is not None for v in held.values())
 
 
 def _axis_name(argument: int, axis: int) -> str:
@@ -139,6 +175,7 @@ class _Family:
                     self.free.add((i, k))
 
 
+@doors
 class Jitted(_native.Programs):
     """A function that runs as a graph. Calls with Tensors alone that have been made before, and answer one
     Tensor, do not come to Python."""
@@ -188,8 +225,8 @@ class Jitted(_native.Programs):
                 return known
             if len(self._families) > MOST:
                 raise TraceError(f"'{self.__name__}' has been called with {MOST} structures or Python values, each of "
-                                 f"which is a program of its own; the last is {tree}; give numbers that change as "
-                                 "tensors: ge.asarray(value)")
+                                 f"which is a program of its own, wanted fewer; the last is {tree}; give numbers that "
+                                 "change as tensors: ge.asarray(value)")
             family.note(shapes)
             while True:
                 try:
@@ -207,6 +244,7 @@ class Jitted(_native.Programs):
             return made
 
 
+@door
 def jit(function: Optional[Callable[..., Any]] = None) -> Any:
     """The function as a graph: traced at its first call for each structure, types and sizes.
 
@@ -216,5 +254,11 @@ def jit(function: Optional[Callable[..., Any]] = None) -> Any:
     if function is None:
         return jit
     if not callable(function):
-        raise TypeError(f"jit() of {type(function).__name__}, wanted a function")
+        raise TypeError(f"jit() of {type(function).__name__}, wanted a function; give the function itself, not what it "
+                        "answers")
+    inner = function.forward if hasattr(function, "forward") else function
+    for is_one, what in _UNTRACED:
+        if is_one(inner):
+            raise TypeError(f"jit() of {what} '{getattr(function, '__name__', function)}', wanted a function that answers "
+                            "when it ends; return a list of what it would yield, or jit the functions that it calls")
     return Jitted(function)

@@ -35,8 +35,22 @@ class TraceError(TypeError):
     """What cannot stand in a graph."""
 
 
+class KeptError(TraceError):
+    """A tensor of a trace that is over."""
+
+    def __init__(self) -> None:
+        super().__init__("this tensor was kept from a trace that is over, where it stood for a value of a graph, wanted one "
+                         "of this call, or one with numbers; return it from the function instead, or keep it in a "
+                         "ge.Variable")
+
+
+class ConditionError(TraceError, ValueError):
+    """A condition of more than one element."""
+
+
 class _Active(threading.local):
     scope: Optional["Scope"] = None
+    modules: Tuple[Tuple[Any, str], ...] = ()  # that are called now, with their names: `Net.fc1`
 
 
 _ACTIVE = _Active()
@@ -59,15 +73,43 @@ def outside() -> Iterator[None]:
         _native.set_trace(trace)
 
 
-def place() -> str:
-    """Where the user's program is: `net.py:42 forward`."""
+class calling:  # pylint: disable=invalid-name
+    """A Module is called meanwhile: what it adds goes by its name."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def __enter__(self) -> None:
+        self._before = _ACTIVE.modules
+        name = type(self._module).__name__
+        if self._before:
+            holder, at = self._before[-1]
+            name = at + "." + next((path for path, m in holder.modules() if m is self._module and path), name)
+        _ACTIVE.modules = (*self._before, (self._module, name))
+
+    def __exit__(self, *_: Any) -> None:
+        _ACTIVE.modules = self._before
+
+
+def users_place() -> Tuple[str, int, str]:
+    """(file, line, function) of the user's program; the function of a layer goes by the layer: `Net.fc1`."""
     frame = sys._getframe(1)  # pylint: disable=protected-access
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     if frame is None:
-        return ""
-    code = frame.f_code
-    return f"{os.path.basename(code.co_filename)}:{frame.f_lineno} {code.co_name}"
+        return "", 0, ""
+    code, name = frame.f_code, frame.f_code.co_name
+    if _ACTIVE.modules:
+        module, called = _ACTIVE.modules[-1]
+        if name == "forward" or type(module).__module__.startswith("graphengine."):
+            name = called
+    return code.co_filename, frame.f_lineno, name
+
+
+def place() -> str:
+    """Where the user's program is: `net.py:42 Net.fc1`."""
+    file, line, name = users_place()
+    return f"{os.path.basename(file)}:{line} {name}" if file else ""
 
 
 def known(tensor: Any) -> Any:
@@ -188,8 +230,8 @@ class Scope:
         """The traced Tensor of a value of this function."""
         dtype, dims = self.trace.builder.value_type(self.fn, value)
         if dims is None:
-            raise TraceError("the number of axes of this result is known only when it runs; give it a shape "
-                             "(reshape) in the operator that makes it")
+            raise TraceError("the number of axes of this result is known only when it runs, wanted one that is known before; "
+                             "give it a shape (reshape) in the operator that makes it")
         symbol = Symbol(self, value, dtype, tuple(dims))
         made = _native.traced(symbol, dtype, ())
         number = known(made)
@@ -225,9 +267,7 @@ class Scope:
         if found is not None:
             return found[1]
         if self.parent is None or not self._within(symbol.scope):
-            raise TraceError(
-                "this tensor was kept from a trace that is over, where it stood for a value of a graph; "
-                "return it from the function instead, or keep it in a ge.Variable")
+            raise KeptError()
         outer = self.parent.lift(symbol)
         inner = self._capture(key, outer, symbol)
         if self.twin is not None:
@@ -284,7 +324,7 @@ class Scope:
             self.trace.fallible += 1
         if domain:
             self.trace.use(domain)
-        made = self.trace.builder.node(self.fn, domain, op, values, attributes, outputs, name=place(),
+        made = self.trace.builder.node(self.fn, domain, op, values, attributes, outputs, name=self.trace.placed(),
                                        bodies=bodies or {})
         numbers = self.trace.values
         if numbers is not None:
@@ -327,6 +367,7 @@ class Trace:
         self.modes: Dict[int, Tuple[Any, bool]] = {}  # by id: a Module that was called, and its mode
         self.custom_ops: Dict[str, str] = {}  # by name: where it is first called
         self.fallible = 0  # nodes that may fail when they run
+        self.places: Dict[str, Tuple[str, int, str]] = {}  # by nodes' names
         self.root: Optional[Scope] = None
         self.params: List[Any] = []  # Tensors of the root function, by argument
         self.values: Any = None  # jit.at_once.Values under ge.eager()
@@ -346,6 +387,13 @@ class Trace:
             if path not in self.plugins:
                 self.plugins.append(path)
 
+    def placed(self) -> str:
+        """The name of a node that is added now, which is its place."""
+        name = place()
+        if name not in self.places:
+            self.places[name] = users_place()
+        return name
+
     def unique(self, name: str) -> str:
         n = self._names[name] = self._names.get(name, 0) + 1
         return name if n == 1 else f"{name}.{n}"
@@ -358,7 +406,7 @@ class Trace:
     def number(self, dim: Any) -> int:
         axis = self.free.get(dim)
         if axis is None:
-            raise TraceError(f"the size '{dim}' is known only when the program runs, wanted a number; compute "
+            raise TraceError(f"the size '{dim}' is known only when the program runs, wanted a number of Python; compute "
                              "with it as a tensor, or make the tensor of a size that is known")
         raise NumberAsked(axis)
 
@@ -374,7 +422,6 @@ def _add(domain: str, op: str, inputs: Sequence[Any], attributes: Dict[str, Any]
     """What _native.apply calls while a function is traced."""
     scope = active()
     if scope is None:
-        raise TraceError("this tensor was kept from a trace that is over, where it stood for a value of a graph; "
-                         "return it from the function instead, or keep it in a ge.Variable")
+        raise KeptError()
     made = scope.node(domain, op, inputs, attributes, outputs)
     return made[0] if outputs == 1 else tuple(made)

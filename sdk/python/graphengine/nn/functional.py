@@ -62,6 +62,9 @@ def conv(x: Any, weight: Any, bias: Optional[Any] = None, stride: Sizes = 1, pad
          dilation: Sizes = 1, groups: int = 1) -> Any:
     """A convolution over as many axes as the weight [outputs, inputs / groups, sizes...] has."""
     n = len(weight.shape) - 2
+    if len(x.shape) != n + 2:
+        raise ValueError(f"convolution over {n} axes of shape {tuple(x.shape)}, wanted {n + 2} axes: [batch, channels] and "
+                         "the sizes; add a batch of one by expand_dims(x, axis=0)")
     attributes = {"strides": _each(stride, n), "dilations": _each(dilation, n), "group": groups}
     if padding == "same":
         attributes["auto_pad"] = "SAME_UPPER"
@@ -136,7 +139,7 @@ def _reduced(x: Any, reduction: str) -> Any:
         return F.sum(x)
     if reduction == "none":
         return x
-    raise ValueError(f"reduction is '{reduction}', wanted 'mean', 'sum' or 'none'")
+    raise ValueError(f"reduction is '{reduction}', wanted 'mean', 'sum' or 'none'; 'none' answers all of them")
 
 
 def cross_entropy(logits: Any, target: Any, weight: Optional[Any] = None, ignore_index: int = -100,

@@ -62,8 +62,11 @@ class _Conv(Module):
         super().__init__()
         for what, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
-                raise ValueError(f"{what} is {channels}, wanted a multiple of groups, {groups}")
+                raise ValueError(f"{what} is {channels}, wanted a multiple of groups, {groups}; give one that "
+                                 "groups divides")
         kernel = items(kernel_size, self.axes, "kernel_size")
+        if isinstance(padding, str) and padding not in ("same", "valid"):
+            raise ValueError(f"padding is {padding!r}, wanted numbers, 'same' or 'valid'; 'same' keeps the sizes")
         self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, tuple(kernel)
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
         self.output_padding = output_padding
@@ -150,6 +153,9 @@ class _BatchNorm(Module):
         optional(self, "running_var", np.ones(num_features, np.float32) if kept else None, False)
 
     def forward(self, x: Any) -> Any:
+        if len(x.shape) < 2 or isinstance(x.shape[1], int) and x.shape[1] != self.num_features:
+            raise ValueError(f"{type(self).__name__}({self.num_features}) of shape {tuple(x.shape)}, wanted {self.num_features} "
+                             "channels along axis 1; make the layer of as many, or move the channels there")
         axes = (0, *range(2, len(x.shape)))
         shape = (1, self.num_features) + (1,) * (len(x.shape) - 2)
         if self.training or self.running_mean is None:
@@ -232,7 +238,8 @@ class GroupNorm(Module):
     def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True) -> None:
         super().__init__()
         if num_channels % num_groups:
-            raise ValueError(f"num_channels is {num_channels}, wanted a multiple of num_groups, {num_groups}")
+            raise ValueError(f"num_channels is {num_channels}, wanted a multiple of num_groups, {num_groups}; "
+                             "give one that num_groups divides")
         self.num_groups, self.eps = num_groups, eps
         optional(self, "weight", np.ones(num_channels, np.float32) if affine else None)
         optional(self, "bias", np.zeros(num_channels, np.float32) if affine else None)
@@ -248,7 +255,7 @@ class Dropout(Module):
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         if not 0 <= p < 1:
-            raise ValueError(f"p is {p}, wanted 0 or more and less than 1")
+            raise ValueError(f"p is {p}, wanted 0 or more and less than 1; it is the part that is left out")
         self.p = p
 
     def forward(self, x: Any) -> Any:
@@ -269,7 +276,8 @@ class MultiheadAttention(Module):
     def __init__(self, embed_dim: int, num_heads: int, bias: bool = True, batch_first: bool = False) -> None:
         super().__init__()
         if embed_dim % num_heads:
-            raise ValueError(f"embed_dim is {embed_dim}, wanted a multiple of num_heads, {num_heads}")
+            raise ValueError(f"embed_dim is {embed_dim}, wanted a multiple of num_heads, {num_heads}; give one that "
+                             "num_heads divides")
         self.embed_dim, self.num_heads, self.batch_first = embed_dim, num_heads, batch_first
         bound = math.sqrt(6 / (4 * embed_dim))
         self.in_proj_weight = Variable(uniform((3 * embed_dim, embed_dim), bound), "in_proj_weight")

@@ -4,11 +4,13 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 import numpy as np
 
 from graphengine import functions
+from graphengine._doors import doors
 from graphengine.jit.hooks import HOOKS
-from graphengine.jit.scope import active
+from graphengine.jit.scope import active, calling
 from graphengine.variable import Variable
 
 
+@doors
 class Module:
     """A part of a network. Attributes that are Variables are its parameters, or buffers where they are
     not trainable; those that are Modules are its parts. `forward` says what it computes."""
@@ -19,17 +21,20 @@ class Module:
         object.__setattr__(self, "training", True)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} has no forward(); write one")
+        raise NotImplementedError(f"{type(self).__name__} has no forward(), wanted one; write what it computes there")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         scope = active()
-        if scope is not None:
-            scope.trace.modes[id(self)] = (self, self.training)
-        return HOOKS.call(self.forward)(*args, **kwargs)
+        if scope is None:
+            return self.forward(*args, **kwargs)
+        scope.trace.modes[id(self)] = (self, self.training)
+        with calling(self):
+            return HOOKS.call(self.forward)(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "training" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__}.{name} is set before super().__init__() is called")
+            raise AttributeError(f"{type(self).__name__}.{name} is set first, wanted behind super().__init__(); call that "
+                                 "at the beginning of __init__")
         if isinstance(value, Variable) and value.name.startswith("variable"):
             value.name = name
         object.__setattr__(self, name, value)
@@ -116,7 +121,8 @@ class Module:
             if path in given:
                 array = functions.asarray(_array(given[path]))
                 if tuple(array.shape) != variable.shape:
-                    raise ValueError(f"'{path}' is of shape {tuple(array.shape)}, wanted {variable.shape}")
+                    raise ValueError(f"'{path}' is of shape {tuple(array.shape)}, wanted {variable.shape}; "
+                                     "make the layer of these sizes, or leave it out by strict=False")
                 made[path] = functions.astype(array, variable.dtype)
         for path, array in made.items():
             own[path].assign(array)
@@ -139,12 +145,17 @@ def _array(value: Any) -> Any:
     return detach().cpu() if detach is not None else value
 
 
+@doors
 class Sequential(Module):
     """Its parts one after the other."""
 
     def __init__(self, *parts: Callable[..., Any]) -> None:
         super().__init__()
         for i, part in enumerate(parts):
+            if isinstance(part, type) or not callable(part):
+                what = f"the class {part.__name__}" if isinstance(part, type) else f"a {type(part).__name__}"
+                raise TypeError(f"part {i} of Sequential() is {what}, wanted a Module or a function; make a layer by "
+                                "calling its class")
             setattr(self, str(i), part)
         self._count = len(parts)
 
@@ -163,6 +174,7 @@ class Sequential(Module):
         return x
 
 
+@doors
 class ModuleList(Module):
     """A list of parts."""
 
@@ -191,7 +203,7 @@ def items(value: Any, count: int, what: str) -> List[int]:
     """A number for all axes, or one for each."""
     out = [value] * count if isinstance(value, int) else list(value)
     if len(out) != count:
-        raise ValueError(f"{what} is {value}, wanted a number or {count} of them")
+        raise ValueError(f"{what} is {value}, wanted a number or {count} of them; give one for each axis")
     return out
 
 

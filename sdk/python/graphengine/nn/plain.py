@@ -16,8 +16,9 @@ class _Function(Module):
         super().__init__()
         names = list(self.options)
         if len(values) > len(names) or set(given) - set(names) or set(names[:len(values)]) & set(given):
-            raise TypeError(f"{type(self).__name__}() takes {', '.join(names) or 'nothing'}; given are "
-                            f"{', '.join([*map(repr, values), *given])}")
+            found = [*(type(v).__name__ for v in values), *map(repr, given)]
+            raise TypeError(f"{type(self).__name__}() is given {', '.join(found)}, wanted "
+                            f"{', '.join(names) or 'nothing'}; a layer is made first, and then called with tensors")
         self.given = {**self.options, **dict(zip(names, values)), **given}
 
     def forward(self, *inputs: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple, Union
 import numpy as np
 
 from graphengine import functions
+from graphengine._doors import doors
 from graphengine._native import apply
 from graphengine.nn.module import Module
 from graphengine.variable import Variable
@@ -21,6 +22,7 @@ from graphengine.variable import Variable
 Rate = Union[float, Callable[[Any], Any]]
 
 
+@doors
 class Optimizer:
     """Gives parameters other values by their gradients. rate: a number, or a function of the step, which
     is a tensor that begins with 0. groups: options for parameters whose path fits a pattern,
@@ -37,10 +39,19 @@ class Optimizer:
                  **options: Any) -> None:
         for name in options:
             if name not in self.options:
-                raise TypeError(f"{type(self).__name__}() has no option '{name}', wanted {', '.join(self.options)}")
+                raise TypeError(f"{type(self).__name__}() has no option '{name}', wanted "
+                                f"{', '.join(self.options)}; the rate is `rate`")
+        if not isinstance(parameters, (Module, dict)):
+            raise TypeError(f"{type(self).__name__}() of {type(parameters).__name__}, wanted a Module, or a dict of "
+                            "Variables by their paths; give the net itself")
         self.parameters = parameters.parameters() if isinstance(parameters, Module) else dict(parameters)
         if not self.parameters:
-            raise ValueError(f"{type(self).__name__}() of no parameters")
+            raise ValueError(f"{type(self).__name__}() of {type(parameters).__name__} without parameters, wanted one or more; "
+                             "Variables have to be attributes of the Module, or of Modules in it")
+        for pattern in groups or {}:
+            if not any(fnmatch.fnmatchcase(path, pattern) for path in self.parameters):
+                raise ValueError(f"group '{pattern}' fits no parameter, wanted one or more of {', '.join(self.parameters)}; "
+                                 "* stands for any part of a path")
         self.rate, self.clip_norm = rate, clip_norm
         self._options = {path: self._of(path, {**self.options, **options}, groups or {}) for path in self.parameters}
         self.count = Variable(np.zeros((), np.int64), "step", trainable=False)
@@ -54,7 +65,8 @@ class Optimizer:
             if fnmatch.fnmatchcase(path, pattern):
                 for name in more:
                     if name not in self.options and name != "rate":
-                        raise TypeError(f"group '{pattern}' has option '{name}', wanted rate, {', '.join(self.options)}")
+                        raise TypeError(f"group '{pattern}' has option '{name}', wanted rate, "
+                                        f"{', '.join(self.options)}; leave it out")
                 options = {**options, **more}
         return options
 
@@ -73,7 +85,8 @@ class Optimizer:
         """One step; gradients by the parameters' paths."""
         missing = [p for p in self.parameters if p not in gradients]
         if missing:
-            raise KeyError(f"there are no gradients for {missing}, wanted one for each of {list(self.parameters)}")
+            raise KeyError(f"there are no gradients for {missing}, wanted one for each of "
+                           f"{list(self.parameters)}; take them by value_and_grad(loss, wrt=net)")
         done = self.count.value
         gradients = {p: gradients[p] for p in self.parameters}
         if self.clip_norm is not None:

@@ -260,7 +260,9 @@ std::shared_ptr<Handle> NewEagerHandle(std::string_view domain) {
   return MakeHandle(taken);
 }
 
-nb::object RunEager(const OneNode& node) {
+namespace {
+
+nb::object LoadAndRun(const OneNode& node) {
   thread_local std::string kept;  // keeps its room from call to call
   std::string key = std::move(kept);
   key.clear();
@@ -277,6 +279,18 @@ nb::object RunEager(const OneNode& node) {
   }
   kept = std::move(key);
   return session->Run(node);
+}
+
+}  // namespace
+
+nb::object RunEager(const OneNode& node) {
+  try {
+    return LoadAndRun(node);
+  } catch (nb::python_error& error) {
+    nb::module_::import_("graphengine._error").attr("at_once")(error.value());
+    error.restore();
+    nb::raise_python_error();
+  }
 }
 
 nb::object Cast(nb::handle tensor, const Element& element) {

@@ -72,8 +72,13 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t flagged, PyObject* 
     if (!plain || !IsOf(p, {args, n})) continue;
     PyObject* out = Guarded<PyObject*>(nullptr, [&] {
       const nb::object kept = p.owner;  // another thread may take it out of the list
-      const nb::object made = p.session->RunOnTensors(std::span<PyObject* const>(args, n));
-      return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
+      try {
+        const nb::object made = p.session->RunOnTensors(std::span<PyObject* const>(args, n));
+        return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
+      } catch (nb::python_error& error) {
+        kept.attr("failed")(error.value());
+        throw;
+      }
     });
     if (!out) CutFrames();
     return out;

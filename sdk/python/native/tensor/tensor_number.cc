@@ -89,9 +89,10 @@ nb::object IntObject(const Element& element, const void* data, bool sign) {
 
 nb::object NumberOf(const Tensor& tensor, const char* wanted) {
   if (ElementsOf(tensor) != 1) {
-    Raise(GE_STATUS_INVALID_ARGUMENT, std::string(wanted) +
-                                          " wants a Tensor of one element, this one is " +
-                                          ShapeText(tensor.dims, tensor.rank));
+    Raise(GE_STATUS_INVALID_ARGUMENT, std::string(wanted) + "() of a Tensor of shape " +
+                                          ShapeText(tensor.dims, tensor.rank) +
+                                          ", wanted one of one element; reduce it first, as by "
+                                          "any(), all() or sum()");
   }
   using Code = nb::dlpack::dtype_code;
   const Element& element = *ElementOf(tensor.dtype);

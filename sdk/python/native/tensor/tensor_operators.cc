@@ -282,7 +282,9 @@ Py_ssize_t LengthSlot(PyObject* self) {
   return Guarded<Py_ssize_t>(-1, [&]() -> Py_ssize_t {
     const Tensor& t = *TensorOf(self);
     if (t.rank == 0) {
-      PyErr_SetString(PyExc_TypeError, "len() of a Tensor without axes");
+      PyErr_SetString(
+          PyExc_TypeError,
+          "len() of a Tensor without axes, wanted one axis or more; reshape it to (1,)");
       return -1;
     }
     if (t.dims[0] >= 0) return t.dims[0];
@@ -301,10 +303,12 @@ nb::object Row(const Tensor& t, PyObject* key) {
   }
   if (i < 0) i += t.dims[0];
   if (i < 0 || i >= t.dims[0]) {
-    PyErr_SetString(PyExc_IndexError,
-                    ("index " + nb::cast<std::string>(nb::str(nb::handle(key))) +
-                     " is outside of the first axis, which has " + std::to_string(t.dims[0]))
-                        .c_str());
+    PyErr_SetString(
+        PyExc_IndexError,
+        ("found the index " + nb::cast<std::string>(nb::str(nb::handle(key))) + ", wanted " +
+         std::to_string(-t.dims[0]) + " to " + std::to_string(t.dims[0] - 1) + " along axis 0 of " +
+         std::to_string(t.dims[0]) + " elements; take an index inside it, or a slice")
+            .c_str());
     nb::raise_python_error();
   }
   const uint64_t bytes = t.bytes / static_cast<uint64_t>(t.dims[0]);
@@ -326,7 +330,9 @@ PyObject* GetItemSlot(PyObject* self, PyObject* key) {
 int SetItemSlot(PyObject* self, PyObject* key, PyObject* value) {
   return Guarded<int>(-1, [&] {
     if (!value) {
-      PyErr_SetString(PyExc_TypeError, "elements of a Tensor are not deleted");
+      PyErr_SetString(
+          PyExc_TypeError,
+          "del of elements of a Tensor, wanted an assignment; take the others by an index instead");
       return -1;
     }
     const nb::object out = Call(kSetItem, self, key, value);
