@@ -29,6 +29,8 @@ for part in functions indexing function_rules operators; do
   counted "$part" env "PYTHONPATH=$theirs" "$python" "tests/e2e/python/python_$part.py" --build "$build" \
     --examples 8
 done
+counted wrong env "PYTHONPATH=$theirs" "$python" tests/e2e/python/wrong/python_wrong.py --build "$build" \
+  --scratch "$scratch"
 for part in networks exports; do
   counted "$part" env "PYTHONPATH=$theirs" "$python" "tests/e2e/python/python_$part.py" --build "$build" \
     --scratch "$scratch"
