@@ -84,7 +84,8 @@ class calling:  # pylint: disable=invalid-name
         name = type(self._module).__name__
         if self._before:
             holder, at = self._before[-1]
-            name = at + "." + next((path for path, m in holder.modules() if m is self._module and path), name)
+            path = next((path for path, m in holder.modules() if m is self._module), name)
+            name = f"{at}.{path}" if path else at
         _ACTIVE.modules = (*self._before, (self._module, name))
 
     def __exit__(self, *_: Any) -> None:
