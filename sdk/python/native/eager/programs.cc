@@ -77,7 +77,8 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t flagged, PyObject* 
         return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
       } catch (nb::python_error& error) {
         kept.attr("failed")(error.value());
-        throw;
+        error.restore();
+        nb::raise_python_error();
       }
     });
     if (!out) CutFrames();
