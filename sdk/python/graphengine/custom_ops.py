@@ -4,11 +4,13 @@ A function is known by its name; graphs hold the name alone, in the attribute `f
 python.Function. `_native` is the plugin that brings this operator; it calls infer, run and derive here.
 """
 import atexit
+import contextlib
 import gc
 import inspect
 import itertools
 import operator
 import os
+import sys
 import threading
 import traceback
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
@@ -394,17 +396,33 @@ class _RuleScope(Scope):
 
 
 def forget_locals(error: BaseException) -> None:
-    """Local variables of the frames that an exception went through: some are arrays over memory that is
-    the run's alone."""
-    seen: List[BaseException] = []
+    """Clears local variables of the frames that an exception went through, and gives it copies of arrays
+    that it holds: some lie in memory that is the run's alone."""
+    seen: List[Any] = [sys.exc_info()[1]]  # what the caller handles is none of the run's
     todo: List[Optional[BaseException]] = [error]
     while todo:
         each = todo.pop()
-        if each is None or each in seen:
+        if each is None or any(each is s for s in seen):
             continue
         seen.append(each)
-        traceback.clear_frames(each.__traceback__)
+        for frame, _ in traceback.walk_tb(each.__traceback__):
+            _clear(frame)
+        each.args = tuple(map(_owned, each.args))
+        for key, value in vars(each).items():
+            vars(each)[key] = _owned(value)
         todo += [each.__cause__, each.__context__]
+
+
+def _clear(frame: Any) -> None:
+    """The frame and those that called it, some of which no traceback names, unless they still run."""
+    while frame is not None:
+        with contextlib.suppress(RuntimeError):
+            frame.clear()
+        frame = frame.f_back
+
+
+def _owned(value: Any) -> Any:
+    return value.copy() if isinstance(value, numpy.ndarray) and not value.flags.owndata else value
 
 
 def collect() -> None:
@@ -412,9 +430,10 @@ def collect() -> None:
     gc.collect()
 
 
-def refuse_kept(name: str, place: str, i: int) -> None:
+def refuse_kept(name: str, place: str, i: int, error: Optional[BaseException]) -> None:
+    """Refuses to go on where an array over the run's memory is kept."""
     raise RuntimeError(f"custom_op '{name}' at {place} keeps input {i}, or a view of it, beyond its call; it lies in "
-                       "memory of the run, which goes on to hold other tensors: keep a copy, x.copy()")
+                       "memory of the run, which goes on to hold other tensors: keep a copy, x.copy()") from error
 
 
 # ---- the decorator

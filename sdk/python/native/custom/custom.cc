@@ -42,11 +42,15 @@ class Entered {
   ~Entered() { in_python.fetch_sub(1); }
 };
 
-// Waits for calls that are in Python; later ones are refused. Of atexit.
+// Refuses later calls, and waits for those that are in Python; not for ever, since one may wait for
+// what never comes. Of atexit.
 void End() {
+  constexpr int kMostMs = 5000;
   ended.store(true);
   const WithoutGil release;
-  while (in_python.load() != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int ms = 0; in_python.load() != 0 && ms < kMostMs; ++ms) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 // The floating-point mode of the program, not the session's, which may flush denormals: numbers
@@ -99,11 +103,21 @@ ge_rc InPython(ge_err* err, ge_rc failed, F&& body) {
   }
 }
 
-// What graphengine.custom_ops has by this name.
-nb::object Python(const char* function) {
+// Calls what graphengine.custom_ops has by this name.
+template <typename... Args>
+nb::object Python(const char* function, const Args&... args) {
   static const nb::handle module =
       nb::object(nb::module_::import_("graphengine.custom_ops")).release();
-  return module.attr(function);
+  const nb::object callable = module.attr(function);
+  const nb::tuple given = nb::make_tuple(args...);
+  PyObject* made = nullptr;
+  try {
+    made = PyObject_CallObject(callable.ptr(), given.ptr());
+  } catch (...) {  // pthread_exit of a thread that asks for the GIL at the end: see WithoutGil
+    for (;;) pause();
+  }
+  if (!made) nb::raise_python_error();
+  return nb::steal(made);
 }
 
 nb::object NameOf(const ge_node& node) {
@@ -147,7 +161,7 @@ ge_rc Infer(const ge_infer* c, ge_err* err) {
       InferCall* call;
       ~Ending() { call->End(); }
     } ending{nb::inst_ptr<InferCall>(sizes)};
-    const nb::object types = Python("infer")(NameOf(node), sizes, inputs, node.n_out);
+    const nb::object types = Python("infer", NameOf(node), sizes, inputs, node.n_out);
     for (uint32_t i = 0; given == GE_OK && i < node.n_out; ++i) {
       given = SetOutput(*c, i, nb::object(types[i]));
     }
@@ -209,38 +223,48 @@ void CopyResult(const ge_kernel_call& c, uint32_t i, nb::handle array, bool size
   if (t.bytes > 0) std::memcpy(c.out[i].ptr, t.memory->data, t.bytes);
 }
 
-// What the function raised, without arrays over the run's memory.
-[[noreturn]] void ThrowWithoutArrays(nb::python_error& error, const std::vector<LentInput>& lent) {
-  const nb::object value = nb::borrow(error.value());
+bool AnyKept(const std::vector<LentInput>& lent) {
+  return std::any_of(lent.begin(), lent.end(), [](const LentInput& l) { return l.kept(); });
+}
+
+// Refuses what still has an array over the run's memory. `error`: what was raised, or none.
+void RefuseKept(const ge_node& node, const std::vector<LentInput>& lent, const nb::object& error) {
+  if (!AnyKept(lent)) return;
+  if (!error.is_none()) Python("forget_locals", error);
+  if (AnyKept(lent)) Python("collect");
+  for (size_t i = 0; i < lent.size(); ++i) {
+    if (lent[i].kept()) Python("refuse_kept", NameOf(node), PlaceOf(node), i, error);
+  }
+}
+
+// Throws what was raised, which keeps no array over the run's memory then.
+[[noreturn]] void ThrowWithoutArrays(const ge_node& node, nb::python_error& error,
+                                     const std::vector<LentInput>& lent) {
   error.restore();
-  // The traceback goes with the exception; Python fetches it from there.
   PyObject *type = nullptr, *raised = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &raised, &trace);
   PyErr_NormalizeException(&type, &raised, &trace);
   if (trace) PyException_SetTraceback(raised, trace);
-  if (std::any_of(lent.begin(), lent.end(), [](const LentInput& l) { return l.kept(); })) {
-    Python("forget_locals")(nb::handle(raised));
-  }
-  PyErr_Restore(type, raised, trace);
+  const nb::object kept_type = nb::steal(type), kept = nb::steal(raised);
+  Py_XDECREF(trace);
+  RefuseKept(node, lent, kept);
+  PyErr_SetObject(kept_type.ptr(), kept.ptr());
   nb::raise_python_error();
 }
 
 void RunFunction(const ge_kernel_call& c, bool sized) {
   std::vector<LentInput> lent;
   lent.reserve(c.n_in);
-  const nb::object name = NameOf(*c.node);
   try {
     nb::list inputs;
     for (uint32_t i = 0; i < c.n_in; ++i) inputs.append(lent.emplace_back(c.in[i]).Take());
-    nb::object results = Python("run")(name, PlaceOf(*c.node), inputs, WantedOf(c, sized));
+    const nb::object results =
+        Python("run", NameOf(*c.node), PlaceOf(*c.node), inputs, WantedOf(c, sized));
     for (uint32_t i = 0; i < c.n_out; ++i) CopyResult(c, i, nb::object(results[i]), sized);
   } catch (nb::python_error& error) {
-    ThrowWithoutArrays(error, lent);
+    ThrowWithoutArrays(*c.node, error, lent);
   }
-  for (size_t i = 0; i < lent.size(); ++i) {
-    if (lent[i].kept()) Python("collect")();
-    if (lent[i].kept()) Python("refuse_kept")(name, PlaceOf(*c.node), i);
-  }
+  RefuseKept(*c.node, lent, nb::none());
 }
 
 ge_rc Kernel(const ge_kernel_call* c, ge_err* err, bool sized) {
@@ -270,8 +294,8 @@ ge_rc Gradient(const ge_builder* b, const uint32_t* out_grad, uint32_t* in_grad,
       ~Ending() { call->End(); }
     } ending{nb::inst_ptr<BuilderCall>(graph)};
     const nb::object made =
-        Python("derive")(NameOf(node), PlaceOf(node), graph, Numbers(node.in, node.n_in),
-                         Numbers(outputs.data(), node.n_out), Numbers(out_grad, node.n_out));
+        Python("derive", NameOf(node), PlaceOf(node), graph, Numbers(node.in, node.n_in),
+               Numbers(outputs.data(), node.n_out), Numbers(out_grad, node.n_out));
     for (uint32_t i = 0; i < node.n_in; ++i) in_grad[i] = nb::cast<uint32_t>(nb::object(made[i]));
   });
 }

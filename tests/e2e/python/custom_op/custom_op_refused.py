@@ -97,6 +97,12 @@ def types(_):
     raises("a number asked of a loaded graph", ge.jit.TraceError, "asks for the number of the size 'n'",
            lambda: ge.Session(path))
     text = path.read_text().replace("f32[n]", "f32[?]").replace("symbol n\n", "")
+    def cast(x):
+        return ge._native.apply("", "Cast", [x], {"to": ge._native.dtype("int4")}, 1)  # pylint: disable=protected-access
+
+    small = ge.custom_op(lambda x: x, name="types.small")
+    raises("less than a byte", TypeError, "whose elements are less than a byte",
+           lambda: ge.jit(lambda x: small(cast(x)))(X))
     raises("no number of axes", TypeError, "the number of axes of input 0", lambda: ge.Session(text.encode()))
 
 
@@ -199,6 +205,34 @@ def keeping(_):
     error = raises("locals", ValueError, "(5,)", lambda: ge.jit(lambda x: fails(x * 2) * 2)(X), "fails")
     frames = [f for f, _ in traceback.walk_tb(error.__traceback__) if f.f_code.co_name == "fails"]
     check("the exception keeps no array of the run", frames and not any(f.f_locals for f in frames))
+
+    @ge.custom_op
+    def tells(x):
+        error = ValueError("told", x[1:3])
+        error.all = x
+        raise error
+
+    error = raises("an exception with arrays", ValueError, "told", lambda: ge.jit(lambda x: tells(x * 2) * 2)(X), "tells")
+    check("they are its own", error.args[1].flags.owndata and np.array_equal(error.all, X.numpy() * 2))
+
+    def before():
+        number = 7
+        raise KeyError(number)
+
+    try:
+        before()
+    except KeyError as first:
+        jitted = ge.jit(lambda x: fails(x * 2))
+        error = raises("while another is handled", ValueError, "(5,)", lambda: jitted(X), "fails")
+        frames = [f for f, _ in traceback.walk_tb(first.__traceback__)]
+        check("whose locals stay", error.__context__ is first and frames[-1].f_locals == {"number": 7})
+
+    @ge.custom_op
+    def hides(x):
+        raise ValueError([x])
+
+    error = raises("an exception that hides them", RuntimeError, "keeps input 0", lambda: ge.jit(lambda x: hides(x * 2))(X))
+    check("and its cause", isinstance(error.__cause__, ValueError))
 
     @ge.custom_op
     def cyclic(x):

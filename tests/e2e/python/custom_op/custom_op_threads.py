@@ -150,6 +150,9 @@ ENDS = {
     "a run that nobody began": "r = session.run_async(x); print('end')",
     "a daemon thread": "threading.Thread(target=lambda: [session.run(x) for _ in range(1000)], daemon=True).start()\n"
                        "inside.wait(); print('end')",
+    "a daemon thread that waits without an end":
+        "o = ge.custom_op(lambda x: [inside.set(), threading.Event().wait()] and x, name='waits')\n"
+        "threading.Thread(target=lambda: ge.jit(lambda x: o(x))(x), daemon=True).start(); inside.wait(); print('end')",
     "a thread": "threading.Thread(target=lambda: print(session.run(x)['output'][0] == 2 and 'end')).start()",
     "atexit": "atexit.register(lambda: print(session.run(x)['output'][0] == 2 and 'end'))",
     "Ctrl-C at once": "print('end' if interrupted(lambda: slow(ge.ones(3))) else 'not raised')",
