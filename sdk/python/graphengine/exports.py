@@ -1,12 +1,15 @@
 """export: a function or a Module as a file for others; freeze: its Variables as constants."""
+import inspect
 import os
 from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 from graphengine import _native, functions
 from graphengine._doors import door
+from graphengine._error import Error
 from graphengine.jit import plugins, trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe
+from graphengine.jit.notes import add_note
 from graphengine.jit.program import Jitted, is_argument
 from graphengine.jit.recursion import RecursionFound
 from graphengine.jit.scope import Scope, Size, Trace
@@ -49,7 +52,7 @@ def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs
     recursive: Dict[Any, bool] = {}
     while True:
         try:
-            _graph_of(function, specs, recursive, os.fspath(path)).save(path)
+            _graph_of(function, specs, recursive, os.fspath(path))
             return
         except RecursionFound as found:
             recursive[found.code] = found.numbers
@@ -57,7 +60,7 @@ def export(function: Callable[..., Any], path: "str | os.PathLike[str]", **specs
             continue
 
 
-def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Dict[Any, bool], path: str) -> Any:
+def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Dict[Any, bool], path: str) -> None:
     builder = _native.GraphBuilder(plugins.every())
     trace = Trace(builder, recursive)
     inner = function._function if isinstance(function, Jitted) else function  # pylint: disable=protected-access
@@ -69,7 +72,8 @@ def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Di
                 spec = _spec(name, value)
                 given[name] = root.param(name, dtype=spec.dtype, dims=spec.shape)
             with read_through(trace), frozen():
-                leaves, names = _named(HOOKS.call(inner)(**given))
+                args, kwargs = _arguments(inner, given)
+                leaves, names = _named(HOOKS.call(inner)(*args, **kwargs))
             root.results([as_tensor(v) for v in leaves], names)
     if trace.custom_ops and path.endswith(".onnx"):
         name, where = next(iter(trace.custom_ops.items()))
@@ -77,7 +81,20 @@ def _graph_of(function: Callable[..., Any], specs: Dict[str, Any], recursive: Di
                         "write it by ge's functions, or export to a file that ends with .gt or .gepb, which Python "
                         "loads where the operator is defined")
     builder.entry("main", root.fn)
-    return builder
+    try:
+        builder.save(path)
+    except Error as error:
+        add_note(error, trace.places)
+        raise
+
+
+def _arguments(function: Any, given: Dict[str, Any]) -> Tuple[Any, Dict[str, Any]]:
+    """By position where the function's signature says which, since gradients count them."""
+    try:
+        bound = inspect.signature(function).bind(**given)
+    except (TypeError, ValueError):  # it says what is wrong itself
+        return (), given
+    return bound.args, bound.kwargs
 
 
 class _evaluating:  # pylint: disable=invalid-name
@@ -101,7 +118,7 @@ def freeze(net: Callable[..., Any]) -> Jitted:
     """The function under jit, with what Variables hold at its first call as constants, which engines pack
     once. A Module computes as in evaluation. Later assignments to the Variables are not seen."""
     if not callable(net):
-        raise TypeError(f"freeze() of {type(net).__name__}, wanted a function or a Module")
+        raise TypeError(f"freeze() of {type(net).__name__}, wanted a function or a Module; give what is called")
 
     def run(*args: Any, **kwargs: Any) -> Any:
         with frozen(), _evaluating(net):

@@ -39,6 +39,8 @@ for part in values refused threads; do
   counted "custom_op $part" "$python" "tests/e2e/python/custom_op/custom_op_$part.py" --build "$build" \
     --scratch "$scratch"
 done
+counted exported env "PYTHONPATH=$theirs" "$python" tests/e2e/python/exported/python_exported.py --build "$build" \
+  --scratch "$scratch"
 # The same calls by onnxruntime and by us.
 drop_in() {
   build/venv/bin/python tests/e2e/python/python_drop_in.py onnxruntime "$scratch/theirs.npz" ||

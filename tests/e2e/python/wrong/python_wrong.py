@@ -110,6 +110,12 @@ def one(program):
         return
     if program.how != wrong.JIT:
         look(f"{name} at once", program, raised(function, *program.args()), False)
+        with ge.eager():
+            error = raised(ge.jit(function), *program.args())
+        if program.how == wrong.GRAPH:
+            check(f"{name} under ge.eager(): {error!r}", error is None)
+        else:
+            look(f"{name} under ge.eager()", program, error, False)
     else:
         error = raised(function, *program.args())
         check(f"{name} at once: {error!r}", error is None or isinstance(error, program.kind))

@@ -13,13 +13,14 @@ import inspect
 import linecache
 import re
 
-BOTH, EAGER, JIT, RUN, PLAIN = "both", "eager", "jit", "run", "plain"
+BOTH, EAGER, JIT, RUN, GRAPH, PLAIN = "both", "eager", "jit", "run", "graph", "plain"
 PROGRAMS = []
 
 
 class Program:
     """how: BOTH: refused as eager calls and under jit, at the mark. EAGER, JIT: in one of them alone. RUN:
-    at the mark as eager calls, and under jit by a note when it runs. PLAIN: the function is called as it
+    at the mark as eager calls, and under jit by a note when it runs. GRAPH: as BOTH, but right under
+    ge.eager(). PLAIN: the function is called as it
     is. own: the exception is the program's or Python's, whose text is not ours.
     column: whether it is always the same. good: arguments of a right call, whose answers as eager calls and under jit have to be equal."""
 

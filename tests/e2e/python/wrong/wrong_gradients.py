@@ -1,5 +1,5 @@
 """Gradients of what has none."""
-from wrong import PLAIN, wrong
+from wrong import GRAPH, PLAIN, wrong
 
 import graphengine as ge
 
@@ -84,7 +84,7 @@ def shape_in_loss(w, x):
     return ge.grad(loss)(w)
 
 
-@wrong(TypeError, "'y'", "one branch", args=lambda: (ones(3),))
+@wrong(TypeError, "'y'", "one branch", how=GRAPH, args=lambda: (ones(3),))
 def branch_in_loss(w):
     def loss(v):
         if ge.sum(v) > 0:
@@ -94,7 +94,7 @@ def branch_in_loss(w):
     return ge.grad(loss)(w)
 
 
-@wrong(TypeError, "float", "ge.eager()", args=lambda: (ones(3),))
+@wrong(TypeError, "float", "ge.eager()", how=GRAPH, args=lambda: (ones(3),))
 def number_in_loss(w):
     def loss(v):
         return ge.sum(v) * float(v[0])
