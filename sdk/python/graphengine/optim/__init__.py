@@ -1,6 +1,6 @@
 """Optimizers: one step operator for each parameter. As torch.optim, with names and first options of it.
 
-    step = ge.optim.Adam(net, rate=1e-3)
+    step = ge.optim.Adam(net, lr=1e-3)
     @ge.jit
     def train(x, y):
         loss, gradients = ge.value_and_grad(lambda: net_loss(x, y), wrt=net)()
@@ -24,7 +24,7 @@ Rate = Union[float, Callable[[Any], Any]]
 
 @doors
 class Optimizer:
-    """Gives parameters other values by their gradients. rate: a number, or a function of the step, which
+    """Gives parameters other values by their gradients. lr: the rate, a number or a function of the step, which
     is a tensor that begins with 0. groups: options for parameters whose path fits a pattern,
     {"*.bias": {"weight_decay": 0.0}}; the last that fits counts. clip_norm: gradients are scaled to at
     most this norm over all."""
@@ -34,13 +34,13 @@ class Optimizer:
     options: Dict[str, Any] = {}
     corrected = False  # takes what the averages lack of whole ones
 
-    def __init__(self, parameters: Union[Module, Dict[str, Variable]], rate: Rate, *,
+    def __init__(self, parameters: Union[Module, Dict[str, Variable]], lr: Rate, *,
                  groups: Optional[Dict[str, Dict[str, Any]]] = None, clip_norm: Optional[float] = None,
                  **options: Any) -> None:
         for name in options:
             if name not in self.options:
                 raise TypeError(f"{type(self).__name__}() has no option '{name}', wanted "
-                                f"{', '.join(self.options)}; the rate is `rate`")
+                                f"{', '.join(self.options)}; the rate is `lr`")
         if not isinstance(parameters, (Module, dict)):
             raise TypeError(f"{type(self).__name__}() of {type(parameters).__name__}, wanted a Module, or a dict of "
                             "Variables by their paths; give the net itself")
@@ -52,7 +52,7 @@ class Optimizer:
             if not any(fnmatch.fnmatchcase(path, pattern) for path in self.parameters):
                 raise ValueError(f"group '{pattern}' fits no parameter, wanted one or more of {', '.join(self.parameters)}; "
                                  "* stands for any part of a path")
-        self.rate, self.clip_norm = rate, clip_norm
+        self.lr, self.clip_norm = lr, clip_norm
         self._options = {path: self._of(path, {**self.options, **options}, groups or {}) for path in self.parameters}
         self.count = Variable(np.zeros((), np.int64), "step", trainable=False)
         self.states: Dict[str, List[Variable]] = {
@@ -94,7 +94,7 @@ class Optimizer:
         scalars: Dict[Any, List[Any]] = {}  # one set for all parameters of a type and options
         for path, variable in self.parameters.items():
             options = dict(self._options[path])
-            rate, slots = options.pop("rate", self.rate), self.states[path]
+            rate, slots = options.pop("lr", self.lr), self.states[path]
             key = (rate, options.get("beta1"), options.get("beta2"), variable.dtype)
             if key not in scalars:
                 scalars[key] = self._scalars(rate, done, options, variable.dtype)

@@ -21,7 +21,7 @@ from networks_peers import COUNTS, check, theirs  # noqa: E402
 def optimizer(net, name):
     kind, options, _, _ = cases.OPTIMIZERS[name]
     options = dict(options)
-    rate = options.pop("rate", lambda step: cases.schedule(ge.astype(step, ge.float64)))
+    rate = options.pop("lr", lambda step: cases.schedule(ge.astype(step, ge.float64)))
     return getattr(ge.optim, kind)(net, rate, **options)
 
 
