@@ -13,7 +13,8 @@ from graphengine import functions
 from graphengine._doors import doors
 from graphengine.files import load, save, write_whole
 from graphengine.gradients import value_and_grad
-from graphengine.jit.program import jit
+from graphengine.jit.merge import describe
+from graphengine.jit.program import is_argument, jit
 from graphengine.nn.module import Module
 from graphengine.optim import Optimizer
 from graphengine.order import Order
@@ -165,10 +166,17 @@ def _batches(x: Any, target: Any, size: int, epoch: Optional[int], seed: int) ->
         raise ValueError(f"batch_size is {size!r}, wanted 1 or more; a whole epoch at once is as many as the arrays have rows")
     if target is not None:
         return _Rows([x, target]).batches(size, epoch, seed)
-    if hasattr(x, "__array_interface__") or not hasattr(x, "__iter__"):
+    if is_argument(x) or not hasattr(x, "__iter__"):
         raise TypeError(f"fit() of {type(x).__name__} without a target, wanted arrays (x, target), or an iterable of "
                         "such batches; give the target as the second argument")
-    return x
+    return _pairs(x)
+
+
+def _pairs(batches: Iterable[Any]) -> Iterator[Tuple[Any, ...]]:
+    for i, batch in enumerate(batches):
+        if not isinstance(batch, (tuple, list)) or len(batch) != 2:
+            raise TypeError(f"batch {i} of the data is {describe(batch)}, wanted (x, target); let the iterable give pairs")
+        yield tuple(batch)
 
 
 def _bar(batches: Iterable[Any], text: str, show: bool) -> Iterable[Any]:

@@ -3,13 +3,29 @@ import math
 from typing import Any, List, Optional, Sequence, Union
 
 from graphengine import functions as F
-from graphengine._native import apply
+from graphengine._native import Tensor, apply
 
 Sizes = Union[int, Sequence[int]]
 
 
 def _op(op: str, *inputs: Any, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-    return apply(domain, op, list(inputs), attributes, outputs)
+    given = [x if x is None or isinstance(x, Tensor) else F.asarray(x) for x in inputs]
+    return apply(domain, op, given, attributes, outputs)
+
+
+def _alike(loss: str, x: Any, target: Any) -> Any:
+    """The target as a Tensor; refused where it would be broadcast, which is a mistake as a rule."""
+    target = target if isinstance(target, Tensor) else F.asarray(target)
+    same = len(x.shape) == len(target.shape) and all(
+        n == m for n, m in zip(x.shape, target.shape) if isinstance(n, int) and isinstance(m, int))
+    if not same:
+        raise ValueError(f"{loss}: found a target of the shape {_sizes(target)} for outputs of {_sizes(x)}, wanted the same; "
+                         "reshape one")
+    return target
+
+
+def _sizes(x: Any) -> str:
+    return f"({', '.join(map(str, x.shape))})"
 
 
 def relu(x: Any) -> Any:
@@ -145,9 +161,21 @@ def _reduced(x: Any, reduction: str) -> Any:
 def cross_entropy(logits: Any, target: Any, weight: Optional[Any] = None, ignore_index: int = -100,
                   reduction: str = "mean", label_smoothing: float = 0.0) -> Any:
     """logits: [batch, classes, ...]; target: class numbers [batch, ...], or probabilities as the logits."""
-    if len(target.shape) == len(logits.shape):
-        losses = -F.sum(target * log_softmax(logits, 1), axis=1)
-        return _reduced(losses, reduction)
+    target = target if isinstance(target, Tensor) else F.asarray(target)
+    if F.isdtype(target.dtype, "real floating"):
+        if len(target.shape) == len(logits.shape) - 1:
+            raise TypeError(f"cross_entropy: found class numbers of {target.dtype.name}, wanted integers; convert them by "
+                            "astype(ge.int64), or give probabilities in the shape of the logits")
+        target = _alike("cross_entropy of probabilities", logits, target)
+        if label_smoothing:
+            target = target * (1 - label_smoothing) + label_smoothing / logits.shape[1]
+        logs = log_softmax(logits, 1)
+        if weight is not None:
+            logs = logs * F.reshape(weight, (1, -1, *[1] * (len(logits.shape) - 2)))
+        return _reduced(-F.sum(target * logs, axis=1), reduction)
+    if len(target.shape) != len(logits.shape) - 1:
+        raise ValueError(f"cross_entropy: found class numbers of the shape {_sizes(target)} for logits of {_sizes(logits)}, "
+                         "wanted one for each row, (batch, ...); reshape them, or give probabilities of floats")
     if label_smoothing:
         logs = log_softmax(logits, 1)
         plain = nll_loss(logs, target, weight, ignore_index, reduction)
@@ -164,34 +192,41 @@ def nll_loss(logs: Any, target: Any, weight: Optional[Any] = None, ignore_index:
 
 
 def mse_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    target = _alike("mse_loss", x, target)
     return _reduced(F.square(x - target), reduction)
 
 
 def l1_loss(x: Any, target: Any, reduction: str = "mean") -> Any:
+    target = _alike("l1_loss", x, target)
     return _reduced(F.abs(x - target), reduction)
 
 
 def huber_loss(x: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
+    target = _alike("huber_loss", x, target)
     far = F.abs(x - target)
     return _reduced(F.where(far < delta, 0.5 * far * far, delta * (far - 0.5 * delta)), reduction)
 
 
 def smooth_l1_loss(x: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
+    target = _alike("smooth_l1_loss", x, target)
     far = F.abs(x - target)
     return _reduced(F.where(far < beta, 0.5 * far * far / beta, far - 0.5 * beta), reduction)
 
 
 def binary_cross_entropy_with_logits(x: Any, target: Any, reduction: str = "mean") -> Any:
+    target = _alike("binary_cross_entropy_with_logits", x, target)
     return _reduced(F.maximum(x, F.zeros_like(x)) - x * target + F.log1p(F.exp(-F.abs(x))), reduction)
 
 
 def binary_cross_entropy(x: Any, target: Any, reduction: str = "mean") -> Any:
+    target = _alike("binary_cross_entropy", x, target)
     low = -100.0  # as torch bounds the logarithm
     return _reduced(-(target * F.clip(F.log(x), low, None) + (1 - target) * F.clip(F.log(1 - x), low, None)),
                     reduction)
 
 
 def kl_div(x: Any, target: Any, reduction: str = "mean") -> Any:
+    target = _alike("kl_div", x, target)
     return _reduced(F.where(target > 0, target * (F.log(target) - x), F.zeros_like(x)), reduction)
 
 

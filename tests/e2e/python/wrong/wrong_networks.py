@@ -144,7 +144,7 @@ def labels_of_another_batch(x, y):
     #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 
-@wrong(TypeError, "f32", args=lambda: (ones(2, 10), ones(2)), good=lambda: (ones(2, 10), ge.asarray([1, 2])))
+@wrong(TypeError, "float32", args=lambda: (ones(2, 10), ones(2)), good=lambda: (ones(2, 10), ge.asarray([1, 2])))
 def labels_of_floats(x, y):
     return nn.functional.cross_entropy(x, y)
     #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

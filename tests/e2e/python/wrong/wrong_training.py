@@ -20,13 +20,13 @@ def no_parameters():
     #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 
-@wrong(TypeError, "'lr'", "momentum", how=PLAIN)
+@wrong(TypeError, "'lt'", "momentum", how=PLAIN)
 def no_option():
-    return optim.SGD(nn.Linear(4, 2), 0.1, lr=0.1)
+    return optim.SGD(nn.Linear(4, 2), 0.1, lt=0.1)
     #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 
-@wrong(TypeError, "rate", own=True, how=PLAIN)
+@wrong(TypeError, "lr", own=True, how=PLAIN)
 def no_rate():
     return optim.SGD(nn.Linear(4, 2))
     #      ^^^^^^^^^^^^^^^^^^^^^^^^^^
@@ -136,6 +136,31 @@ def batches():
         raise Stop("no more")
         #^^^^^^^^^^^^^^^^^^^^
     model().fit(source())
+
+
+@wrong(TypeError, "batch 0", "(x, target)", how=PLAIN)
+def batches_of_one():
+    model().fit([[X], [X]])
+    #^^^^^^^^^^^^^^^^^^^^^^
+
+
+@wrong(ValueError, "(8)", "(8, 3)", how=PLAIN)
+def target_without_axis():
+    net = nn.Linear(4, 3)
+    ge.Model(net, nn.MSELoss(), optim.SGD(net, 0.1)).fit(X, Y.astype(np.float32))
+    #^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+
+@wrong(ValueError, "(8, 1)", "(8, 3)", how=PLAIN)
+def probabilities_of_one_class():
+    model().fit(X, Y.astype(np.float32).reshape(8, 1))
+    #^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+
+@wrong(ValueError, "(8, 1)", "class numbers", how=PLAIN)
+def classes_with_an_axis():
+    model().fit(X, Y.reshape(8, 1))
+    #^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 
 @wrong(IndexError, "3", how=PLAIN)
