@@ -103,12 +103,15 @@ ge_rc InPython(ge_err* err, ge_rc failed, F&& body) {
   }
 }
 
+// graphengine.custom_ops, as long as the process. No static of a function: its guard is a lock,
+// which may not be held while Python runs.
+PyObject* custom_ops = nullptr;
+
 // Calls what graphengine.custom_ops has by this name.
 template <typename... Args>
 nb::object Python(const char* function, const Args&... args) {
-  static const nb::handle module =
-      nb::object(nb::module_::import_("graphengine.custom_ops")).release();
-  const nb::object callable = module.attr(function);
+  if (!custom_ops) custom_ops = nb::module_::import_("graphengine.custom_ops").release().ptr();
+  const nb::object callable = nb::borrow(custom_ops).attr(function);
   const nb::tuple given = nb::make_tuple(args...);
   PyObject* made = nullptr;
   try {

@@ -322,6 +322,15 @@ def memory(_):
         a, b = run(ge.asarray(x))
         close("a view backwards", a, x[::-1])
         close("a view of one", b, np.zeros(4, np.float32))
+    logarithm = ge.jit(ge.custom_op(np.log, name="memory.log"))
+    with np.errstate(all="raise"):
+        try:
+            logarithm(ge.asarray([-1.0]))
+            check("numpy.errstate holds in a run of its thread", False)
+        except FloatingPointError as error:
+            check(f"numpy.errstate holds in a run of its thread: {error}", "invalid value" in str(error))
+    with np.errstate(all="ignore"):
+        check("and is that of each call", np.isnan(logarithm(ge.asarray([-1.0])).numpy()).all())
     same = ge.custom_op(lambda x: x, name="memory.same")
     again = ge.jit(lambda x: same(x))
     for dtype in ("bool", "int8", "uint64", "float16", "complex64", "complex128"):
@@ -340,10 +349,19 @@ def files(args):
         ge.export(lambda x: op(x) * 2, path, x=ge.Spec("n", 3))
         with ge.Session(path) as session:
             close(ending, session.run(np.ones((2, 3), np.float32))["output"], np.full((2, 3), 4, np.float32))
+    square = ge.custom_op(np.square, name="files.square")
+    square.gradient(lambda x, y, dy: 2 * x * dy)
+    path = args.scratch / "square.gt"
+    ge.export(lambda x: ge.sum(square(x)), path, x=ge.Spec("n"))
+    with ge.Session(path, plugins="grad", passes="grad:of=output;wrt=x") as session:
+        x = np.arange(4, dtype=np.float32)
+        close("a gradient of a loaded graph", session.run(x, entry="grad")["grad.x"], 2 * x)
+    path = args.scratch / "saved.gepb"
     with ge.Session(path) as session:
         session.run(np.ones((2, 3), np.float32))
         session.save_compiled(args.scratch / "saved.gecap")
     with ge.Session(args.scratch / "saved.gecap") as session:
+        check("functions of a compiled file", session.entries == ["main"])
         close("gecap", session.run(np.ones((2, 3), np.float32))["output"], np.full((2, 3), 4, np.float32))
 
 
