@@ -157,4 +157,7 @@ def __getattr__(name: str) -> Any:
     functions = importlib.import_module("graphengine.functions")
     if name in functions.__all__:
         return getattr(functions, name)
-    raise AttributeError(f"module 'graphengine' has no attribute {name!r}")
+    from graphengine._hints import FUNCTIONS, hint
+
+    ours = [*functions.__all__, *_MODULES, *_HOMES, *__all__]
+    raise AttributeError(f"module 'graphengine' has no attribute {name!r}{hint(name, FUNCTIONS, ours)}")

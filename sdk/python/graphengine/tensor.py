@@ -180,6 +180,11 @@ class Tensor(_native.Tensor):
     def __round__(self, digits: Optional[int] = None) -> Any:
         return builtins.round(self.item(), digits)
 
+    def __getattr__(self, name: str) -> Any:
+        from graphengine._hints import METHODS, hint
+
+        raise AttributeError(f"'Tensor' object has no attribute {name!r}{hint(name, METHODS, dir(type(self)))}")
+
     def __copy__(self) -> "Tensor":
         return self.copy()
 

@@ -289,6 +289,20 @@ def copies(_):
     check("equal by identity in dicts", {t: 1}[t] == 1 and hash(t) == hash(t))
 
 
+def names_of_others(_):
+    """What torch and numpy call it is told, and the nearest name for a typing mistake."""
+    x = graphengine.ones((2, 3))
+    for call, words in ((lambda: x.view(6), "here it is x.reshape(shape)"), (lambda: x.reshap(6), "did you mean 'reshape'?"),
+                        (lambda: graphengine.cat([x]), "here it is ge.concat"),
+                        (lambda: graphengine.ones_lik(x), "did you mean 'ones_like'?"),
+                        (lambda: x.nothing_like_it, "has no attribute 'nothing_like_it'")):
+        try:
+            call()
+            check(f"{words}: no AttributeError", False)
+        except AttributeError as error:
+            check(f"{words}: {error}", str(error).endswith(words))
+
+
 if __name__ == "__main__":
     run_all([arrays_are_shared, other_arrays_are_copied, numbers_and_lists, types, types_that_numpy_lacks, dlpack,
-             memory_lives, traced, traced_are_asked, copies])
+             memory_lives, traced, traced_are_asked, copies, names_of_others])
