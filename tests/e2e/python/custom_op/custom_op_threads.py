@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from custom_op_cases import CASES  # noqa: E402
+from custom_op_cases import CASES, built  # noqa: E402
 from python_checks import check, run_all  # noqa: E402
 
 import graphengine as ge  # noqa: E402
@@ -63,6 +63,25 @@ def eight(_):
     found = all_at_once(work)
     check(f"eight threads: {found}", found == [[]] * 8)
     check("programs are shared", all(j.traces() <= 4 for j in jitted))
+
+
+def plugins(args):
+    """Operators of plugins on eight threads, beside operators in numpy."""
+    sample = built(args.scratch, "sdk/samples/op/op.c")
+    acme = built(args.scratch, "tests/plugins/ops/decomposed.c")
+    kernels = built(args.scratch, "tests/plugins/ops/kernels.c")
+    mixed = ge.jit(lambda x: CASES[0].op(sample.Swish(acme.Mish(x), beta=2.0)) + kernels.Rotate(x, by=1))
+
+    def wanted(x):
+        mish = x * np.tanh(np.logaddexp(x, 0))
+        return np.clip(mish / (1 + np.exp(-2 * mish)), -0.5, 0.5) + np.roll(x, 1)
+
+    def work(i):
+        rows = [np.random.default_rng(i).uniform(-1, 1, 3 + n % 3).astype(np.float32) for n in range(30)]
+        return all(np.allclose(mixed(ge.asarray(x)), wanted(x), atol=1e-5) and np.allclose(
+            acme.Mish(x), x * np.tanh(np.logaddexp(x, 0)), atol=1e-5) for x in rows)
+    found = all_at_once(work)
+    check(f"plugins on eight threads: {found}", found == [True] * 8)
 
 
 def one_session(args):
@@ -174,4 +193,4 @@ def ends(args):
 
 
 if __name__ == "__main__":
-    run_all([eight, one_session, within, ends])
+    run_all([eight, plugins, one_session, within, ends])

@@ -4,13 +4,12 @@ gradients they answer what numpy does.
 Example: python tests/e2e/python/custom_op/custom_op_values.py --build build/release --scratch FOLDER
 """
 import pathlib
-import subprocess
 import sys
 
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from custom_op_cases import CASES  # noqa: E402
+from custom_op_cases import CASES, built  # noqa: E402
 from python_checks import check, run_all  # noqa: E402
 
 import graphengine as ge  # noqa: E402
@@ -128,13 +127,6 @@ def fits(name, op, forward, back):
 def numpys(_):
     for case in CASES:
         everywhere(case.name, case.op, case.forward, case.back, case.keeps_shape)
-
-
-def built(scratch, source):
-    out = scratch / (pathlib.Path(source).stem + ".so")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-I", ge.get_include(), "-I.", source, "-o", str(out), "-lm"],
-                   check=True)
-    return ge.plugin(out)
 
 
 def plugins(args):
