@@ -8,7 +8,7 @@ namespace ge_engines {
 
 // Unary functions with up to two parameters a, b; binary ones come after kFirstBinary.
 enum class Fn : int {
-  kLinear,       // a * x + b
+  kLinear,       // a * x + b; b = -0.0 adds nothing, 0 would take the sign of -0.0
   kRelu,         // x < 0 ? a * x : x
   kClip,         // min(max(x, a), b)
   kSigmoid,      //

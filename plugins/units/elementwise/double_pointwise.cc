@@ -50,7 +50,7 @@ bool ParseDoubleFunction(const Parser& g, uint32_t i, Unit* u, Why*) {
 }
 
 bool ParseDoubleNeg(const Parser&, uint32_t, Unit* u, Why*) {
-  u->spec = DoublePointwiseSpec{Fn::kLinear, -1, 0};
+  u->spec = DoublePointwiseSpec{Fn::kLinear, -1, -0.0};
   return true;
 }
 

@@ -18,7 +18,7 @@ bool ParseDoublePower(const Parser& g, uint32_t i, Unit* u, Why* why) {
                   : e == -1 ? Fn::kReciprocal
                             : Fn::kLinear;
     if (fn != Fn::kLinear || e == 1) {
-      u->spec = DoublePointwiseSpec{fn, 1, 0};
+      u->spec = DoublePointwiseSpec{fn, 1, -0.0};
       return true;
     }
   }

@@ -27,7 +27,7 @@ constexpr Function kFunctions[] = {
     {"Exp", Fn::kExp},
     {"Sqrt", Fn::kSqrt},
     {"Abs", Fn::kAbs},
-    {"Neg", Fn::kLinear, nullptr, nullptr, -1},
+    {"Neg", Fn::kLinear, nullptr, nullptr, -1, -0.0f},  // as all that add nothing: 0 keeps its sign
     {"Reciprocal", Fn::kReciprocal},
     {"Sin", Fn::kSin},
     {"Cos", Fn::kCos},
@@ -113,7 +113,7 @@ bool ParseFold(const Parser& g, uint32_t i, Fn fn, Unit* u, Why* why) {
   for (const uint32_t* v = n.in; v != end; ++v) {
     if (v != whole) u->post_ops.push_back({fn, 0, 0, *v, nullptr});
   }
-  if (u->post_ops.empty()) u->post_ops.push_back({Fn::kLinear, 1, 0, 0, nullptr});
+  if (u->post_ops.empty()) u->post_ops.push_back({Fn::kLinear, 1, -0.0f, 0, nullptr});
   return true;
 }
 
@@ -140,12 +140,12 @@ bool ParseBinary(const Parser& parser, uint32_t i, Unit* unit, Why* why) {
   float c = 0;
   const bool linear = fn == Fn::kAdd || fn == Fn::kSub || fn == Fn::kMul || fn == Fn::kRSub;
   if (linear && parser.Scalar(y, &c)) {
-    p = fn == Fn::kMul    ? PostOp{Fn::kLinear, c, 0, 0, nullptr}
+    p = fn == Fn::kMul    ? PostOp{Fn::kLinear, c, -0.0f, 0, nullptr}
         : fn == Fn::kRSub ? PostOp{Fn::kLinear, -1, c, 0, nullptr}
                           : PostOp{Fn::kLinear, 1, fn == Fn::kAdd ? c : -c, 0, nullptr};
   } else if (fn == Fn::kDiv && parser.Scalar(y, &c) && std::isnormal(c) &&
              std::isnormal(1.0f / c)) {
-    p = {Fn::kLinear, 1.0f / c, 0, 0, nullptr};
+    p = {Fn::kLinear, 1.0f / c, -0.0f, 0, nullptr};
   } else {
     return true;
   }
@@ -177,7 +177,7 @@ bool ParsePow(const Parser& g, uint32_t i, Unit* u, Why* why) {
   } else if (u->post_ops[0].fn != Fn::kPow || !g.Scalar(n.in[1], &e)) {
     return true;
   }
-  if (e == 1) u->post_ops = {{Fn::kLinear, 1, 0, 0, nullptr}};
+  if (e == 1) u->post_ops = {{Fn::kLinear, 1, -0.0f, 0, nullptr}};
   const Fn fn = e == 2 ? Fn::kSquare : e == 3 ? Fn::kCube : e == -1 ? Fn::kReciprocal : Fn::kPow;
   if (fn != Fn::kPow) u->post_ops = {{fn, 0, 0, 0, nullptr}};
   return true;

@@ -66,7 +66,7 @@ bool ParseGemm(const Parser& g, uint32_t i, Unit* u, Why* why) {
   s.alpha = static_cast<float>(gp::AttrFloat(n, "alpha"));
   u->bias_factor = static_cast<float>(gp::AttrFloat(n, "beta"));
   if (s.alpha != 1) {
-    u->post_ops.push_back({Fn::kLinear, s.alpha, 0, 0, nullptr});
+    u->post_ops.push_back({Fn::kLinear, s.alpha, -0.0f, 0, nullptr});
   }
   if (n.n_in < 3 || n.in[2] == 0) return true;
   const uint32_t c = n.in[2];

@@ -185,7 +185,8 @@ GE_INLINE W SinOf(T d, W x) {
     return EachDouble(d, x, [](double v) { return std::sin(v); });
   }
   const W k = hn::Round(hn::Mul(x, hn::Set(d, 0.31830988618379067)));
-  return ByParity(d, SinFrom(d, x, k), k);
+  const W zero = hn::IfThenElseZero(hn::Eq(x, hn::Zero(d)), x);  // and its sign
+  return hn::Or(ByParity(d, SinFrom(d, x, k), k), zero);
 }
 template <class T, class W>
 GE_INLINE W CosOf(T d, W x) {
@@ -262,7 +263,8 @@ static bool PlainDoubles(Fn fn, double a, double b, const double* x, double* y, 
     case Fn::kSign:
       MapDoubles(x, y, n, [](auto d, auto v) GE_LAMBDA {
         const auto zero = hn::Zero(d), one = hn::Set(d, 1.0);
-        const auto sign = hn::IfThenElse(hn::Lt(v, zero), hn::Neg(one), v);
+        const auto nan = hn::IfThenElseZero(hn::IsNaN(v), v);
+        const auto sign = hn::IfThenElse(hn::Lt(v, zero), hn::Neg(one), nan);
         return hn::IfThenElse(hn::Gt(v, zero), one, sign);
       });
       return true;

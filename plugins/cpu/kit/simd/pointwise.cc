@@ -147,7 +147,7 @@ void Unary(Fn fn, float left, float right, const float* x, float* y, int64_t n) 
       return Map(x, y, n, [](auto d, auto v) GE_LAMBDA {
         const auto one = hn::CopySign(hn::Set(d, 1.0f), v);
         const auto plain = hn::Or(hn::Lt(v, hn::Zero(d)), hn::Gt(v, hn::Zero(d)));
-        return hn::IfThenElse(plain, one, v);  // zero and NaN stay
+        return hn::IfThenElse(plain, one, hn::IfThenElseZero(hn::IsNaN(v), v));
       });
     case Fn::kShrink:
       return Map(x, y, n, [=](auto d, auto v) GE_LAMBDA {

@@ -107,6 +107,7 @@ GE_INLINE V Remainder(D d, V x, V y, bool floors) {
   // A quotient just below a whole number may have been rounded up to it.
   const auto over = hn::And(hn::Ne(rest, zero), hn::Xor(hn::Lt(rest, zero), hn::Lt(x, zero)));
   rest = hn::IfThenElse(over, hn::Add(rest, hn::CopySign(hn::Abs(y), x)), rest);
+  rest = hn::CopySign(rest, x);  // a remainder of 0, too
   if (!floors) return rest;
   const auto other = hn::And(hn::Ne(rest, zero), hn::Xor(hn::Lt(rest, zero), hn::Lt(y, zero)));
   return hn::IfThenElse(other, hn::Add(rest, y), rest);

@@ -165,7 +165,7 @@ template <class D, class V>
 GE_INLINE V Tanh(D dims, V x) {
   const V t = hn::Min(hn::Set(dims, 18.2f), hn::Add(x, x));
   const V e = ExpMinusOne(dims, t);
-  return hn::Div(e, hn::Add(e, hn::Set(dims, 2.0f)));
+  return hn::CopySign(hn::Div(e, hn::Add(e, hn::Set(dims, 2.0f))), x);  // of -0, too
 }
 // x P(x^2) / Q(x^2), minimax (fitted here): relative error 2e-8, with the arithmetic's 3e-7.
 template <class D, class V>
@@ -231,7 +231,7 @@ static __attribute__((noinline)) V EachLane(D dims, V x, float (*f)(float)) {
   return hn::Load(dims, room);
 }
 // sin(x - value pi) with `value` a multiple of 1/2; three parts of pi make the product exact for
-// |x| <= 8192.
+// |x| <= 8192. Of -0 it is -0.
 template <class D, class V>
 GE_INLINE V SinBeyond(D dims, V x, V value) {
   V r = hn::NegMulAdd(value, hn::Set(dims, 3.140625f), x);
@@ -239,7 +239,7 @@ GE_INLINE V SinBeyond(D dims, V x, V value) {
   r = hn::NegMulAdd(value, hn::Set(dims, 1.509957990978376e-7f), r);
   const V s = hn::Mul(r, r);
   constexpr float kC[] = {-0.16666660f, 0.0083330646f, -1.9809475e-4f, 2.6054818e-6f};
-  return hn::MulAdd(hn::Mul(r, s), Poly(dims, s, kC), r);
+  return hn::CopySign(hn::MulAdd(hn::Mul(r, s), Poly(dims, s, kC), r), r);
 }
 template <class D, class V>
 GE_INLINE V Sin(D dims, V x) {
