@@ -26,11 +26,12 @@ bool IsConstant(const wire::Node& n) { return n.op_type() == "Constant" && Domai
 }  // namespace
 
 std::string GraphImporter::UniqueFunctionName(const std::string& name) {
-  std::string unique = name;
-  for (int i = 2; !function_names_.insert(unique).second; ++i) {
-    unique = fmt::format("{}_{}", name, i);
+  const auto [at, fresh] = function_names_.try_emplace(name, 2);
+  if (fresh) return name;
+  for (int& number = at->second;;) {
+    std::string unique = fmt::format("{}_{}", name, number++);
+    if (function_names_.try_emplace(unique, 2).second) return unique;
   }
-  return unique;
 }
 
 Status GraphImporter::Declare(Scope* scope, std::string_view name, ValueId value, std::string by) {

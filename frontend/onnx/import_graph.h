@@ -131,7 +131,7 @@ class GraphImporter {
       local_functions_;
   std::vector<const wire::LocalFunction*> calls_;                   // being inlined
   std::map<std::pair<FunctionId, ConstId>, ValueId> const_values_;  // of calls
-  std::set<std::string> function_names_;
+  std::map<std::string, int> function_names_;  // and the next number for one more of that name
   // Hashes of nodes' names with their function: names may be long, and many.
   std::unordered_set<uint64_t> node_names_;
   // By a name's hash and a number that was tried for it: a later number to try.
