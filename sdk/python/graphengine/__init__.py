@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from graphengine.functions import *  # pylint: disable=redefined-builtin,wildcard-import
     from graphengine.derivatives import custom_vjp
     from graphengine.gradients import grad, hessian, jacobian, jvp, stop_gradient, value_and_grad, vjp
-    from graphengine.jit import configure, eager, jit
+    from graphengine.jit import configure, eager, jit, range  # pylint: disable=redefined-builtin
     from graphengine.model import Callback, Model
     from graphengine.ops import plugin
     from graphengine.spec import Spec
@@ -139,7 +139,7 @@ def get_include() -> str:
 
 _MODULES = ("functions", "jit", "nn", "ops", "optim", "random")  # jit is called, too
 _HOMES = {"plugin": "ops", "Callback": "model", "Model": "model", "Variable": "variable", "configure": "jit",
-          "eager": "jit", "custom_op": "custom_ops", "custom_vjp": "derivatives", "Spec": "spec",
+          "eager": "jit", "range": "jit", "custom_op": "custom_ops", "custom_vjp": "derivatives", "Spec": "spec",
           **dict.fromkeys(("load", "save"), "files"), **dict.fromkeys(("export", "freeze"), "exports"),
           **dict.fromkeys(("grad", "hessian", "jacobian", "jvp", "stop_gradient", "value_and_grad", "vjp"), "gradients")}
 

@@ -80,6 +80,33 @@ def rounds(_):
     check(f"lines of 10 and 100 rounds: {sizes}", sizes[0] == sizes[1])
 
 
+def ranges(_):
+    """ge.range() is a loop of the graph for numbers of Python, too; at once it is Python's."""
+    def run(x):
+        for i in ge.range(2, 40, 3):
+            x = x + ge.astype(i, ge.float32)
+        return x
+    jitted, wanted = ge.jit(run), sum(range(2, 40, 3))
+    check("of numbers", float(jitted(ge.asarray(0.0))) == wanted)
+    check("it is a Loop", jitted.dump().count(" = Add(") <= 3 and " = Loop(" in jitted.dump())
+    check("at once", float(run(ge.asarray(0.0))) == wanted)
+    with ge.eager():
+        check("under eager()", float(jitted(ge.asarray(0.0))) == wanted)
+
+    def tensors(x, n):
+        for _ in ge.range(n):
+            x = x * 2
+        return x
+    check("of a tensor", float(ge.jit(tensors)(ge.asarray(1.0), ge.asarray(5))) == 32)
+    check("of a tensor at once", float(tensors(ge.asarray(1.0), ge.asarray(5))) == 32)
+    for args in ((), (1, 2, 3, 4)):
+        try:
+            ge.range(*args)
+            check("too many arguments were not refused", False)
+        except TypeError as error:
+            check(str(error), "takes 1 to 3" in str(error))
+
+
 def programs(_):
     """One program for each structure and type; an axis that has had two sizes is free."""
     seen = []
@@ -230,4 +257,4 @@ def variables_go(_):
 
 if __name__ == "__main__":
     sys.path.insert(0, ".")
-    run_all([cases, rounds, programs, one_trace, refusals, eager_mode, known_calls, variables_go])
+    run_all([cases, rounds, ranges, programs, one_trace, refusals, eager_mode, known_calls, variables_go])

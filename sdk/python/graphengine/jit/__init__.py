@@ -7,11 +7,12 @@ import types
 from typing import Any
 
 from graphengine import _native
+from graphengine.jit.hooks import loop_range as range  # pylint: disable=redefined-builtin
 from graphengine.jit.program import Jitted, eager, jit
 from graphengine.jit.scope import TraceError
 from graphengine.jit.sessions import configure
 
-__all__ = ["Jitted", "TraceError", "configure", "eager", "jit"]
+__all__ = ["Jitted", "TraceError", "configure", "eager", "jit", "range"]
 
 
 class _Package(types.ModuleType):

@@ -3,6 +3,7 @@ is a tensor of a trace. Each construct decides when it is reached.
 """
 import builtins
 import functools as python_functools
+import operator
 import sys
 import types
 from typing import Any, Callable, Iterable, Optional, Tuple
@@ -91,6 +92,17 @@ def rounds_of(*arguments: Any) -> Rounds:
     if isinstance(count, _native.Tensor):
         count = functions.astype(functions.maximum(count, 0), functions.int64)
     return Rounds(count, lambda i: start + i * step)
+
+
+def loop_range(*arguments: Any) -> Any:
+    """As range(); a `for` over it in a function under jit is a Loop of the graph, not unrolled, whatever
+    its arguments are: ge.range(1000)."""
+    if not 1 <= len(arguments) <= 3:
+        raise TypeError(f"ge.range() takes 1 to 3 arguments, and is given {len(arguments)}")
+    scope = active()
+    if scope is None or scope.trace.values is not None:
+        return range(*(operator.index(a) for a in arguments))
+    return rounds_of(*arguments)
 
 
 class GraphHooks(Hooks):
