@@ -45,7 +45,7 @@ packages=(
   libjpeg62-turbo-dev libopenjp2-7-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev
   python3 python3-dev python3-venv
 )
-if [[ $level == test || $level == all ]]; then packages+=(clang-format-14 valgrind dataset-fashion-mnist libsentencepiece-dev python3-sentencepiece); fi
+if [[ $level == test || $level == all ]]; then packages+=(clang-format-14 valgrind dataset-fashion-mnist libsentencepiece-dev python3-sentencepiece libopenblas-openmp-dev); fi
 if [[ $level == all ]]; then packages+=(dpkg-dev file libonnx-testdata chromium clang-14 clang-tidy-14 libclang-rt-14-dev llvm-14); fi
 
 say() { echo "setup: $*"; }

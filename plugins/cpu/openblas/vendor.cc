@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ge_engines::cpu::openblas {
@@ -18,11 +21,30 @@ constexpr const char* kPackage = "libopenblas0-openmp";
 
 // OpenMP builds first: they share libgomp's pool with everything else here. Debian keeps each build
 // in a folder of its own, Fedora gives it another name.
-constexpr const char* kLibraries[] = {
+constexpr const char* kInstalled[] = {
     "/usr/lib/x86_64-linux-gnu/openblas-openmp/libopenblas.so.0",
     "libopenblaso.so.0",
     "libopenblas.so.0",
 };
+
+// Where it is looked for, in order: beside the engine, where a wheel has it, then as installed.
+const std::vector<std::string>& Libraries() {
+  static const std::vector<std::string> all = [] {
+    std::vector<std::string> paths;
+    Dl_info self;
+    if (dladdr(static_cast<const void*>(kInstalled), &self) != 0) {
+      const std::string_view engine = self.dli_fname;
+      const size_t slash = engine.rfind('/');
+      if (slash != engine.npos) {
+        std::string beside = std::string(engine.substr(0, slash)) + "/libopenblas.so.0";
+        if (access(beside.c_str(), F_OK) == 0) paths.push_back(std::move(beside));
+      }
+    }
+    paths.insert(paths.end(), std::begin(kInstalled), std::end(kInstalled));
+    return paths;
+  }();
+  return all;
+}
 
 // Which of its kernels OpenBLAS takes when it may use `isa` and no more.
 const char* CoreFor(uint32_t isa) {
@@ -106,9 +128,10 @@ void Vendor::MapBuffers(int threads) const {
 
 bool Vendor::IsSure() {
   // Where a process has opened one already, that one's kernels stay.
-  void* open = dlopen(kLibraries[0], RTLD_LAZY | RTLD_NOLOAD);
+  const char* first = Libraries().front().c_str();
+  void* open = dlopen(first, RTLD_LAZY | RTLD_NOLOAD);
   if (open != nullptr) (void)dlclose(open);
-  return open == nullptr && MayChooseCore() && access(kLibraries[0], R_OK) == 0;
+  return open == nullptr && MayChooseCore() && access(first, R_OK) == 0;
 }
 
 void* Vendor::Symbol(const char* name) const {
@@ -131,8 +154,8 @@ Vendor::Vendor(const ge_host_api* host, const Machine& machine) {
   std::string why;
   {
     CoreScope core(machine.isa);
-    for (const char* path : kLibraries) {
-      library_ = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    for (const std::string& path : Libraries()) {
+      library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
       path_ = path;
       if (library_ != nullptr) break;
       if (const char* text = dlerror()) why = text;

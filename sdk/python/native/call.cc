@@ -115,7 +115,7 @@ void Call::ReadByName(nb::handle feed) {
     if (!object.is_valid()) RefuseMissing(entry_->inputs[i], feed, *entry_);
     ReadInput(i, object);
   }
-  if (static_cast<size_t>(PyDict_GET_SIZE(feed.ptr())) != inputs_.size()) {
+  if (static_cast<size_t>(PyDict_Size(feed.ptr())) != inputs_.size()) {
     CheckNames(feed, entry_->inputs, "input");
   }
 }

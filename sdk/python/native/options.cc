@@ -164,8 +164,8 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
       return ge_session_load_graph(session, graph->get(), error);
     });
   } else if (PyBytes_Check(model.ptr())) {
-    const char* data = PyBytes_AS_STRING(model.ptr());
-    const auto size = static_cast<uint64_t>(PyBytes_GET_SIZE(model.ptr()));
+    const char* data = PyBytes_AsString(model.ptr());
+    const auto size = static_cast<uint64_t>(PyBytes_Size(model.ptr()));
     CallEngine(session, [&](ge_error* error) {
       return Told(ge_session_load_bytes(session, data, size, format, error), error);
     });
@@ -174,7 +174,7 @@ Session::Session(const nb::args& models, const nb::kwargs& given) {
     if (!PyUnicode_FSConverter(model.ptr(), &path)) nb::raise_python_error();
     const nb::object kept = nb::steal(path);
     CallEngine(session, [&](ge_error* error) {
-      return Told(ge_session_load_file(session, PyBytes_AS_STRING(path), format, error), error);
+      return Told(ge_session_load_file(session, PyBytes_AsString(path), format, error), error);
     });
   }
   for (EntryPorts& entry : ReadEntries(session)) {

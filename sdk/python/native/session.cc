@@ -242,7 +242,7 @@ void Session::ResetStates() {
 void Session::SaveStates(nb::handle path) {
   const std::shared_ptr<Handle> handle = Open();
   const nb::object bytes = PathBytes(path);
-  const char* name = PyBytes_AS_STRING(bytes.ptr());
+  const char* name = PyBytes_AsString(bytes.ptr());
   CallEngine(handle->get(),
              [&](ge_error* error) { return ge_session_save_states(handle->get(), name, error); });
 }
@@ -250,7 +250,7 @@ void Session::SaveStates(nb::handle path) {
 void Session::SaveCompiled(nb::handle path) {
   const std::shared_ptr<Handle> handle = Open();
   const nb::object bytes = PathBytes(path);
-  const char* name = PyBytes_AS_STRING(bytes.ptr());
+  const char* name = PyBytes_AsString(bytes.ptr());
   CallEngine(handle->get(),
              [&](ge_error* error) { return ge_session_save_compiled(handle->get(), name, error); });
 }
@@ -258,7 +258,7 @@ void Session::SaveCompiled(nb::handle path) {
 void Session::RestoreStates(nb::handle path) {
   const std::shared_ptr<Handle> handle = Open();
   const nb::object bytes = PathBytes(path);
-  const char* name = PyBytes_AS_STRING(bytes.ptr());
+  const char* name = PyBytes_AsString(bytes.ptr());
   CallEngine(handle->get(), [&](ge_error* error) {
     return ge_session_restore_states(handle->get(), name, error);
   });
@@ -289,7 +289,7 @@ void Session::Observe(nb::handle record, std::optional<std::string> values, uint
   const nb::object bytes = record.is_none() ? nb::none() : PathBytes(record);
   ge_observe_options options{};
   options.size = sizeof options;
-  options.record = record.is_none() ? nullptr : PyBytes_AS_STRING(bytes.ptr());
+  options.record = record.is_none() ? nullptr : PyBytes_AsString(bytes.ptr());
   options.values = values ? values->c_str() : nullptr;
   options.every = every;
   options.first = first;

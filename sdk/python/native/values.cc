@@ -35,7 +35,7 @@ bool IsText(nb::handle object) {
 // A text or the bytes of one, as long as `object` lives.
 std::string_view TextOf(nb::handle object, const std::string& what) {
   if (PyBytes_Check(object.ptr())) {
-    return {PyBytes_AS_STRING(object.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(object.ptr()))};
+    return {PyBytes_AsString(object.ptr()), static_cast<size_t>(PyBytes_Size(object.ptr()))};
   }
   if (!PyUnicode_Check(object.ptr())) {
     Raise(GE_STATUS_INVALID_ARGUMENT, what + " has an element that is a " + TypeName(object) +

@@ -1,6 +1,7 @@
 """jit: a function as programs, one for each structure, types and sizes of its arguments."""
 import functools
 import inspect
+import json
 import os
 import threading
 import types
@@ -214,6 +215,13 @@ class Jitted(_native.Programs):
         if self._latest is None:
             raise RuntimeError(f"'{self.__name__}' has no program yet; call it first")
         return self._latest.session.dump(stage)
+
+    def explain(self) -> Dict[str, Any]:
+        """Who asked how much for each node of the latest program, and who took it, as `ge explain`."""
+        if self._latest is None:
+            raise RuntimeError(f"'{self.__name__}' has no program yet; call it first")
+        found: Dict[str, Any] = json.loads(self._latest.session.explain_text())
+        return found
 
     def _program(self, tree: Any, leaves: List[Any]) -> Program:
         kinds = tuple((v.dtype, len(v.shape)) for v in leaves)

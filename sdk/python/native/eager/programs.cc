@@ -74,7 +74,7 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t flagged, PyObject* 
       const nb::object kept = p.owner;  // another thread may take it out of the list
       try {
         const nb::object made = p.session->RunOnTensors(std::span<PyObject* const>(args, n));
-        return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
+        return Py_NewRef(PyTuple_GetItem(made.ptr(), 0));
       } catch (nb::python_error& error) {
         kept.attr("failed")(error.value());
         error.restore();

@@ -270,7 +270,7 @@ void GraphBuilder::Save(nb::handle path) const {
   ge_status status;
   {
     const WithoutGil release;
-    status = ge_graph_save(graph_, PyBytes_AS_STRING(bytes), GE_FORMAT_AUTO, &error);
+    status = ge_graph_save(graph_, PyBytes_AsString(bytes), GE_FORMAT_AUTO, &error);
   }
   Check(status, error);
 }
