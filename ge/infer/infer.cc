@@ -15,7 +15,8 @@ ModuleInfer::ModuleInfer(Graph* graph, bool checked)
       checked_(checked),
       progress_(graph->functions.size(), Progress::kNew),
       failures_(graph->functions.size()),
-      call_sites_(graph->functions.size(), 0) {
+      call_sites_(graph->functions.size(), 0),
+      declared_(graph->functions.size()) {
   for (const Function& f : graph->functions) {
     for (const Node& n : f.nodes) {
       for (const Callee& c : n.callees) {

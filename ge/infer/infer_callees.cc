@@ -102,6 +102,10 @@ Status ModuleInfer::SetParams(FunctionId callee, const std::string& role,
                                            std::to_string(f.params.size()) +
                                            " inputs but is given " + std::to_string(args.size()));
   }
+  std::vector<Type>& declared = declared_[callee];
+  if (progress_[callee] == Progress::kNew) {
+    for (const ValueId p : f.params) declared.push_back(f.value(p).type);
+  }
   for (size_t i = 0; i < args.size(); ++i) {
     Value& v = f.value(f.params[i]);
     if (v.type == args[i]) continue;
@@ -112,7 +116,9 @@ Status ModuleInfer::SetParams(FunctionId callee, const std::string& role,
       // One function for all its callers: it knows only what they have in common.
       Generalise(&next, args[i], graph_, f.name + "_" + std::to_string(i));
     } else {
-      GE_ASSIGN_OR_RETURN(next, MergeTypes(v.type, args[i], graph_->dims, {}, what));
+      // Its only caller may have taken narrower types before: what is declared counts alone.
+      const Type& before = call_sites_[callee] == 1 ? declared[i] : v.type;
+      GE_ASSIGN_OR_RETURN(next, MergeTypes(before, args[i], graph_->dims, {}, what));
     }
     *changed |= !(next == v.type);
     v.type = std::move(next);

@@ -200,6 +200,46 @@ TEST_F(InferTest, LoopBodiesAreTypedFromTheirArguments) {
   EXPECT_EQ(TypeToString(body.value(5).type, g.dims), "f32[body_carried_0_0+2]");
 }
 
+// Its body's carried value grows in a function that the body calls, which knows no size of one
+// round.
+TEST_F(InferTest, WhatABodyCallsKnowsNoSizeOfARound) {
+  const ValueId x = Param("x", F32({KnownDim(2)}));
+  Result(Add("Loop", {0, 0, x, x}, {Attr{"captures", int64_t{1}}}));
+  const auto function = [&](const char* name, std::vector<const char*> params) -> FunctionId {
+    Function& f = g.AddFunction(name);
+    for (const char* p : params) f.params.push_back(AddValue(&f, Type{}, p));
+    return static_cast<FunctionId>(g.functions.size() - 1);
+  };
+  const auto node = [&](FunctionId fn, const char* domain, const char* op) {
+    Function& f = g.fn(fn);
+    Node n;
+    n.id = f.next_node_id++;
+    n.domain = domain;
+    n.op = op;
+    n.inputs = {f.params.end()[-2], f.params.end()[-1]};
+    n.outputs = {AddValue(&f, Type{}, "longer")};
+    f.nodes.push_back(n);
+    f.results = {n.outputs[0]};
+  };
+  const FunctionId body = function("body", {"i", "go", "carried", "x"});
+  const FunctionId longer = function("longer", {"a", "b"});
+  node(body, "ge", "Call");
+  node(longer, "", "Concat");
+  g.fn(longer).nodes[0].attrs = {Attr{"axis", int64_t{0}}};
+  g.fn(body).nodes[0].callees = {{"fn", longer}};
+  g.fn(body).results.insert(g.fn(body).results.begin(), 2);
+  F().nodes[0].callees = {{"body", body}};
+  const Status s = Infer(&g);
+  ASSERT_TRUE(s.ok()) << s.ToString();
+  const auto type = [&](FunctionId fn, ValueId v) {
+    return TypeToString(g.fn(fn).value(v).type, g.dims);
+  };
+  EXPECT_EQ(type(body, 3), "f32[body_carried_0_0]");
+  EXPECT_EQ(type(longer, 1), "f32[body_carried_0_0]");
+  EXPECT_EQ(type(longer, 2), "f32[2]");
+  EXPECT_EQ(type(longer, 3), "f32[body_carried_0_0+2]");
+}
+
 TEST_F(InferTest, LongChainsAreFast) {
   ValueId last = Param("x", F32({Sym("N"), KnownDim(8)}));
   for (int i = 0; i < 20000; ++i) last = Add("Relu", {last});

@@ -41,9 +41,10 @@ class ModuleInfer {
   enum class Progress : uint8_t { kNew, kOpen, kDone };
   Graph* graph_;
   const bool checked_;
-  std::vector<Progress> progress_;    // by function
-  std::vector<Status> failures_;      // by function: its last run's answer
-  std::vector<uint32_t> call_sites_;  // by function
+  std::vector<Progress> progress_;           // by function
+  std::vector<Status> failures_;             // by function: its last run's answer
+  std::vector<uint32_t> call_sites_;         // by function
+  std::vector<std::vector<Type>> declared_;  // by function: of its parameters, before any call
 };
 
 // Merges a declared and an inferred type. `fresh` are symbols just made up by the rule: a declared
