@@ -176,10 +176,15 @@ def optimizers(_):
     for g in gradients:
         w = w - 0.1 * g * min(1, 0.5 / (np.sqrt((g * g).sum()) + 1e-6))
     check("SGD, clipped", near(ours(lambda p: ge.optim.SGD(p, 0.1, clip_norm=0.5)), w))
+    w, decay = first.astype(np.float64), {"weight_decay": 0.5, "lr": 0.2}
+    for g in gradients:
+        w = w - 0.2 * (g + 0.5 * w)
+    check("SGD by groups", near(ours(lambda p: ge.optim.SGD(p, 0.1, groups={"*": {"lr": 9.0}, "w": decay})), w))
     for kind in ("AdamW", "RMSprop", "Adagrad", "Lamb", "Lars", "Lion"):
         check(f"{kind} moves", not near(ours(lambda p, k=kind: getattr(ge.optim, k)(p, 0.1)), first))
     for name, call, words in (
             ("option", lambda: ge.optim.Adam({"w": ge.Variable(first)}, 0.1, momentum=1), "no option 'momentum'"),
+            ("group", lambda: ge.optim.Adam({"w": ge.Variable(first)}, 0.1, groups={"w": {"rate": 1}}), "wanted lr, beta1"),
             ("none", lambda: ge.optim.Adam({}, 0.1), "of dict without parameters")):
         try:
             call()

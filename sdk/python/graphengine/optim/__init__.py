@@ -64,8 +64,8 @@ class Optimizer:
         for pattern, more in groups.items():
             if fnmatch.fnmatchcase(path, pattern):
                 for name in more:
-                    if name not in self.options and name != "rate":
-                        raise TypeError(f"group '{pattern}' has option '{name}', wanted rate, "
+                    if name not in self.options and name != "lr":
+                        raise TypeError(f"group '{pattern}' has option '{name}', wanted lr, "
                                         f"{', '.join(self.options)}; leave it out")
                 options = {**options, **more}
         return options
