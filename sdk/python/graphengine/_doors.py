@@ -18,7 +18,8 @@ def door(function: Any) -> Any:
     return made
 
 
-_SPECIAL = frozenset(("__init__", "__call__", "__setattr__", "__getitem__", "__iter__", "__enter__", "__exit__", "__format__"))
+_SPECIAL = frozenset(("__init__", "__call__", "__setattr__", "__getitem__", "__iter__", "__enter__", "__exit__", "__format__",
+                      "__getattr__"))
 
 
 def doors(kind: Class) -> Class:

@@ -8,6 +8,7 @@ import inspect
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 from graphengine import _native
+from graphengine._doors import doors
 from graphengine.jit import trees
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe, is_float, is_number
@@ -16,6 +17,7 @@ from graphengine.jit.recursion import is_data
 from graphengine.jit.scope import Scope, Symbol, TraceError, active, known
 
 
+@doors
 class custom_vjp:  # pylint: disable=invalid-name
     """@ge.custom_vjp: a function with a derivative of its own, given by defvjp. As jax.custom_vjp.
 
@@ -25,7 +27,7 @@ class custom_vjp:  # pylint: disable=invalid-name
 
     def __init__(self, function: Callable[..., Any]) -> None:
         if not callable(function):
-            raise TypeError(f"custom_vjp() of {type(function).__name__}, wanted a function")
+            raise TypeError(f"custom_vjp() of {type(function).__name__}, wanted a function; give what is called")
         python_functools.update_wrapper(self, function)
         self._function = function
         self._forward: Optional[Callable[..., Any]] = None
@@ -35,12 +37,13 @@ class custom_vjp:  # pylint: disable=invalid-name
         """Gives the derivative."""
         for name, f in (("forward", forward), ("backward", backward)):
             if not callable(f):
-                raise TypeError(f"defvjp() of '{self.__name__}': {name} is {describe(f)}, wanted a function")
+                raise TypeError(f"defvjp() of '{self.__name__}': {name} is {describe(f)}, wanted a function; give what is "
+                                "called")
         self._forward, self._backward = forward, backward
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         if self._forward is None:
-            raise TypeError(f"'{self.__name__}' is a custom_vjp without its derivative; give it by "
+            raise TypeError(f"'{self.__name__}' is a custom_vjp without its derivative, wanted one; give it by "
                             f"{self.__name__}.defvjp(forward, backward)")
         scope = active()
         if scope is None:
@@ -70,7 +73,8 @@ class custom_vjp:  # pylint: disable=invalid-name
         """What `backward` answers, traced."""
         made = HOOKS.call(self._forward)(*args)
         if not isinstance(made, tuple) or len(made) != 2:
-            raise TypeError(f"forward of '{self.__name__}' answers {describe(made)}, wanted (value, residuals)")
+            raise TypeError(f"forward of '{self.__name__}' answers {describe(made)}, wanted (value, residuals); "
+                            "return both as a tuple")
         return HOOKS.call(self._backward)(made[1], cotangent())
 
 
@@ -138,7 +142,7 @@ class _Call:
 
         if not isinstance(made, tuple) or len(made) != len(self._tree.children):
             raise TypeError(f"backward of '{self._name}' answers {describe(made)}, wanted a tuple of a gradient for each "
-                            f"of {len(self._tree.children)} arguments")
+                            f"of {len(self._tree.children)} arguments; None stands for zeros")
         out: List[Any] = []
         rest = iter(params)
         for i, (gradient, child) in enumerate(zip(made, self._tree.children)):
@@ -157,8 +161,8 @@ class _Call:
         same = gradient.dtype == param.dtype and len(gradient.shape) == len(param.shape) and all(
             a == b for a, b in zip(gradient.shape, param.shape) if isinstance(a, int) and isinstance(b, int))
         if not same:
-            raise TypeError(f"gradient {i} that backward of '{self._name}' answers is {describe(gradient)}, and the "
-                            f"argument {describe(param)}; both have to be the same")
+            raise TypeError(f"gradient {i} that backward of '{self._name}' answers is {describe(gradient)}, wanted "
+                            f"{describe(param)} as the argument; reduce, reshape or cast it")
         return gradient
 
     def _want_constant(self, symbol: Symbol) -> None:

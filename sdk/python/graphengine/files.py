@@ -1,4 +1,5 @@
 """Weights in files: save, load. By PyPI's safetensors, whose format holds names, types and bytes."""
+import importlib
 import os
 import tempfile
 from typing import Any, Dict, Mapping, Union
@@ -12,18 +13,17 @@ from graphengine.variable import Variable
 Path = Union[str, "os.PathLike[str]"]
 
 
-def _library() -> Any:
+def _library(name: str = "safetensors.numpy") -> Any:
     try:
-        import safetensors.numpy as library
+        return importlib.import_module(name)
     except ImportError as error:
         raise ImportError("save() and load() want PyPI's safetensors: pip install safetensors") from error
-    return library
 
 
 def _arrays(what: Any) -> Dict[str, np.ndarray]:
     values = what.state_dict() if isinstance(what, Module) else what
     if not isinstance(values, Mapping):
-        raise TypeError(f"save() of {type(what).__name__}, wanted a Module or a dict of tensors")
+        raise TypeError(f"save() of {type(what).__name__}, wanted a Module or a dict of tensors; give each a name")
     out = {}
     for name, value in values.items():
         if isinstance(value, Variable):
@@ -60,7 +60,12 @@ def save(what: Any, path: Path) -> None:
 @door
 def load(path: Path, into: Any = None) -> Any:
     """The arrays of a file by their names. into: a Module that gets them, all or none."""
-    values = _library().load_file(os.fspath(path))
+    library = _library()
+    try:
+        values = library.load_file(os.fspath(path))
+    except _library("safetensors").SafetensorError as error:
+        raise ValueError(f"'{os.fspath(path)}' is not of safetensors ({error}), wanted a file that ge.save() or safetensors "
+                         "wrote; take its own library for another format") from None
     if into is None:
         return values
     into.load_state_dict(values)

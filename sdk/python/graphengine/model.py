@@ -224,8 +224,8 @@ class _Checkpoint:
         if not os.path.exists(self._manifest):
             return [], 0
         if not resume:
-            raise FileExistsError(f"'{self._folder}' holds a checkpoint already; resume=True goes on from it, another "
-                                  "folder begins anew")
+            raise FileExistsError(f"'{self._folder}' holds a checkpoint already, wanted none; resume=True goes on "
+                                  "from it, another folder begins anew")
         with open(self._manifest, encoding="utf-8") as file:
             found = json.load(file)
         for name, value in self._said.items():

@@ -35,16 +35,39 @@ const std::string& Folder() {
   return *folder;
 }
 
-bool IsOurs(nb::handle trace) {
+std::string FileOf(nb::handle trace) {
   const nb::object code = trace.attr("tb_frame").attr("f_code");
-  return nb::cast<std::string>(nb::object(code.attr("co_filename"))).starts_with(Folder());
+  return nb::cast<std::string>(nb::object(code.attr("co_filename")));
 }
 
-// The traceback without frames of ours; None where nothing is left.
+// "…/python3.11/": where the standard library lies.
+const std::string& Library() {
+  static const std::string* folder = [] {
+    const nb::object path = nb::module_::import_("sysconfig").attr("get_path")("stdlib");
+    return new std::string(nb::cast<std::string>(nb::str(path)) + "/");
+  }();
+  return *folder;
+}
+
+// Whether a file is of Python's own library, or of one that the package calls.
+bool IsLibrary(const std::string& file) {
+  if (file.starts_with("<frozen ")) return true;
+  const size_t site = file.rfind("-packages/");
+  if (site == std::string::npos) return file.starts_with(Library());
+  const std::string_view name = std::string_view(file).substr(site + 10);
+  return name.starts_with("numpy/") || name.starts_with("safetensors/") ||
+         name.starts_with("tqdm/");
+}
+
+// The traceback without frames of ours, and of libraries that these call; None where nothing is
+// left.
 nb::object Cut(nb::handle trace) {
   nb::object first = nb::none(), last;
+  bool ours = false;  // the frame before was, and so are those of libraries that it calls
   for (nb::object at = nb::borrow(trace); !at.is_none(); at = at.attr("tb_next")) {
-    if (IsOurs(at)) continue;
+    const std::string file = FileOf(at);
+    ours = file.starts_with(Folder()) || (ours && IsLibrary(file));
+    if (ours) continue;
     if (last.is_valid()) {
       last.attr("tb_next") = at;
     } else {

@@ -6,8 +6,9 @@
 
 namespace graphengine {
 
-// Takes the frames of the package out of the exception that is set, and out of those that it came
-// from. Frames of the user's own functions, which the package called, stay.
+// Takes the frames of the package, and of libraries that it calls, out of the exception that is
+// set, and out of those that it came from. Frames of the user's own functions, which the package
+// called, stay.
 void CutFrames();
 
 void AddDoor(nanobind::module_& m);

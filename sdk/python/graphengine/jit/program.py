@@ -213,7 +213,7 @@ class Jitted(_native.Programs):
     def dump(self, stage: str = "load") -> str:
         """The latest program in text form, after a stage, as `ge dump`."""
         if self._latest is None:
-            raise RuntimeError(f"'{self.__name__}' has no program yet; call it first")
+            raise RuntimeError(f"'{self.__name__}' has no program yet, wanted one; call it first")
         return self._latest.session.dump(stage)
 
     def explain(self) -> Dict[str, Any]:

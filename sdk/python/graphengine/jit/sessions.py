@@ -2,11 +2,13 @@
 from typing import Any, Dict
 
 from graphengine import _native
+from graphengine._doors import door
 from graphengine.variable import STATES
 
 _WORDS: Dict[str, Any] = {}
 
 
+@door
 def configure(**words: Any) -> None:
     """Words of Session (engines=, threads=, plugins= ...) for operations at once, and for programs that are
     made from now on; those given before are forgotten. ge.configure(engines="ref")."""

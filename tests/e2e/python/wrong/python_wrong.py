@@ -26,7 +26,7 @@ from graphengine import _native  # noqa: E402
 from graphengine.jit.scope import active  # noqa: E402
 
 PACKAGE = os.path.dirname(ge.__file__) + os.sep
-FILES = ("shapes", "types", "control", "loops", "numbers", "kept", "gradients", "running", "networks", "training", "own")
+FILES = ("shapes", "types", "control", "loops", "numbers", "kept", "gradients", "running", "networks", "training", "files", "own")
 
 
 def raised(call, *args):
@@ -55,7 +55,7 @@ def said(error):
 
 def has_parts(text):
     """Whether the text says what is wanted, and what helps."""
-    return re.search(r"\bwant.*[;:]|[;:].*\bwant|; give indices inside|is not built; write", text, re.DOTALL) is not None
+    return re.search(r"\bwant.*[;:]|[;:].*\bwant|; give indices inside|is not built; write|; load an engine that does", text, re.DOTALL) is not None
 
 
 def look(name, program, error, noted):
