@@ -14,6 +14,7 @@ import pathlib
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
 
 from graphengine import _native
+from graphengine._doors import door
 from graphengine._error import Error
 from graphengine._native import Batches, Prepared, Run, Runtime, TensorInfo
 from graphengine.inference_session import (InferenceSession, ModelMetadata, NodeArg,
@@ -145,6 +146,7 @@ _HOMES = {"plugin": "ops", "Callback": "model", "Model": "model", "Variable": "v
 
 
 @_native.Door
+@door
 def __getattr__(name: str) -> Any:
     """Functions over Tensors by the standard's names, and what networks are written with, which are
     loaded when asked for."""

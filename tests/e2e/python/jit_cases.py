@@ -484,11 +484,12 @@ CASES = [
     (while_two, PAIRS, ("Loop",)),
     *[(f, counts(0, 1, 5), ("Loop",)) for f in (for_count, for_index, for_from_to, for_down, power)],
     (loop_free_rounds, counts(0, 2, 100), ("Loop",)),
-    *[(f, GRIDS, ("Loop",)) for f in (
-        for_rows, for_rows_number, for_rows_if, for_rows_break, for_rows_continue, for_rows_return, for_else,
-        for_enumerate, for_reversed, for_last, append_stack, append_two, append_carry, append_behind, append_count,
-        running_max, attributes_in_loop, tuple_carried, dict_carried, growing, augmented)],
-    *[(f, [(GRID, OTHER), (OTHER, -GRID)], ("Loop",)) for f in (for_zip, for_zip_enumerate)],
+    *[(f, GRIDS, ("Scan",)) for f in (
+        for_rows, for_rows_number, for_rows_if, for_rows_continue, for_enumerate, for_reversed, for_last, append_stack,
+        append_two, append_carry, append_behind, append_count, running_max, attributes_in_loop, tuple_carried,
+        dict_carried, growing, augmented)],
+    *[(f, GRIDS, ("Loop",)) for f in (for_rows_break, for_rows_return, for_else)],
+    *[(f, [(GRID, OTHER), (OTHER, -GRID)], ("Scan",)) for f in (for_zip, for_zip_enumerate)],
     *[(f, integers(0, 1, 7), ("Loop",)) for f in (fibonacci, factorial)],
     (collatz, integers(1, 6, 27), ("Loop", "If")),
     (greatest_divisor, integers((12, 18), (17, 5), (4, 0)), ("Loop",)),

@@ -6,7 +6,7 @@ import functools as python_functools
 import operator
 import sys
 import types
-from typing import Any, Callable, Iterable, Optional, Tuple
+from typing import Any, Callable, Iterable, Optional, Sequence, Tuple
 
 from graphengine import _native
 from graphengine.jit import at_once, loops
@@ -50,10 +50,19 @@ _native.set_traced_hook(_native.Door(_asked))
 
 
 class Rounds:
-    """What a `for` of the graph goes over: a number of rounds, and what each is given."""
+    """What a `for` of the graph goes over: a number of rounds, and item(i), what each is given. sources:
+    where these are rows of tensors, the tensors and whether from behind; of(i, rows) is then the item,
+    which asks for i only if `indexed`."""
 
-    def __init__(self, count: Any, item: Callable[[Any], Any]) -> None:
-        self.count, self.item = count, item
+    def __init__(self, count: Any, item: Callable[[Any], Any], sources: Sequence[Tuple[Any, bool]] = (),
+                 of: Optional[Callable[[Any, Sequence[Any]], Any]] = None, indexed: bool = False) -> None:
+        self.count, self.item, self.sources, self.of, self.indexed = count, item, sources, of, indexed
+
+    def rest(self) -> "Rounds":
+        """Without the first, of a number that is known."""
+        of = self.of
+        return Rounds(self.count - 1, lambda i: self.item(i + 1), [(t[:-1] if back else t[1:], back) for t, back in self.sources],
+                      None if of is None else lambda i, found: of(i + 1 if self.indexed else i, found), self.indexed)
 
     def __iter__(self) -> Any:
         raise TraceError("this range belongs to the graph; only a `for` of a function under jit goes over it")
@@ -65,7 +74,8 @@ def rows(tensor: Any) -> Rounds:
         raise TypeError("iteration over a Tensor without axes, wanted one axis or more; reshape it to (1,)")
     count = tensor.shape[0]
     return Rounds(count.tensor() if isinstance(count, Size) else count,
-                  lambda i: _native.apply("", "Gather", [tensor, as_tensor(i)], {"axis": 0}, 1))
+                  lambda i: _native.apply("", "Gather", [tensor, as_tensor(i)], {"axis": 0}, 1), [(tensor, False)],
+                  lambda _, found: found[0])
 
 
 def rounds_of(*arguments: Any) -> Rounds:
@@ -187,7 +197,7 @@ class GraphHooks(Hooks):
         if scope is not None and traced(items):
             items = rows(items)
         if scope is not None and isinstance(items, Rounds):
-            loops.for_(scope, items.count, items.item, body, broke, globals)
+            loops.for_(scope, items, body, broke, globals)
             return
         rest = iter(items)
         for item in rest:
@@ -281,7 +291,9 @@ def _enumerate(items: Any, start: int = 0) -> Any:
     if traced(items):
         items = rows(items)
     if isinstance(items, Rounds):
-        return Rounds(items.count, lambda i: (i + start, items.item(i)))
+        of = items.of
+        return Rounds(items.count, lambda i: (i + start, items.item(i)), items.sources,
+                      None if of is None else lambda i, found: (i + start, of(i, found)), True)
     return enumerate(items, start)
 
 
@@ -299,7 +311,21 @@ def _zip(*items: Any, strict: bool = False) -> Any:
         from graphengine import functions
 
         least = python_functools.reduce(functions.minimum, counts)
-    return Rounds(least, lambda i: tuple(p.item(i) for p in parts))
+    return Rounds(least, lambda i: tuple(p.item(i) for p in parts), *_together(parts))
+
+
+def _together(parts: Sequence[Rounds]) -> Tuple[Any, ...]:
+    """(sources, of, indexed) of rounds side by side; nothing where their lengths may differ."""
+    lengths = {t.shape[0] for p in parts for t, _ in p.sources}
+    if len(lengths) != 1 or not all(p.sources for p in parts):
+        return ()
+
+    def of(i: Any, found: Sequence[Any]) -> Any:
+        rest, out = iter(found), []
+        for p in parts:
+            out.append(p.of(i, [next(rest) for _ in p.sources]))
+        return tuple(out)
+    return [s for p in parts for s in p.sources], of, any(p.indexed for p in parts)
 
 
 def _reversed(items: Any) -> Any:
@@ -307,7 +333,7 @@ def _reversed(items: Any) -> Any:
         items = rows(items)
     if isinstance(items, Rounds):
         count = items.count
-        return Rounds(count, lambda i: items.item(count - 1 - i))
+        return Rounds(count, lambda i: items.item(count - 1 - i), [(t, not back) for t, back in items.sources], items.of)
     return reversed(items)
 
 

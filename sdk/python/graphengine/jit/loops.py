@@ -90,18 +90,22 @@ class Loop:
         with scope:
             i = scope.param("i", dtype=functions.int64)
             condition = scope.param("going", dtype=functions.bool)
-            for c in self._carried.values():
-                params = [scope.param(f"{c.place.name or 'value'}", dtype=dtype, dims=dims) for dtype, dims in c.types]
-                c.params = params
-                c.place.set(Undefined(c.describe(), c.lost) if c.lost else trees.unflatten(c.tree, params))
-            for key, (items, _) in self._scans.items():
-                items.set((_Appending(items.name),))
+            self._begin(scope)
             self._start = self._places.look()
             more = self._round(i)
             if more is None:
                 more = condition
             after = self._places.look()
         return scope, more, after
+
+    def _begin(self, scope: Scope) -> None:
+        """What is carried, as the body's parameters."""
+        for c in self._carried.values():
+            params = [scope.param(f"{c.place.name or 'value'}", dtype=dtype, dims=dims) for dtype, dims in c.types]
+            c.params = params
+            c.place.set(Undefined(c.describe(), c.lost) if c.lost else trees.unflatten(c.tree, params))
+        for items, _ in self._scans.values():
+            items.set((_Appending(items.name),))
 
     # ---- what is carried
 
@@ -203,28 +207,34 @@ class Loop:
     # ---- the node
 
     def _finish(self, scope: Scope, more: Any, after: Any) -> None:
-        results: List[Any] = []
+        kept = [c for c in self._carried.values() if not c.lost]
         with scope:
-            results.append(more if isinstance(more, _native.Tensor) else as_tensor(bool(more)))
-            kept = [c for c in self._carried.values() if not c.lost]
-            for c in kept:
-                now = c.place.get() if c.place.get() is not UNSET else None
-                leaves: List[Any] = []
-                pair(trees.unflatten(c.tree, c.params), now, leaves, lambda a, b: same(a, b) and not _tensors(a))
-                results += [alike(p, v, c.describe())[1] for p, v in leaves]
-            for items, added in self._scans.values():
-                results += [as_tensor(v) for v in added]
+            results = [more if isinstance(more, _native.Tensor) else as_tensor(bool(more)), *self._results(kept)]
             scope.results(results)
         put_back(self._before)
-        firsts = [self._zeros(t) if f is UNSET else f for c in kept for f, t in zip(c.firsts, c.types)]
         count = None if self._count is None else as_tensor(self._count)
         going = None if self._going is None else as_tensor(self._going)
         captured = scope.captured()
         if len(results) == 1:
             return  # it changes nothing
-        made = iter(self._parent.node("", "Loop", [count, going, *firsts, *captured], {"captures": len(captured)},
-                                      len(results) - 1, {"body": scope.fn}))
+        made = iter(self._parent.node("", "Loop", [count, going, *self._firsts(kept), *captured],
+                                      {"captures": len(captured)}, len(results) - 1, {"body": scope.fn}))
         self._set(kept, made)
+
+    def _results(self, kept: List[_Carried]) -> List[Any]:
+        """What a round leaves: what is carried, then what it appends."""
+        results: List[Any] = []
+        for c in kept:
+            now = c.place.get() if c.place.get() is not UNSET else None
+            leaves: List[Any] = []
+            pair(trees.unflatten(c.tree, c.params), now, leaves, lambda a, b: same(a, b) and not _tensors(a))
+            results += [alike(p, v, c.describe())[1] for p, v in leaves]
+        for _, added in self._scans.values():
+            results += [as_tensor(v) for v in added]
+        return results
+
+    def _firsts(self, kept: List[_Carried]) -> List[Any]:
+        return [self._zeros(t) if f is UNSET else f for c in kept for f, t in zip(c.firsts, c.types)]
 
     def _zeros(self, kind: Tuple[Any, List[Any]]) -> Any:
         from graphengine import functions
@@ -247,6 +257,52 @@ class Loop:
                 shape = tuple(whole.shape)
                 stacked = [functions.reshape(whole, (-1, *shape[2:]))]
             items.set((*items.get(), Rows(stacked[0])))
+
+
+class Scan(Loop):
+    """A loop over the rows of tensors, each of which is read once: so the gradient of a row is a row, where a
+    Loop that gathers them would add up a whole tensor in each round."""
+
+    def __init__(self, parent: Scope, body: Callable[[Any], Any], globals_: Tuple[str, ...], rounds: Any) -> None:
+        super().__init__(parent, (body,), globals_, None, None, body)
+        self._rounds = rounds
+        self._sources = [parent.tensor(parent.symbol(t).value) for t, _ in rounds.sources]
+        self._i: Any = None
+
+    def _trace(self) -> Tuple[Scope, Any, Any]:
+        scope = Scope(self._parent.trace, "body", self._parent)
+        from graphengine import functions
+
+        with scope:
+            self._begin(scope)
+            self._i = scope.param("i", dtype=functions.int64) if self._rounds.indexed else None
+            found = [scope.param("row", dtype=t.dtype, dims=_dims(t)[1:]) for t in self._sources]
+            self._start = self._places.look()
+            self._round(self._rounds.of(self._i, found))
+            after = self._places.look()
+        return scope, None, after
+
+    def _finish(self, scope: Scope, more: Any, after: Any) -> None:
+        kept = [c for c in self._carried.values() if not c.lost]
+        counted = int(self._i is not None)
+        with scope:
+            results = self._results(kept)
+            states = sum(len(c.types) for c in kept)
+            if counted:
+                results.insert(states, self._i + 1)
+            if len(results) > counted:
+                scope.results(results)
+        put_back(self._before)
+        if len(results) == counted:
+            return  # it changes nothing
+        captured = scope.captured()
+        attributes: Dict[str, Any] = {"num_scan_inputs": len(self._sources), "captures": len(captured)}
+        if any(back for _, back in self._rounds.sources):
+            attributes["scan_input_directions"] = [int(back) for _, back in self._rounds.sources]
+        first = [as_tensor(0)] if counted else []
+        made = self._parent.node("", "Scan", [*self._firsts(kept), *first, *self._sources, *captured], attributes,
+                                 len(results), {"body": scope.fn})
+        self._set(kept, iter(made[:states] + made[states + counted:]))
 
 
 def _tensors(value: Any) -> bool:
@@ -280,12 +336,12 @@ def while_(parent: Scope, going: Any, test: Callable[[], Any], body: Callable[[]
         raise TraceError(str(why)) from None
 
 
-def for_(parent: Scope, count: Any, item: Callable[[Any], Any], body: Callable[[Any], Any],
-         broke: Optional[Callable[[], Any]], globals_: Tuple[str, ...]) -> None:
-    """body(item(i)) for i < count, unless it breaks."""
+def for_(parent: Scope, rounds: Any, body: Callable[[Any], Any], broke: Optional[Callable[[], Any]],
+         globals_: Tuple[str, ...]) -> None:
+    """body(item) for each of the rounds, unless it breaks."""
 
     def round_(i: Any) -> Any:
-        body(item(i))
+        body(rounds.item(i))
         if broke is None:
             return None
         left = broke()
@@ -294,9 +350,12 @@ def for_(parent: Scope, count: Any, item: Callable[[Any], Any], body: Callable[[
         return HOOKS.not_(left) if isinstance(left, _native.Tensor) else as_tensor(not left)
 
     try:
-        Loop(parent, (body, broke), globals_, count, None, round_).run()
+        if broke is None and rounds.sources:
+            Scan(parent, body, globals_, rounds).run()
+        else:
+            Loop(parent, (body, broke), globals_, rounds.count, None, round_).run()
     except FirstRound as why:
-        if broke is not None or not isinstance(count, int) or count < 1:
+        if broke is not None or not isinstance(rounds.count, int) or rounds.count < 1:
             raise TraceError(str(why)) from None
-        body(item(0))
-        for_(parent, count - 1, lambda i: item(i + 1), body, broke, globals_)
+        body(rounds.item(0))
+        for_(parent, rounds.rest(), body, broke, globals_)
