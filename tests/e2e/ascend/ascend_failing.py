@@ -94,6 +94,9 @@ class Session(GeSession):
         found = []
         for t in self.out:
             raw = ctypes.string_at(t.data, t.bytes) if t.bytes else b""
+            if t.dtype not in DTYPES and t.dtype != BFLOAT16:  # numpy has no numbers of less than a byte
+                found.append(numpy.frombuffer(raw, "uint8"))
+                continue
             kind = "uint16" if t.dtype == BFLOAT16 else DTYPES[t.dtype]
             array = numpy.frombuffer(raw, kind).reshape(t.dims[:t.rank])
             found.append((array.astype(numpy.uint32) << 16).view(numpy.float32) if t.dtype == BFLOAT16 else array)
