@@ -28,10 +28,13 @@ Door& Of(PyObject* self) { return *reinterpret_cast<Door*>(self); }
 
 // "…/graphengine/"
 const std::string& Folder() {
-  static const std::string* folder = [] {
+  static const std::string* folder = nullptr;
+  if (folder) return *folder;
+  const std::string* made = [] {
     const nb::object path = nb::module_::import_("graphengine").attr("__path__");
     return new std::string(nb::cast<std::string>(nb::str(nb::object(path[0]))) + "/");
   }();
+  if (!folder) folder = made;  // no lock of C++: an import lets the GIL go
   return *folder;
 }
 
@@ -42,10 +45,13 @@ std::string FileOf(nb::handle trace) {
 
 // "…/python3.11/": where the standard library lies.
 const std::string& Library() {
-  static const std::string* folder = [] {
+  static const std::string* folder = nullptr;
+  if (folder) return *folder;
+  const std::string* made = [] {
     const nb::object path = nb::module_::import_("sysconfig").attr("get_path")("stdlib");
     return new std::string(nb::cast<std::string>(nb::str(path)) + "/");
   }();
+  if (!folder) folder = made;  // no lock of C++: an import lets the GIL go
   return *folder;
 }
 
@@ -141,8 +147,9 @@ void Dealloc(PyObject* self) {
 PyObject* Bind(PyObject* self, PyObject* object, PyObject*) {
   if (!object || object == Py_None) return Py_NewRef(self);
   return Guarded<PyObject*>(nullptr, [&] {
-    static const nb::handle method =
-        nb::object(nb::module_::import_("types").attr("MethodType")).release();
+    static PyObject* type = nullptr;  // no lock of C++: an import lets the GIL go
+    if (!type) type = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
+    const nb::handle method(type);
     return method(nb::handle(self), nb::handle(object)).release().ptr();
   });
 }

@@ -29,10 +29,13 @@ void OnInterrupt(int signal) {
 bool HasDefaultHandler() {
   // Looked up once, since a program with a handler of its own asks at each call.
   const auto find = [](const char* name) {
-    return nb::object(nb::module_::import_("signal").attr(name)).release();
+    return nb::object(nb::module_::import_("signal").attr(name)).release().ptr();
   };
-  static const nb::handle getsignal = find("getsignal"), raises = find("default_int_handler");
-  return getsignal(SIGINT).is(raises);
+  static PyObject *getsignal = nullptr,
+                  *raises = nullptr;  // no lock of C++: imports let the GIL go
+  if (!getsignal) getsignal = find("getsignal");
+  if (!raises) raises = find("default_int_handler");
+  return nb::handle(getsignal)(SIGINT).is(nb::handle(raises));
 }
 
 // Puts our handler before Python's, once: it stays until the program sets another one.
