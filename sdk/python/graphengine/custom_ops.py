@@ -22,7 +22,7 @@ from graphengine.functions import dtypes
 from graphengine.jit import plugins
 from graphengine.jit.hooks import HOOKS
 from graphengine.jit.merge import as_tensor, describe
-from graphengine.jit.scope import Scope, Size, Trace, TraceError, active, outside, place
+from graphengine.jit.scope import AskedSize, Scope, Size, Trace, TraceError, active, outside, place
 from graphengine.spec import Spec
 from graphengine.variable import read_through
 
@@ -38,7 +38,7 @@ atexit.register(_native.end_custom)
 
 # ---- sizes that are not known yet
 
-class FreeSize:
+class FreeSize(AskedSize):
     """A size that is known when the graph runs, as `outputs=` sees it: + - * // % make others."""
 
     __slots__ = ("_handle", "_calculate", "_ask")
@@ -56,11 +56,6 @@ class FreeSize:
     def __index__(self) -> int:
         return self._ask(self.dim)
 
-    __int__ = __index__
-
-    def __bool__(self) -> bool:
-        return self.__index__() != 0
-
     @property
     def dim(self) -> Any:
         """What the graph knows it by; None for an expression of a trace."""
@@ -69,31 +64,6 @@ class FreeSize:
     @property
     def handle(self) -> Any:
         return self._handle
-
-    def __eq__(self, other: object) -> Any:
-        if isinstance(other, FreeSize) and self.dim is not None and self.dim == other.dim:
-            return True
-        if isinstance(other, (int, FreeSize)):
-            return self.__index__() == int(other)
-        return NotImplemented
-
-    def __lt__(self, other: Any) -> bool:
-        return self.__index__() < int(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.__index__() <= int(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.__index__() > int(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.__index__() >= int(other)
-
-    def __hash__(self) -> int:
-        return hash(self.dim)
-
-    def __repr__(self) -> str:
-        return "?" if self.dim is None else str(self.dim)
 
 
 def _operation(op: int, reverse: bool) -> Callable[[Any, Any], Any]:

@@ -120,7 +120,49 @@ def known(tensor: Any) -> Any:
     return None if values is None else values.of(symbol)
 
 
-class Size:
+class AskedSize:
+    """What sizes that are free have in common: compared, they ask for the number, unless both are one
+    size of the graph (`dim`, None for an expression)."""
+
+    __slots__ = ()
+    dim: Any
+
+    def __index__(self) -> int:
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        return self.__index__() != 0
+
+    def __eq__(self, other: object) -> Any:
+        if isinstance(other, AskedSize) and self.dim is not None and self.dim == other.dim:
+            return True
+        if isinstance(other, (int, AskedSize)):
+            return self.__index__() == int(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dim)
+
+    def __int__(self) -> int:
+        return self.__index__()
+
+    def __lt__(self, other: Any) -> bool:
+        return self.__index__() < int(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self.__index__() <= int(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return self.__index__() > int(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return self.__index__() >= int(other)
+
+    def __repr__(self) -> str:
+        return "?" if self.dim is None else str(self.dim)
+
+
+class Size(AskedSize):
     """A size of a traced tensor that is free: known when the program runs, not while it is traced.
 
     As a number (int(), range(), an index) it asks for the number, and the program is traced again
@@ -143,38 +185,8 @@ class Size:
             raise TraceError("a size of a traced tensor was asked for when its trace was over")
         return scope.trace.number(self.dim)
 
-    __int__ = __index__
-
     def __float__(self) -> float:
         return float(self.__index__())
-
-    def __bool__(self) -> bool:
-        return self.__index__() != 0
-
-    def __eq__(self, other: object) -> Any:
-        if isinstance(other, Size) and other.dim == self.dim:
-            return True
-        if isinstance(other, (int, Size)):
-            return self.__index__() == int(other)
-        return NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.dim)
-
-    def __lt__(self, other: Any) -> bool:
-        return self.__index__() < int(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.__index__() <= int(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.__index__() > int(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.__index__() >= int(other)
-
-    def __repr__(self) -> str:
-        return str(self.dim)
 
 
 def _with_tensor(name: str) -> Callable[[Any, Any], Any]:

@@ -20,8 +20,6 @@ namespace {
         std::string(what) + " of a rule is used when the rule's call has ended");
 }
 
-Dim DimOf(const ge_dim& d) { return {d.id, std::string(d.name.p ? d.name.p : "", d.name.n)}; }
-
 }  // namespace
 
 nb::object SizeFrom(const ge_dim& dim) {
@@ -109,21 +107,7 @@ uint32_t BuilderCall::Constant(uint32_t, nb::handle object) {
 
 nb::tuple BuilderCall::ValueType(uint32_t, uint32_t value) {
   const ge_builder& b = Call();
-  const ge_value& v = *b.value(b.host, value);
-  if (v.type.dtype == 0 || v.type.dtype == GE_STRING) {
-    Raise(GE_STATUS_UNSUPPORTED, "a result is no tensor of numbers");
-  }
-  const nb::object dtype = nb::borrow(DTypeOf(v.type.dtype));
-  if (v.type.rank < 0) return nb::make_tuple(dtype, nb::none());
-  nb::list sizes;
-  for (int32_t i = 0; i < v.type.rank; ++i) {
-    if (v.type.dims[i] >= 0) {
-      sizes.append(v.type.dims[i]);
-    } else {
-      sizes.append(nb::cast(DimOf(v.dim[i])));
-    }
-  }
-  return nb::make_tuple(dtype, nb::tuple(sizes));
+  return TypeOfValue(*b.value(b.host, value));
 }
 
 void AddRuleCalls(nb::module_& m) {

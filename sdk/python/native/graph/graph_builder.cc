@@ -243,23 +243,27 @@ void GraphBuilder::Entry(std::string_view name, uint32_t fn) {
   Done(edit_->entry(edit_->host, Str(name), fn, GE_ROLE_INFER));
 }
 
-nb::tuple GraphBuilder::ValueType(uint32_t fn, uint32_t value) const {
-  const ge_value& v = *edit_->value(edit_->host, fn, value);
+Dim DimOf(const ge_dim& d) { return {d.id, std::string(d.name.p ? d.name.p : "", d.name.n)}; }
+
+nb::tuple TypeOfValue(const ge_value& v) {
   if (v.type.dtype == 0 || v.type.dtype == GE_STRING) {
     Raise(GE_STATUS_UNSUPPORTED, "this result is no tensor of numbers");
   }
-  nb::object dtype = nb::borrow(DTypeOf(v.type.dtype));
+  const nb::object dtype = nb::borrow(DTypeOf(v.type.dtype));
   if (v.type.rank < 0) return nb::make_tuple(dtype, nb::none());
   nb::list sizes;
   for (int32_t i = 0; i < v.type.rank; ++i) {
     if (v.type.dims[i] >= 0) {
       sizes.append(v.type.dims[i]);
     } else {
-      const ge_dim& d = v.dim[i];
-      sizes.append(nb::cast(Dim{d.id, std::string(d.name.p ? d.name.p : "", d.name.n)}));
+      sizes.append(nb::cast(DimOf(v.dim[i])));
     }
   }
   return nb::make_tuple(dtype, nb::tuple(sizes));
+}
+
+nb::tuple GraphBuilder::ValueType(uint32_t fn, uint32_t value) const {
+  return TypeOfValue(*edit_->value(edit_->host, fn, value));
 }
 
 void GraphBuilder::Save(nb::handle path) const {

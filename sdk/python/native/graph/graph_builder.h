@@ -21,6 +21,10 @@ struct Dim {
   std::string name;  // "" for an expression
 };
 
+Dim DimOf(const ge_dim& d);
+// (dtype, sizes: ints and Dims; None where the number of axes is not known). Throws for no tensor.
+nanobind::tuple TypeOfValue(const ge_value& v);
+
 class GraphBuilder {
  public:
   // `plugins`: those whose operators it has, a list as in ge_graph_options, or null.
