@@ -302,6 +302,7 @@ nb::object Cast(nb::handle tensor, const Element& element) {
 }
 
 void AddEager(nb::module_& m) {
+  (void)TheCache();  // here, ahead of threads: its dict may let the GIL go under the lock of C++
   if (PyModule_AddFunctions(m.ptr(), functions) != 0) nb::raise_python_error();
   m.def("clear_cache", ClearCache, "Drops the sessions of eager mode.");
   m.def("cache_info", Info, nb::sig("def cache_info() -> dict[str, int]"),
